@@ -30,7 +30,7 @@ add '' "${GATE_EVIDENCE:-}"
 stop=$(node -p 'crypto.randomUUID()')
 echo "::stop-commands::$stop"
 status=0
-node "$drillproof" gate --force --quiet --format text \
+node "$drillproof" gate --force --format text \
   --format "json=$work/decision.json" --format "github=$work/annotations" --format "markdown=$work/summary.md" \
   "${arguments[@]}" || status=$?
 echo "::$stop::"
@@ -41,7 +41,7 @@ answer=
   answer=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).answer' "$work/decision.json")
 case $status/$answer in
   0/yes | 1/no | 3/could_not_tell) ended=true ;;
-  0/*) ended=false status=3 ;;
+  [01]/*) ended=false status=3 ;;
   *) ended=false ;;
 esac
 

@@ -12,6 +12,8 @@ export type Output = {
   /** Resolves when the bytes are written, or when the reader has closed; then `closed` is true. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;
+  /** Why bytes could not be written, other than because the reader has closed. */
+  readonly failure?: Error | undefined;
 };
 
 /** Everything outside the program that a command uses: the process, or a test double. */

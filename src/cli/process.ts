@@ -29,10 +29,12 @@ const GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
 
 function output(stream: Stream): Output {
   let closed = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (!GONE.has(error.code ?? '')) throw error;
+  let failure: Error | undefined;
+  const end = (error: NodeJS.ErrnoException): void => {
     closed = true;
-  });
+    if (!GONE.has(error.code ?? '')) failure = error;
+  };
+  stream.on('error', end);
   return {
     isTTY: stream.isTTY === true,
     // A terminal can report 0 columns.
@@ -45,10 +47,17 @@ function output(stream: Stream): Output {
     get closed() {
       return closed;
     },
+    get failure() {
+      return failure;
+    },
     write: (chunk) =>
       new Promise((resolve) => {
         if (closed) resolve();
-        else stream.write(chunk, () => resolve());
+        else
+          stream.write(chunk, (error) => {
+            if (error) end(error);
+            resolve();
+          });
       }),
   };
 }

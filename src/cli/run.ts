@@ -15,6 +15,8 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
       return EXIT.usage;
     }
     await program.parseAsync([...argv], { from: 'user' });
+    const { failure } = cli.stdout;
+    if (failure !== undefined) await reportStdout(cli, failure);
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
@@ -23,4 +25,12 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     const { failed } = await import('./shared/output/failed.ts');
     return failed(error, argv, cli);
   }
+}
+
+async function reportStdout(cli: Cli, failure: Error): Promise<void> {
+  const [{ ioError }, { reportUnwritten }] = await Promise.all([
+    import('../node/index.ts'),
+    import('./shared/output/targets.ts'),
+  ]);
+  await reportUnwritten(cli, [ioError(failure, 'standard output', 'write')]);
 }

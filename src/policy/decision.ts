@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { atMsSchema as atMs, countSchema as count, typedDigestSchema as digest } from '../contract/index.ts';
-import { codeSchema as code, exportReportSchema, runSchema, VERDICTS } from '../verify/index.ts';
+import {
+  bundleReportSchema,
+  codeSchema as code,
+  exportReportSchema,
+  runSchema,
+  VERDICTS,
+} from '../verify/index.ts';
+import { summarySchema } from './inputs.ts';
 import { isRule, type RuleId } from './rules/catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */
@@ -50,6 +57,20 @@ const ruleResultSchema = z.strictObject({
   violations: z.array(violationSchema).readonly(),
 });
 
+const { path, evidenceBundleId, verdict, manifestDigest, outcome, signers } = bundleReportSchema.shape;
+const warnings = z.array(code).readonly().exactOptional().describe('codes of warnings, each once');
+
+/** What a decision rests on of one bundle. Outcome and signers count only if the verdict is `verified`. */
+const evidenceSchema = z.strictObject({
+  id: evidenceBundleId,
+  path,
+  verdict,
+  manifestDigest,
+  outcome,
+  signers,
+  warnings,
+});
+
 const inputSchema = z.strictObject({
   /** As the caller named it: a path, an address, or the id of an export at a control plane. */
   name: z.string(),
@@ -64,6 +85,15 @@ const inputSchema = z.strictObject({
   completeness: exportReportSchema.shape.completeness.exactOptional(),
   bundles: count,
   localReports: count,
+  signer: exportReportSchema.shape.signer.describe('who signed the list of bundles'),
+  warnings,
+  evidence: z.array(evidenceSchema).readonly().exactOptional().describe('every bundle'),
+  envelopes: z
+    .array(digest)
+    .readonly()
+    .exactOptional()
+    .describe('SHA-256 of each DSSE envelope that was given'),
+  summary: summarySchema.omit({ findings: true }).exactOptional(),
 });
 
 const policyUsedSchema = z.strictObject({
@@ -96,6 +126,8 @@ export interface Decision extends Readonly<z.infer<typeof decisionSchema>> {}
 export interface PolicyUsed extends Readonly<z.infer<typeof policyUsedSchema>> {}
 /** One input of a decision: evidence, or a summary in its place. */
 export interface EvaluatedInput extends Readonly<z.infer<typeof inputSchema>> {}
+/** What a decision rests on of one bundle. */
+export type EvidenceUsed = NonNullable<EvaluatedInput['evidence']>[number];
 export interface RuleResult extends Readonly<z.infer<typeof ruleResultSchema>> {}
 export type RuleState = RuleResult['state'];
 /** One subject for which a rule does not hold, or for which it could not be decided. */

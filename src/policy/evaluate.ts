@@ -9,16 +9,9 @@ import {
   TIME,
 } from '../bytes/index.ts';
 import type { TrustUsed } from '../verify/index.ts';
-import type {
-  Answer,
-  Decision,
-  EvaluatedInput,
-  RuleResult,
-  RuleState,
-  Violation,
-  WaiverUsed,
-} from './decision.ts';
+import type { Answer, Decision, RuleResult, RuleState, Violation, WaiverUsed } from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
+import { describeInput } from './describe-input.ts';
 import type { EvidenceInput } from './inputs.ts';
 import { POLICY, type Policy } from './policy.ts';
 import { RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
@@ -112,34 +105,6 @@ function decideAnswer(rules: readonly RuleResult[], { bundles, summaries }: Fact
   // An empty set never counts as success.
   const nothing = bundles.length === 0 && summaries.length === 0;
   return nothing || rules.some(({ state }) => state === 'not_checked') ? 'could_not_tell' : 'yes';
-}
-
-function describeInput(input: EvidenceInput): EvaluatedInput {
-  const empty = { name: input.name, bundles: 0, localReports: 0 };
-  if ('failure' in input) return { ...empty, kind: 'unreadable' };
-  if ('summary' in input) return { ...empty, kind: 'summary' };
-  const { report, pinned = false } = input;
-  if (report.kind === 'bundle') {
-    const { evidenceBundleId: id, projectId, manifestDigest, archive, verdict } = report;
-    return {
-      ...empty,
-      kind: 'bundle',
-      ...defined({ id, projectId, manifestDigest, archiveDigest: archive?.digest }),
-      verdict,
-      completeness: pinned ? 'pinned' : 'claimed',
-      bundles: 1,
-    };
-  }
-  const { evidenceExportId: id, manifestDigest, verdict, completeness, parts, localReports } = report;
-  return {
-    ...empty,
-    kind: 'export',
-    ...defined({ id, manifestDigest }),
-    verdict,
-    completeness,
-    bundles: parts.length,
-    localReports: localReports.length,
-  };
 }
 
 type DatedWaiver = Waiver & { readonly expiresAtMs: number };

@@ -3,6 +3,7 @@ export {
   ANSWERS,
   type Decision,
   type EvaluatedInput,
+  type EvidenceUsed,
   type RuleResult,
   type RuleState,
   type Violation,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Digest } from '../bytes/index.ts';
 import { isCode } from '../codes/index.ts';
 import { typedDigestSchema as digest } from '../contract/index.ts';
 import {
@@ -14,7 +15,7 @@ const failureSchema = z.strictObject({
   path: z.string().exactOptional(),
 });
 
-const summarySchema = z.strictObject({
+export const summarySchema = z.strictObject({
   verifierId: z.string(),
   result: z.enum(['PASSED', 'FAILED']),
   timeVerifiedMs: z.int(),
@@ -38,7 +39,11 @@ export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
  * One input of `evaluate`: the report of its verification, a summary, or why there is neither (formats §8). `name` is
  * chosen by the caller, such as a path.
  */
-export type EvidenceInput = { readonly name: string } & (
+export type EvidenceInput = {
+  readonly name: string;
+  /** SHA-256 of each DSSE envelope that was given with it, or of the envelope of the summary. */
+  readonly envelopes?: readonly Digest[];
+} & (
   | {
       readonly report: ExportReport | BundleReport;
       /** The caller pinned the manifest of this single part. The report on an export has that itself. */
@@ -48,15 +53,18 @@ export type EvidenceInput = { readonly name: string } & (
   | { readonly failure: ReadFailure }
 );
 
-const name = z.string().min(1).max(4096);
+const named = {
+  name: z.string().min(1).max(4096),
+  envelopes: z.array(digest).readonly().exactOptional(),
+};
 
 /** An `EvidenceInput` in a file. */
 export const evidenceInputSchema: z.ZodType<EvidenceInput> = z.union([
   z.strictObject({
-    name,
+    ...named,
     report: z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]),
     pinned: z.boolean().exactOptional(),
   }),
-  z.strictObject({ name, summary: summarySchema }),
-  z.strictObject({ name, failure: failureSchema }),
+  z.strictObject({ ...named, summary: summarySchema }),
+  z.strictObject({ ...named, failure: failureSchema }),
 ]);

@@ -20,10 +20,13 @@ export type How = {
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
+/** The arguments of Node.js that run the program from its sources. */
+export const PROGRAM = ['--conditions=drillproof:source', MAIN] as const;
+
 /** The real program, from its sources, in a process of its own. */
 export function start(args: readonly string[], { cwd, env = {}, uid }: How = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, ['--conditions=drillproof:source', MAIN, ...args], {
+  return spawn(process.execPath, [...PROGRAM, ...args], {
     cwd,
     env: { PATH, NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drillproof, scratch, start, writeEvidence } from './make.ts';
+import { drillproof, PROGRAM, scratch, start, writeEvidence } from './make.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 beforeAll(async () => {
@@ -36,6 +36,27 @@ describe('the process', () => {
     child.stderr.on('data', (chunk) => (stderr += String(chunk)));
     const [code] = (await once(child, 'close')) as [number];
     expect([code, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('standard output that is full', () => {
+  const into = (args: string) =>
+    spawnSync('bash', ['-c', `"$@" >/dev/full`, 'bash', process.execPath, ...PROGRAM, ...args.split(' ')], {
+      cwd: dir.root,
+      encoding: 'utf8',
+    });
+
+  it('ends a pass with 3 and says that it could not be written', () => {
+    const { status, stderr } = into('verify export --trust trust.json');
+    expect([status, stderr]).toEqual([
+      3,
+      expect.stringContaining('io.DISK_FULL: cannot write standard output') as string,
+    ]);
+  });
+
+  it('leaves the exit code of any other result', () => {
+    expect(into('verify export').status).toBe(1);
+    expect(into('gate export --trust trust.json').status).toBe(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluate, type EvidenceInput } from '../../src/policy/index.ts';
+import type { BundleReport, ExportReport } from '../../src/verify/index.ts';
 import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import {
   AS_OF,
@@ -27,6 +28,13 @@ const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
 const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
 const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
 
+const signed = ({ signer }: Pick<ExportReport, 'signer'>) => (signer === undefined ? {} : { signer });
+/** What a decision rests on of a bundle. */
+function basisOf(report: Partial<BundleReport>) {
+  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome: ended, signers } = report;
+  return JSON.parse(JSON.stringify({ id, path, verdict, manifestDigest, outcome: ended, signers })) as object;
+}
+
 describe('a decision describes each input', () => {
   it('of an export: its id, digest, verdict, and the number of its bundles and local reports', () => {
     const report = exportOf([bundle(1), bundle(2), bundle(3)], { localReports: [local(1), local(2)] });
@@ -40,6 +48,8 @@ describe('a decision describes each input', () => {
         completeness: 'attested',
         bundles: 3,
         localReports: 2,
+        ...signed(report),
+        evidence: [bundle(1), bundle(2), bundle(3)].map(basisOf),
       },
     ]);
   });
@@ -54,6 +64,8 @@ describe('a decision describes each input', () => {
         completeness: 'claimed',
         bundles: 0,
         localReports: 0,
+        ...signed(report),
+        evidence: [],
       },
     ]);
   });
@@ -73,11 +85,18 @@ describe('a decision describes each input', () => {
       verdict: 'verified',
       bundles: 1,
       localReports: 0,
+      evidence: [basisOf(report)],
     };
     expect(inputsOf(given(report, 'part'))).toStrictEqual([{ ...known, completeness: 'claimed' }]);
     expect(inputsOf({ ...given(report, 'part'), pinned: true })).toStrictEqual([
       { ...known, completeness: 'pinned' },
     ]);
+  });
+
+  it('of a bundle with warnings: each code once', () => {
+    const codes = ['export.FILE_UNCOVERED', 'export.FILE_UNCOVERED', 'bundle.UNSIGNED'] as const;
+    const report = bundle(1, { findings: codes.map((code) => found(code, 'evidence')) });
+    expect(inputsOf(given(report))[0]?.evidence?.[0]?.warnings).toEqual(['export.FILE_UNCOVERED']);
   });
 
   it('of an unreadable part: no unknown member', () => {
@@ -90,11 +109,12 @@ describe('a decision describes each input', () => {
         completeness: 'claimed',
         bundles: 1,
         localReports: 0,
+        evidence: [basisOf(report)],
       },
     ]);
   });
 
-  it('of a summary and of an input that could not be opened: only its kind', () => {
+  it('of a summary: what it states and its keys; of an input that could not be opened: only its kind', () => {
     const summary = {
       verifierId: 'ci',
       result: 'PASSED' as const,
@@ -106,10 +126,14 @@ describe('a decision describes each input', () => {
       findings: [],
     };
     const none = { bundles: 0, localReports: 0 };
+    const { findings: _findings, ...stated } = summary;
     expect(
-      inputsOf({ name: 'a', summary }, { name: 'b', failure: { code: 'io.NOT_FOUND', message: 'gone' } }),
+      inputsOf(
+        { name: 'a', summary, envelopes: [digest('envelope')] },
+        { name: 'b', failure: { code: 'io.NOT_FOUND', message: 'gone' } },
+      ),
     ).toStrictEqual([
-      { name: 'a', kind: 'summary', ...none },
+      { name: 'a', kind: 'summary', ...none, summary: stated, envelopes: [digest('envelope')] },
       { name: 'b', kind: 'unreadable', ...none },
     ]);
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defined, isoTime } from '../../bytes/index.ts';
+import { defined, digestOf, isoTime } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -146,7 +146,7 @@ async function readInputOf(
   try {
     const remote = options.url !== undefined && isExportId(name);
     if (!remote && (await looksLikeJson(name)))
-      return { name, summary: await readSummaryFacts(cli, name, options, how) };
+      return { name, ...(await readSummaryFacts(cli, name, options, how)) };
     const report = remote
       ? await fromControlPlane(cli, name, options, how)
       : await verifyPath(cli, name, how);
@@ -154,6 +154,7 @@ async function readInputOf(
     return {
       name,
       report,
+      ...defined({ envelopes: how.dsse?.map((envelope) => digestOf(envelope)) }),
       ...(pinned && { pinned: report.manifestDigest === how.expect?.manifestDigest }),
     };
   } catch (error) {
@@ -178,7 +179,10 @@ async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, h
       'Pin the summary in the policy, under summary.accepted.',
     );
   const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);
-  return summaryFacts(envelope, { asOfMs, ...defined({ trust }) });
+  return {
+    summary: summaryFacts(envelope, { asOfMs, ...defined({ trust }) }),
+    envelopes: [digestOf(envelope)],
+  };
 }
 
 /** Copies an export into a temporary folder, verifies it there, and always removes the folder. */

@@ -4,7 +4,7 @@ import { textSchema, atMsSchema, typedDigestSchema } from '../../contract/index.
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
-import { ABSOLUTE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
+import { ABSOLUTE_URI, ENVELOPE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
 import { attestationReportSchema } from '../../verify/index.ts';
 
 const summarySchema = z
@@ -15,6 +15,7 @@ const summarySchema = z
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
     inputs: z.array(typedDigestSchema).min(1).readonly().describe('digests of manifests, each once, sorted'),
+    envelopes: z.array(typedDigestSchema).readonly().exactOptional().describe('digests of DSSE envelopes'),
     result: z.enum(['PASSED', 'FAILED']),
     levels: z.array(z.string()).readonly(),
     trustStore: typedDigestSchema.exactOptional().describe('fingerprint of the trust store of the verifier'),
@@ -51,6 +52,9 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 
 const digestSet = z.object({ sha256 }).transform(({ sha256: hex }): Digest => `sha256:${hex}`);
 const digested = z.object({ digest: digestSet }).transform(({ digest }) => digest);
 
+const input = z.object({ uri: z.string().exactOptional(), digest: digestSet });
+const isEnvelope = ({ uri: name = '' }: z.infer<typeof input>): boolean => name.startsWith(ENVELOPE_URI);
+
 // in-toto, Timestamp: RFC 3339 in UTC.
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const timestamp = z.string().transform((value, context) => {
@@ -72,7 +76,10 @@ const predicateSchema = z
     timeVerified: timestamp,
     resourceUri: uri,
     policy: z.object({ uri: z.string(), digest: digestSet }),
-    inputAttestations: z.array(digested).min(1).max(MAX_SUBJECTS),
+    inputAttestations: z
+      .array(input)
+      .min(1)
+      .max(2 * MAX_SUBJECTS),
     verificationResult: z.enum(['PASSED', 'FAILED']),
     verifiedLevels: z.array(textSchema(1, 256)).min(1).max(64),
     [TRUST_STORE_FIELD]: digested.exactOptional(),
@@ -91,10 +98,14 @@ const statementSchema = z
     subject: z.tuple([digested], digested).refine((list) => list.length <= MAX_SUBJECTS, 'too many subjects'),
     predicate: predicateSchema,
   })
-  .refine(({ subject, predicate }) => sameSet(subject, predicate.inputAttestations), {
+  .refine(({ subject, predicate }) => sameSet(subject, manifestsIn(predicate)), {
     path: ['subject'],
     message: 'the subjects do not match the inputs',
   });
+
+/** The inputs that are manifests: all but envelopes. */
+const manifestsIn = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
+  inputAttestations.filter((entry) => !isEnvelope(entry)).map(({ digest }) => digest);
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
   const [left, right] = [new Set(a), new Set(b)];
@@ -123,12 +134,14 @@ export function readSummary({
   }
   const { subject, predicate } = typeDocument(value, { schema: statementSchema, code: 'vsa.INVALID' });
   const trustStore = predicate[TRUST_STORE_FIELD];
+  const envelopes = predicate.inputAttestations.filter(isEnvelope).map(({ digest }) => digest);
   return {
     verifierId: predicate.verifier.id,
     timeVerifiedMs: predicate.timeVerified,
     resourceUri: predicate.resourceUri,
     policyDigest: predicate.policy.digest,
     inputs: [...new Set(subject)].toSorted(compareUtf8),
+    ...(envelopes.length > 0 && { envelopes: [...new Set(envelopes)].toSorted(compareUtf8) }),
     result: predicate.verificationResult,
     levels: predicate.verifiedLevels,
     ...(trustStore !== undefined && { trustStore }),

@@ -44,6 +44,9 @@ export type SummaryStatement = {
   };
 };
 
+/** The beginning of the URIs that name envelopes among the inputs. */
+export const ENVELOPE_URI = 'urn:drillproof:dsse:';
+
 export type SummarizeOptions = {
   /** URI of the verifier, under which its key is trusted as the issuer. */
   readonly verifierId: string;
@@ -89,10 +92,16 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
         uri: `urn:drillproof:policy:${encodeURIComponent(policy.name.toWellFormed())}`,
         digest: digestSet(policy.digest),
       },
-      inputAttestations: subjects.map(({ kind, name, digest }) => ({
-        uri: `urn:drillproof:${kind}:${encodeURIComponent(name)}`,
-        digest: digestSet(digest),
-      })),
+      inputAttestations: [
+        ...subjects.map(({ kind, name, digest }) => ({
+          uri: `urn:drillproof:${kind}:${encodeURIComponent(name)}`,
+          digest: digestSet(digest),
+        })),
+        ...envelopesOf(decision.inputs).map((digest) => ({
+          uri: `${ENVELOPE_URI}${digest}`,
+          digest: digestSet(digest),
+        })),
+      ],
       verificationResult: passed ? 'PASSED' : 'FAILED',
       verifiedLevels: [passed ? VERIFIED_LEVEL : 'FAILED'],
       slsaVersion: '1.1',
@@ -127,6 +136,9 @@ function subjectsOf(inputs: readonly EvaluatedInput[]): readonly Subject[] {
   if (subjects.size === 0) throw new DrillproofError('vsa.SUBJECT_MISSING', 'there is no input');
   return [...subjects.values()].toSorted((a, b) => compareUtf8(a.digest, b.digest));
 }
+
+const envelopesOf = (inputs: readonly EvaluatedInput[]): readonly Digest[] =>
+  [...new Set(inputs.flatMap(({ envelopes = [] }) => envelopes))].toSorted(compareUtf8);
 
 const digestSet = (digest: Digest): DigestSet => ({ sha256: digest.slice('sha256:'.length) });
 

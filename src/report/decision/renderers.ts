@@ -18,10 +18,10 @@ export type DecisionRenderer = (decision: Decision, options?: DecisionOptions) =
 
 /** Every format of a decision by the name that people give it. */
 export const decisionRenderers = {
-  text: (decision, options = {}) => `${decisionText(pageOf(options), decision).join('\n')}\n`,
+  text: (decision, options = {}) => `${decisionText(pageOf(options), decision, options.detail).join('\n')}\n`,
   json: (decision) => stableJson(decision),
   junit: (decision) => renderDecisionJunit(decision),
-  sarif: (decision) => renderDecisionSarif(decision),
+  sarif: (decision, { category } = {}) => renderDecisionSarif(decision, category),
   github: (decision) => renderDecisionGithub(decision),
   gitlab: (decision) => renderDecisionGitlab(decision),
   markdown: (decision) => renderDecisionMarkdown(decision),

@@ -1,14 +1,18 @@
-import { defined, isoTime } from '../../bytes/index.ts';
+import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES } from '../../policy/index.ts';
 import { DECISION_RULE, formatFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
 import { fileOf, uriOf } from './location.ts';
 import { stableJson } from '../json.ts';
+import { count } from '../text/page.ts';
 import { printable } from '../printable.ts';
 
 /** Failed and undecided rules are both errors, so that neither can be overlooked. */
 const LEVELS = { failed: 'error', not_checked: 'error', waived: 'note' } as const;
 const CODES = 'drillproof codes';
+const INFORMATION = 'https://www.npmjs.com/package/drillproof';
+/** GitHub code scanning shows 5,000 results of a run, and refuses a file with more than 25,000. */
+const MAX_RESULTS = 5_000;
 /** The root of the checkout, as GitHub code scanning calls it. */
 const SRCROOT = '%SRCROOT%';
 
@@ -16,9 +20,11 @@ const SRCROOT = '%SRCROOT%';
  * A decision as SARIF 2.1.0: every rule as a `reportingDescriptor` with the help of the catalogue, every reason as a
  * result. Where the gate could not tell, `executionSuccessful` is false (§3.20.14). Waivers are suppressions (§3.27.23).
  */
-export function renderDecisionSarif(decision: Decision): string {
+export function renderDecisionSarif(decision: Decision, category?: string): string {
   const reasons = reasonsOf(decision);
-  const codes = unique(reasons.flatMap(codesOf));
+  const shown = reasons.slice(0, reasons.length > MAX_RESULTS ? MAX_RESULTS : undefined);
+  const left = reasons.length - shown.length;
+  const codes = unique(shown.flatMap(codesOf));
   return stableJson({
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -27,15 +33,19 @@ export function renderDecisionSarif(decision: Decision): string {
         tool: {
           driver: {
             name: 'drillproof',
+            informationUri: INFORMATION,
             ...defined({ version: decision.run?.tool.version }),
-            rules: descriptors(decision, reasons),
+            rules: descriptors(decision, shown, left > 0),
           },
         },
-        automationDetails: { id: 'drillproof/gate/' },
+        ...(category !== undefined && { automationDetails: { id: `${category}/` } }),
         columnKind: 'utf16CodeUnits',
         taxonomies: [taxonomyOf(codes)],
-        invocations: [invocationOf(decision, reasons)],
-        results: reasons.map((reason) => resultOf(decision, reason, codes)),
+        invocations: [invocationOf(decision, shown)],
+        results: [
+          ...shown.map((reason) => resultOf(decision, reason, codes)),
+          ...(left > 0 ? [restOf(decision, reasons.slice(MAX_RESULTS))] : []),
+        ],
         properties: factsOfRun(decision),
       },
     ],
@@ -50,9 +60,26 @@ const factsOfRun = ({ answer, policy, trust, asOfMs, run }: Decision) => ({
 });
 
 /** Rules in the order of the decision, so that `ruleIndex` is the place of a rule in it; the answer comes last. */
-function descriptors({ rules }: Decision, reasons: readonly Reason[]): readonly object[] {
+function descriptors({ rules }: Decision, reasons: readonly Reason[], hasRest: boolean): readonly object[] {
   const ofRules = rules.map(({ rule }) => descriptor(rule));
-  return reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
+  return hasRest || reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
+}
+
+/** What the results beyond the limit are, in one result. */
+function restOf({ rules }: Decision, rest: readonly Reason[]): object {
+  const worst = rest[0]?.state ?? 'failed'; // reasons are sorted
+  const text = `${count(rest.length)} more results are left out here for their number; the JSON lists them all`;
+  return {
+    ruleId: DECISION_RULE,
+    ruleIndex: rules.length,
+    level: LEVELS[worst],
+    message: { text },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'policy', uriBaseId: SRCROOT } } }],
+    partialFingerprints: {
+      'drillproofReason/v1': digestOf(canonicalBytes([DECISION_RULE, 'rest'])).slice(7),
+    },
+    properties: { state: worst, omitted: rest.length },
+  };
 }
 
 const ANSWER = {

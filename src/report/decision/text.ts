@@ -2,6 +2,7 @@ import { isoTime } from '../../bytes/index.ts';
 import {
   type Decision,
   type EvaluatedInput,
+  type EvidenceUsed,
   type RuleResult,
   RULES,
   type Violation,
@@ -11,7 +12,9 @@ import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
 import { count, counted, firstLines, labelled, sections, type Page } from '../text/page.ts';
 import { caseFact, caseLines, failuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
+import type { SignedBy } from '../../verify/index.ts';
 import { printable } from '../printable.ts';
+import type { Detail } from '../text/text.ts';
 
 const ANSWER_PAINT = { yes: 'good', no: 'bad', could_not_tell: 'caution' } as const;
 const STATE_PAINT = {
@@ -25,15 +28,20 @@ const STATE_WIDTH = 15;
 
 const MAX_INPUTS = 50;
 
-/** A decision as text: the answer first, then every rule with its violations, the failures last. */
-export function decisionText(page: Page, decision: Decision): string[] {
+/**
+ * A decision as text: the answer first, then every rule with its violations, the failures last; with `full` also each
+ * bundle, signer, envelope and summary that it rests on, with `verdict` the answer alone.
+ */
+export function decisionText(page: Page, decision: Decision, detail: Detail = 'brief'): string[] {
   const { rules, inputs } = decision;
+  if (detail === 'verdict') return [headLine(page, decision)];
   const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
   return [
     headLine(page, decision),
     ...sections(page, [
       { title: 'Policy', lines: policyLines(page, decision) },
       { title: `Evidence: ${counted(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
+      { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => basisLines(page, input)) : [] },
       { title: 'Rules', lines: rules.flatMap((rule) => ruleLines(page, rule)) },
       { title: 'Violations', lines: rules.flatMap((rule) => violationsOf(page, rule, 'failed')) },
       {
@@ -85,6 +93,61 @@ function inputWords({
     completeness === undefined ? undefined : `list ${completeness}`,
   ];
   return printable(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
+}
+
+/** Everything in an input that the answer rests on. */
+function basisLines(
+  page: Page,
+  { name, signer, envelopes, summary, warnings, evidence }: EvaluatedInput,
+): string[] {
+  return [
+    ...labelled(page, '  - ', printable(name)),
+    ...basisFact(page, 'list signed by', signer && formatSigner(signer)),
+    ...basisFact(page, 'warnings', warnings?.join(', ')),
+    ...(envelopes ?? []).flatMap((digest) => basisFact(page, 'envelope', digest)),
+    ...(summary === undefined ? [] : summaryLines(page, summary)),
+    ...(evidence ?? []).flatMap((bundle) => bundleLines(page, bundle)),
+  ];
+}
+
+const basisFact = (page: Page, label: string, value: string | undefined): string[] =>
+  value === undefined ? [] : labelled(page, `    ${label}: `, printable(value));
+
+const formatSigner = ({ issuer, keyId, issuedAtMs }: SignedBy): string =>
+  `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)}`;
+
+const summaryLines = (page: Page, summary: NonNullable<EvaluatedInput['summary']>): string[] => [
+  ...basisFact(
+    page,
+    'summary',
+    `${summary.result} by ${summary.verifierId}, ${isoTime(summary.timeVerifiedMs)}`,
+  ),
+  ...basisFact(page, 'policy', summary.policyDigest),
+  ...summary.thumbprints.flatMap((key) => basisFact(page, 'signed by key', key)),
+  ...summary.inputs.flatMap((digest) => basisFact(page, 'about', digest)),
+];
+
+function bundleLines(
+  page: Page,
+  { id, path, verdict, outcome, signers = [], warnings }: EvidenceUsed,
+): string[] {
+  const drill =
+    outcome && `, drill ${outcome.drillId} on ${outcome.targetId}: ${outcome.verdict} (${outcome.status})`;
+  return [
+    ...labelled(
+      page,
+      '    - ',
+      printable(`${id ?? path ?? 'a bundle without a readable id'}: ${verdict}${drill ?? ''}`),
+    ),
+    ...signers.flatMap((key) =>
+      labelled(
+        page,
+        '      signed by: ',
+        printable(`${formatSigner(key)}${key.in === 'dsse' ? ', in an envelope' : ''}`),
+      ),
+    ),
+    ...(warnings === undefined ? [] : labelled(page, '      warnings: ', warnings.join(', '))),
+  ];
 }
 
 function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult): string[] {

@@ -44,7 +44,18 @@ const PART = 'parts/evidence_000000000001.zip';
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 const envelope = async (key: string, issuer: string, out: string): Promise<void> => {
-  const ended = await call(['dsse', 'create', 'part-1.zip', '--key', key, '--issuer', issuer, '--out', out]);
+  const ended = await call([
+    'dsse',
+    'create',
+    'part-1.zip',
+    '--key',
+    key,
+    '--issuer',
+    issuer,
+    '--force',
+    '--out',
+    out,
+  ]);
   expect(ended.code).toBe(0);
 };
 
@@ -324,6 +335,56 @@ describe('what a gate writes', () => {
       kind: 'decision',
       answer: 'yes',
     });
+  });
+
+  it('names each bundle, drill, outcome, signer, list signer and envelope it rests on, on a yes too', async () => {
+    await envelope('key.pem', 'acme-ci', 'basis.dsse.json');
+    const { inputs } = decisionIn(await gate('good', '--dsse', 'basis.dsse.json', '--json'));
+    const key = { issuer: 'acme-ci', keyId: expect.stringMatching(/^sha256:/) as string };
+    expect(inputs).toMatchObject([
+      {
+        signer: key,
+        envelopes: [expect.stringMatching(/^sha256:/) as string],
+        evidence: [
+          {
+            id: 'evidence_000000000001',
+            path: PART,
+            verdict: 'verified',
+            outcome: { verdict: 'passed' },
+            signers: [
+              { ...key, in: 'attestation' },
+              { ...key, in: 'dsse' },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('names the same with --verbose in text, and the answer alone with --quiet', async () => {
+    await envelope('key.pem', 'acme-ci', 'basis.dsse.json');
+    const args = ['good', '--dsse', 'basis.dsse.json'];
+    const { stdout } = await gate(...args, '--verbose');
+    expect(stdout).toMatch(/\nBasis\n {2}- good\n {4}list signed by: acme-ci, key sha256:/);
+    expect(stdout).toMatch(/ {4}envelope: sha256:/);
+    expect(stdout).toMatch(/ {4}- evidence_000000000001: verified, drill \S+ on \S+: passed \(completed\)\n/);
+    expect(stdout).toMatch(/ {6}signed by: acme-ci, key .*, in an envelope\n/);
+    expect((await gate(...args)).stdout).not.toContain('Basis');
+    expect((await gate(...args, '--quiet')).stdout.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('appends to the summary of the step with github, unless --no-step-summary is given', async () => {
+    const env = { GITHUB_STEP_SUMMARY: 'summary.md' };
+    const args = ['gate', 'good', '--trust', 'trust.json', '--format', 'github'];
+    await call([...args, '--no-step-summary'], { env });
+    await expect(readFile('summary.md')).rejects.toMatchObject({ code: 'ENOENT' });
+    await call(args, { env });
+    expect(await readFile('summary.md', 'utf8')).toContain('drillproof gate: YES');
+  });
+
+  it('has the category of --sarif-category in SARIF', async () => {
+    const { stdout } = await gate('good', '--format', 'sarif', '--sarif-category', 'nightly');
+    expect(stdout).toContain('"id": "nightly/"');
   });
 
   it('begins with the answer and ends with the failures', async () => {

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
-import { call, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, type Ended, PROGRAM, useEvidenceFolder } from '../make.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const dir = useEvidenceFolder(async () => {
   await call(['export', 'part-1.zip', '--key', 'key.pem', '--issuer', 'acme-ci', '--out', 'good']);
 });
@@ -65,7 +63,7 @@ describe('a format that cannot be written to its file', () => {
   it('where there is no more room, is 3, the decision is shown, and nothing half-written is left', async () => {
     const before = await readdir('.');
     const line = 'ulimit -f 0; exec "$@"';
-    const program = [process.execPath, '--conditions=drillproof:source', MAIN];
+    const program = [process.execPath, ...PROGRAM];
     const args = ['gate', 'good', '--trust', 'trust.json', '--format', 'json=out.json'];
     const child = spawn('bash', ['-c', line, 'bash', ...program, ...args], { cwd: dir.root });
     const chunks: string[] = [];

@@ -42,6 +42,20 @@ describe('the summary of a decision', () => {
     });
   });
 
+  it('lists each envelope once as an input, and reads it back apart from the manifests', () => {
+    const envelopes = [MANIFEST_B, STORE, STORE];
+    const statement = summaryOf({ inputs: [exportInput({ envelopes })] });
+    expect(statement.predicate.inputAttestations.slice(1)).toEqual([
+      { uri: `urn:drillproof:dsse:${MANIFEST_B}`, digest: { sha256: hexOf('bb') } },
+      { uri: `urn:drillproof:dsse:${STORE}`, digest: { sha256: hexOf('dd') } },
+    ]);
+    const read = readSummary({
+      payloadType: 'application/vnd.in-toto+json',
+      payload: canonicalBytes(statement),
+    });
+    expect([read.inputs, read.envelopes]).toEqual([[MANIFEST_A], [MANIFEST_B, STORE]]);
+  });
+
   it('has no level that is kept for SLSA', () => {
     expect(VERIFIED_LEVEL).not.toMatch(/^SLSA_/);
   });

@@ -41,6 +41,8 @@ type Run = {
   results: Result[];
 };
 
+const RUN = { tool: { name: 'drillproof', version: '1.2.3' }, options: {}, exitCode: 0, unmet: [] } as const;
+
 /** The schema of OASIS, which is closed. It names draft 4, which Ajv does not support; here draft 7 means the same. */
 const { $schema: _schema, id: _id, ...published } = schemaFile;
 const validate = new Ajv({
@@ -81,6 +83,33 @@ describe('SARIF', () => {
         runOf(withTexts(some));
       }),
     );
+  });
+
+  it('names a category only if one is given, the tool and its address', () => {
+    const read = (category?: string) =>
+      JSON.parse(renderDecisionSarif({ ...YES, run: RUN }, category)) as {
+        runs: [{ automationDetails?: object; tool: { driver: object } }];
+      };
+    expect(read().runs[0].automationDetails).toBeUndefined();
+    expect(read('nightly').runs[0].automationDetails).toEqual({ id: 'nightly/' });
+    expect(read().runs[0].tool.driver).toMatchObject({
+      version: '1.2.3',
+      informationUri: expect.stringMatching(/^https:/) as string,
+    });
+  });
+
+  it.each([
+    [4_999, 4_999],
+    [5_000, 5_000],
+    [5_001, 5_001],
+    [9_000, 5_001],
+  ])('has for %i reasons %i results, of which the last sums up the rest', (many, results) => {
+    const run = runOf(withReasons(many));
+    expect(run.results).toHaveLength(results);
+    const rest = run.results.find(({ ruleId }) => ruleId === 'decision');
+    if (many <= 5_000) return expect(rest).toBeUndefined();
+    expect(rest?.message.text).toContain(`${(many - 5_000).toLocaleString('en')} more results`);
+    expect(run.tool.driver.rules[rest!.ruleIndex]?.id).toBe('decision');
   });
 
   it('is not taken by the schema when a member is of another name or type', () => {

@@ -40,7 +40,7 @@ function coded(error: unknown): DrillproofError {
   if (error instanceof TransportError) return withReason(error);
   if (error instanceof DrillproofError) return error;
   if (errnoOf(error) !== undefined && isSystemError(error))
-    return ioError(error, error.path ?? 'a file', 'read');
+    return ioError(error, error.path ?? 'a file', WRITING.has(error.syscall) ? 'write' : 'read');
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new DrillproofError('internal.BUG', message, { cause: error });
 }
@@ -59,8 +59,15 @@ function reasonOf(cause: unknown, depth = 0): string | undefined {
   return errnoOf(cause) ?? reasonOf(cause.cause, depth + 1);
 }
 
-const isSystemError = (error: unknown): error is Error & { path?: string } =>
+const isSystemError = (error: unknown): error is Error & { path?: string; syscall: unknown } =>
   error instanceof Error && 'syscall' in error;
+
+/** The calls of the system that change something; an `open` fails for reading more often than for writing. */
+const WRITING: ReadonlySet<unknown> = new Set(
+  'write writev fsync ftruncate truncate mkdir mkdtemp rename unlink rm rmdir link symlink copyfile chmod fchmod'.split(
+    ' ',
+  ),
+);
 
 type Case = { readonly path?: string; readonly code?: string; readonly message: string };
 const MAX_CASES = 10;

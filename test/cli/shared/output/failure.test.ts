@@ -11,6 +11,17 @@ describe('a failure', () => {
     );
   });
 
+  it.each([
+    ['open', 'ENOENT', 'io.NOT_FOUND', 'cannot read x'],
+    ['read', 'EIO', 'io.UNREADABLE', 'cannot read x'],
+    ['write', 'ENOSPC', 'io.DISK_FULL', 'cannot write x'],
+    ['mkdir', 'EROFS', 'io.READ_ONLY', 'cannot write x'],
+    ['rename', 'EACCES', 'io.READ_ONLY', 'cannot write x'],
+  ])('of the system in %s with %s says what could not be done', (syscall, code, expected, words) => {
+    const failure = failureOf(Object.assign(new Error(code), { syscall, code, path: 'x' }), false);
+    expect([failure.code, failure.message]).toEqual([expected, expect.stringContaining(words) as string]);
+  });
+
   it('names its path unless the message does', () => {
     expect(told(new DrillproofError('io.EXISTS', 'it exists', { path: 'a/b' }))).toContain('it exists (a/b)');
     expect(told(new DrillproofError('io.EXISTS', 'a/b exists', { path: 'a/b' }))).not.toContain('(a/b)');

@@ -26,6 +26,9 @@ const verify = (...args: readonly string[]): Promise<Ended> =>
   call(['verify', 'good', '--trust', 'trust.json', '--jobs', '1', ...args]);
 const vsa = ['--vsa-key', 'key.pem', '--verifier-id', 'https://ci.example/gate'];
 
+type Planned = Parameters<typeof planOutputs<'text' | 'json'>>[1];
+const plan = (options: Planned) => planOutputs(world(), options);
+
 /** Every command that writes a file, with an input of it that is a file. */
 const WRITERS: readonly (readonly [string, string, (out: string) => Promise<Ended>])[] = [
   ['verify --format', 'trust.json', (out) => verify('--force', '--format', `json=${out}`)],
@@ -155,8 +158,6 @@ describe('an output that is an input of the same command', () => {
 
 describe('outputs that are checked before the work', () => {
   it('leave text on standard output when only files are named', async () => {
-    const plan = (...args: Parameters<typeof planOutputs<'text' | 'json'>>[1][]) =>
-      planOutputs(world(), args[0] ?? {});
     expect((await plan({ format: [{ format: 'json', file: 'r.json' }] })).shown).toBe('text');
     expect((await plan({ json: true })).shown).toBe('json');
     expect((await plan({ format: [{ format: 'json' }], json: true })).shown).toBe('json');
