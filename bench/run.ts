@@ -36,6 +36,8 @@ const selected = RACES.filter(({ name, inShortForm }) =>
     : positionals.some((start) => name.startsWith(start)),
 );
 
+const listNames = (names: readonly string[]): string => [...new Set(names)].join(' and ');
+
 async function run(race: Race): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-race-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -45,6 +47,8 @@ async function run(race: Race): Promise<Result> {
     const racing = isTest ? all.filter(({ name }, at) => at === 0 || name === race.yardstick) : all;
     const contenders = racing.filter(({ needs }) => missing(needs).length === 0);
     const absent = racing.flatMap(({ name, needs }) => missing(needs).map((peer) => ({ name, peer })));
+    if (contenders[0] === undefined || contenders[0] !== racing[0])
+      return { race, failure: `not run, because ${listNames(absent.map(({ peer }) => peer))} is missing` };
     return compare(race, measure(contenders, values.short ? 3 : 5), absent);
   } catch (error) {
     return { race, failure: error instanceof Error ? error.message : String(error) };
