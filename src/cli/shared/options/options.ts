@@ -9,7 +9,7 @@ export function standardOptions(command: Command, { formats = true } = {}): Comm
   }
   return command
     .option('--json', 'short for --format json')
-    .option('-q, --quiet', 'print errors only')
+    .option('-q, --quiet', 'print only the result: no progress, no remarks')
     .helpOption('-h, --help', 'show help');
 }
 
