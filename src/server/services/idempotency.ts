@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import { type OperationName, operationRow } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../http/envelope.ts';
 import { assertMatch, digestDocument, documentEtag } from '../http/preconditions.ts';
 import type { Principal } from '../http/tokens.ts';
@@ -82,38 +83,30 @@ function claimOf(change: Change, nowMs: number, limits: ServerLimits): Idempoten
   };
 }
 
+/** The stored answer of an earlier request, as text. @throws ControlError for a key that cannot be replayed now */
+function answerOfEarlier(stored: IdempotencyRow, { requestHash, createdAtMs }: IdempotencyRow): string {
+  if (stored.requestHash !== requestHash) throw reused();
+  if (stored.response === undefined) throw inUse(stored.leaseUntilMs - createdAtMs);
+  return stored.response;
+}
+
 /**
- * Idempotency over a store (control API, Idempotency). A request claims its key in its own transaction, so that
- * others with the key must wait; then its effect and its answer are committed together. A claim whose holder died
- * is free again when its lease ends, and a rejected request releases its claim.
+ * Idempotency over a store (control API, Idempotency). The claim on the key, the effect and the answer are committed
+ * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
  */
 export function createRunOnce(store: Store, now: () => number, limits: ServerLimits): RunOnce {
-  const execute = <T>(claim: IdempotencyRow, effect: (tx: Tx) => Promise<T>): Promise<T> =>
-    store.transaction(async (tx) => {
-      const value = await effect(tx);
-      const answer = { response: JSON.stringify(value), expiresAtMs: now() + limits.idempotencyMs };
-      // The lease ended and another request took the key: only that request may have the effect.
-      if (!(await tx.idempotency.complete(claim, claim.holder, answer))) throw inUse(RETRY_AFTER_MS);
-      return value;
-    });
-
   return async (change, schema, effect) => {
     await assertProject(store, change.principal, change.projectId);
-    const nowMs = now();
-    const claim = claimOf(change, nowMs, limits);
-    const stored = await store.transaction((tx) => tx.idempotency.claim(claim));
-    if (stored.holder !== claim.holder) {
-      if (stored.requestHash !== change.requestHash) throw reused();
-      if (stored.response === undefined) throw inUse(stored.leaseUntilMs - nowMs);
-      return { value: schema.parse(JSON.parse(stored.response)), replayed: true };
-    }
-    try {
+    const claim = claimOf(change, now(), limits);
+    return store.transaction(async (tx) => {
+      const stored = await tx.idempotency.claim(claim);
+      if (stored !== undefined)
+        return { value: schema.parse(JSON.parse(answerOfEarlier(stored, claim))), replayed: true };
       // The schema orders the members, so that the first answer and its replays are the same bytes.
-      return { value: schema.parse(await execute(claim, effect)), replayed: false };
-    } catch (error) {
-      // Should this fail too, the lease ends by itself.
-      await store.transaction((tx) => tx.idempotency.release(claim, claim.holder)).catch(() => undefined);
-      throw error;
-    }
+      const value = schema.parse(await effect(tx));
+      const answer = { response: JSON.stringify(value), expiresAtMs: now() + limits.idempotencyMs };
+      if (await tx.idempotency.complete(claim, claim.holder, answer)) return { value, replayed: false };
+      throw new DrillproofError('internal.BUG', 'the claim of a request was lost in its own transaction');
+    });
   };
 }

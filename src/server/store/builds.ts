@@ -73,7 +73,9 @@ export const buildReads = (sql: Sql) => ({
 export const buildWrites = (sql: Sql, dialect: Dialect) => ({
   builds: {
     /** Inserts a build, or adds the archive to one that has none: a build never changes. */
-    save: (row: BuildRow) => insertRow(sql, builds, row, { after: ONCE }),
+    save: async (row: BuildRow) => {
+      await insertRow(sql, builds, row, { after: ONCE });
+    },
   },
   buildAttempts: rowWrites(sql, attempts, dialect),
   uploadPieces: {

@@ -56,14 +56,17 @@ export const idempotencyReads = (sql: Sql) => ({
 export const idempotencyWrites = (sql: Sql) => ({
   idempotency: {
     /**
-     * Writes a claim where the key is free: never used, expired, or its holder's lease is over. Returns the row that is
-     * stored afterwards, which is the claim if its `holder` is the caller's.
+     * Writes a claim where the key is free: never used, expired, or its holder's lease is over. Otherwise returns the
+     * row that is stored. A transaction that claims the same key at the same time is waited for.
      */
-    claim: async (claim: IdempotencyRow) => {
-      await insertRow(sql, requests, claim, { after: CLAIM_AGAIN });
+    claim: async (claim: IdempotencyRow): Promise<IdempotencyRow | undefined> => {
+      if ((await insertRow(sql, requests, claim, { after: CLAIM_AGAIN })) > 0) return undefined;
       const stored = await findRow(sql, requests, scopeOf(claim));
       if (stored === undefined)
-        throw new DrillproofError('internal.BUG', 'an idempotency record was not stored');
+        throw new DrillproofError(
+          'control.UNAVAILABLE',
+          'the idempotency record was removed at the same time',
+        );
       return stored;
     },
     /** Writes the answer of a claim; `false` when the claim was lost, so commit nothing. */
@@ -74,10 +77,6 @@ export const idempotencyWrites = (sql: Sql) => ({
     ) => {
       const statement = `UPDATE idempotency SET status = 'done', response = ?, expires_at_ms = ? WHERE ${HELD}`;
       return (await sql.run(statement, response, expiresAtMs, ...Object.values(scopeOf(row)), holder)) === 1;
-    },
-    /** Frees the key of a request that was rejected. */
-    release: async (row: IdempotencyScope, holder: string) => {
-      await sql.run(`DELETE FROM idempotency WHERE ${HELD}`, ...Object.values(scopeOf(row)), holder);
     },
     /** Removes at most `limit` expired rows; returns how many. */
     purge: (nowMs: number, limit: number) => sql.run(PURGE, nowMs, limit),

@@ -195,17 +195,17 @@ export async function findRow<R>(
   return row;
 }
 
-/** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. */
+/** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
 export async function insertRow<R, K extends readonly (keyof R)[]>(
   sql: Sql,
   { name, key, columnsOf, contentOf }: Table<R, K>,
   row: R,
   { columns = {}, after = '' }: { readonly columns?: SqlColumns; readonly after?: string } = {},
-): Promise<void> {
+): Promise<number> {
   const all = { ...columnsOf(row, key), ...contentOf(row), ...columns };
   const names = Object.keys(all);
   const statement = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})${after}`;
-  await sql.run(statement, ...Object.values(all));
+  return sql.run(statement, ...Object.values(all));
 }
 
 /** The values of a key, in its order. */
@@ -232,7 +232,9 @@ export const rowWrites = <R, K extends readonly (keyof R)[]>(
   { forUpdate }: Dialect,
 ) => ({
   lock: (...key: KeyOf<R, K>) => findRow(sql, table, keyed(table, key), forUpdate),
-  insert: (row: R) => insertRow(sql, table, row),
+  insert: async (row: R) => {
+    await insertRow(sql, table, row);
+  },
   /** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
   update: async (row: R) => {
     const { name, key, columnsOf, contentOf } = table;

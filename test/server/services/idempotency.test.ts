@@ -5,7 +5,7 @@ import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
+import { createServer, defaultLimits } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
@@ -228,9 +228,8 @@ const schema = z.strictObject({ n: z.int() });
 const once = () => createRunOnce(here.store, () => here.clock.nowMs, defaultLimits);
 
 describe('running a change once', () => {
-  it('keeps nothing of an effect whose claim was lost while it ran', async () => {
-    const [slow, quick] = [once(), once()];
-    const lost = slow(change(), schema, async (tx) => {
+  it('keeps neither the key nor the effect of a request that fails', async () => {
+    const failed = once()(change(), schema, async (tx) => {
       await tx.environments.insert({
         organizationId: ORG,
         projectId: PROJECT,
@@ -240,65 +239,29 @@ describe('running a change once', () => {
         createdAtMs: 0,
         updatedAtMs: 0,
       });
-      // Somebody takes the key over, as if the lease had ended long ago.
-      await tx.idempotency.release(scope(), (await tx.idempotency.find(scope()))!.holder);
+      throw new Error('the first failure');
+    });
+    await expect(failed).rejects.toThrow('the first failure');
+    expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
+    expect(await here.store.idempotency.find(scope())).toBeUndefined();
+    const next = await once()(change(), schema, async () => ({ n: 2 }));
+    expect(next).toEqual({ value: { n: 2 }, replayed: false });
+  });
+
+  it('requests that arrive during the first one wait for it, and get its answer', async () => {
+    const [going, begun] = [new Gate(), new Gate()];
+    const first = once()(change(), schema, async () => {
+      begun.open();
+      await going.opened;
       return { n: 1 };
     });
-    expect(await codeOf(lost)).toBe('control.IDEMPOTENCY_KEY_IN_USE');
-    expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
-    expect(await quick(change(), schema, async () => ({ n: 2 }))).toEqual({
-      value: { n: 2 },
-      replayed: false,
-    });
-  });
-
-  it('only requests that arrive during the first one must wait', async () => {
-    const [going, begun] = [new Gate(), new Gate()];
-    // The effect waits outside the store's transaction, so that the store stays free for the second request.
-    let transactions = 0;
-    const held: Store = {
-      ...here.store,
-      transaction: async (work) => {
-        if (++transactions === 2) {
-          begun.open();
-          await going.opened;
-        }
-        return here.store.transaction(work);
-      },
-    };
-    const first = createRunOnce(held, () => here.clock.nowMs, defaultLimits)(change(), schema, async () => ({
-      n: 1,
-    }));
     await begun.opened;
-    expect(await codeOf(once()(change(), schema, async () => ({ n: 2 })))).toBe(
-      'control.IDEMPOTENCY_KEY_IN_USE',
-    );
-    expect(
-      await codeOf(
-        once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 })),
-      ),
-    ).toBe('control.IDEMPOTENCY_KEY_REUSED');
+    const second = once()(change(), schema, async () => ({ n: 2 }));
+    const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 }));
     going.open();
     expect(await first).toEqual({ value: { n: 1 }, replayed: false });
-    expect(await once()(change(), schema, async () => ({ n: 3 }))).toEqual({
-      value: { n: 1 },
-      replayed: true,
-    });
-  });
-
-  it('the failure of the effect is reported even when its claim cannot be released', async () => {
-    let transactions = 0;
-    const failing: Store = {
-      ...here.store,
-      transaction: (work) =>
-        ++transactions > 2 ? Promise.reject(new Error('gone')) : here.store.transaction(work),
-    };
-    const effect = createRunOnce(failing, () => here.clock.nowMs, defaultLimits)(change(), schema, () =>
-      Promise.reject(new Error('the first failure')),
-    );
-    await expect(effect).rejects.toThrow('the first failure');
-    here.clock.nowMs += defaultLimits.idempotencyLeaseMs;
-    expect(await once()(change(), schema, async () => ({ n: 1 }))).toMatchObject({ replayed: false });
+    expect(await second).toEqual({ value: { n: 1 }, replayed: true });
+    expect(await codeOf(other)).toBe('control.IDEMPOTENCY_KEY_REUSED');
   });
 
   it('survives a server that stops between two requests', async () => {

@@ -15,8 +15,9 @@ const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
   ...over,
 });
 
+/** Claims a key; returns the row that is stored then. */
 const claimKey = (store: Store, row: IdempotencyRow): Promise<IdempotencyRow> =>
-  store.transaction((tx) => tx.idempotency.claim(row));
+  store.transaction(async (tx) => (await tx.idempotency.claim(row)) ?? row);
 
 /** What every store must do with idempotency keys, also when two instances are asked at once. */
 export function idempotencySuite(name: string, factory: PairFactory): void {
@@ -45,16 +46,34 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       expect(await claimKey(store, later)).toEqual(later);
     });
 
-    it('are free again when the lease of their holder ends, or when it gives them back', async () => {
+    it('are free again when the lease of their holder ends', async () => {
       await claimKey(store, record());
       const next = record({ holder: 'b', createdAtMs: NOW_MS + 10, leaseUntilMs: NOW_MS + 20 });
       expect((await claimKey(store, { ...next, createdAtMs: NOW_MS + 9 })).holder).toBe('a');
       expect(await claimKey(store, next)).toEqual(next);
       expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(false);
-      await write((tx) => tx.idempotency.release(scope, 'a'));
       expect(await store.idempotency.find(scope)).toEqual(next);
-      await write((tx) => tx.idempotency.release(scope, 'b'));
-      expect(await store.idempotency.find(scope)).toBeUndefined();
+    });
+
+    it('are waited for by a transaction that claims the same, until the first has ended', async () => {
+      const [first, second] = pair;
+      for (const fails of [true, false]) {
+        let claimed!: () => void;
+        const begun = new Promise<void>((resolve) => (claimed = resolve));
+        const held = first.transaction(async (tx) => {
+          await tx.idempotency.claim(record());
+          claimed();
+          await tx.idempotency.complete(scope, 'a', answer);
+          if (fails) throw new Error('rolled back');
+        });
+        await begun;
+        const late = second.transaction((tx) => tx.idempotency.claim(record({ holder: 'b' })));
+        if (fails) await expect(held).rejects.toThrow('rolled back');
+        const stored = await late;
+        expect(stored?.status).toBe(fails ? undefined : 'done');
+        if (fails) await first.transaction((tx) => tx.idempotency.purge(NOW_MS + 100, 1));
+        await held.catch(() => undefined);
+      }
     });
 
     it('belong to principal, project and operation, and are removed when they have expired', async () => {
