@@ -112,7 +112,7 @@ async function admit(
 ): Promise<Principal> {
   const principal = await authenticate(store, readHeader(context, 'authorization'), now());
   observation.tokenId = principal.tokenId;
-  const wait = rates[kind].take(principal.tokenId);
+  const wait = await rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
     metrics.rateLimited();
     throw new ControlError('control.RATE_LIMITED', 'the token sends too many requests', wait);

@@ -14,7 +14,12 @@ import { createApp, servedEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/sealed.ts';
-import { createDownloadSlots, createRateLimiter, type RateLimiter } from './http/rate-limit.ts';
+import {
+  createDownloadSlots,
+  createRateLimiter,
+  createSharedRateLimiter,
+  type RateLimiter,
+} from './http/rate-limit.ts';
 import type { Audit } from './telemetry/audit.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './telemetry/log.ts';
@@ -125,11 +130,16 @@ export function createServer(options: ServerOptions): ControlServer {
   const runOnce = createRunOnce(store, now, limits);
   const models = parseModelTiers(options.modelTiers);
   const handlers = createHandlers({ store, blobs, now, limits, cursors, addresses, runOnce, models });
-  const rate = (perSecond: number, burst: number): RateLimiter =>
-    createRateLimiter({ perSecond, burst, maxKeys: limits.rateBuckets, now });
+  const { leaseRate: lease } = store;
+  const rate = (kind: string, perSecond: number, burst: number): RateLimiter => {
+    const bucket = { perSecond, burst, maxKeys: limits.rateBuckets, now };
+    return lease === undefined
+      ? createRateLimiter(bucket)
+      : createSharedRateLimiter({ ...bucket, kind, lease });
+  };
   const rates = {
-    requests: rate(limits.requestsPerSecond, limits.requestBurst),
-    downloads: rate(limits.downloadsPerSecond, limits.downloadBurst),
+    requests: rate('requests', limits.requestsPerSecond, limits.requestBurst),
+    downloads: rate('downloads', limits.downloadsPerSecond, limits.downloadBurst),
   };
   const slots = createDownloadSlots({ perToken: limits.downloadsPerToken, all: limits.downloads });
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });

@@ -1,5 +1,10 @@
-/** Counts one request of a key; over the limit, returns after how many milliseconds to retry. */
-export type RateLimiter = { take(key: string): { readonly retryAfterMs: number } | undefined };
+import type { RateLease, RateShare } from '../store/rates.ts';
+
+/** After how many milliseconds to retry. */
+type Refusal = { readonly retryAfterMs: number };
+
+/** Counts one request of a key; over the limit, returns when to retry. */
+export type RateLimiter = { take(key: string): Refusal | undefined | Promise<Refusal | undefined> };
 
 /** Credit is counted in the milliseconds in which it is earned, so that whole milliseconds add up exactly. */
 type Bucket = { readonly creditMs: number; readonly atMs: number };
@@ -13,7 +18,7 @@ export function createRateLimiter(options: {
   readonly burst: number;
   readonly maxKeys: number;
   readonly now: () => number;
-}): RateLimiter {
+}): { take(key: string): Refusal | undefined } {
   const { perSecond, burst, maxKeys, now } = options;
   const costMs = 1000 / perSecond;
   const fullMs = burst * costMs;
@@ -38,6 +43,73 @@ export function createRateLimiter(options: {
       const granted = bucket.creditMs >= costMs;
       remember(key, granted ? { ...bucket, creditMs: bucket.creditMs - costMs } : bucket);
       return granted ? undefined : { retryAfterMs: Math.ceil(costMs - bucket.creditMs) };
+    },
+  };
+}
+
+/** What this process has of a bucket that several share. */
+type Share = { credits: number; readonly untilMs: number; readonly refusedUntilMs: number };
+
+// Shares that are not used are lost, so that no process keeps what another needs.
+const SHARE_MS = 1_000;
+const SHARES_PER_SECOND = 10;
+
+/**
+ * A token bucket for each key, which several processes share: each takes shares of some requests and lets these through
+ * by itself. Together they never let more through than one process would, and less by at most one share each.
+ * @param options.lease takes a share of the bucket
+ */
+export function createSharedRateLimiter(options: {
+  readonly kind: string;
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly maxKeys: number;
+  readonly now: () => number;
+  readonly lease: (lease: RateLease) => Promise<RateShare>;
+}): RateLimiter {
+  const { kind, perSecond, burst, maxKeys, now, lease } = options;
+  const want = Math.max(1, Math.floor(Math.min(perSecond / SHARES_PER_SECOND, burst)));
+  const shares = new Map<string, Share>();
+  const leasing = new Map<string, Promise<Share>>();
+
+  const take = async (key: string): Promise<Share> => {
+    const nowMs = now();
+    const { granted, retryAfterMs } = await lease({
+      bucket: `${kind}:${key}`,
+      want,
+      perSecond,
+      burst,
+      nowMs,
+    });
+    const refusedUntilMs = granted > 0 ? 0 : nowMs + retryAfterMs;
+    const share = { credits: granted, untilMs: nowMs + SHARE_MS, refusedUntilMs };
+    shares.delete(key);
+    shares.set(key, share);
+    const oldest = shares.keys().next();
+    if (shares.size > maxKeys && oldest.done !== true) shares.delete(oldest.value);
+    return share;
+  };
+  /** Requests that come while a share is taken wait for the same. */
+  const takeOnce = (key: string): Promise<Share> => {
+    const taking = leasing.get(key) ?? take(key).finally(() => leasing.delete(key));
+    leasing.set(key, taking);
+    return taking;
+  };
+  const spend = (share: Share | undefined): Refusal | 'granted' | 'none' => {
+    const nowMs = now();
+    if (share === undefined) return 'none';
+    if (nowMs < share.refusedUntilMs) return { retryAfterMs: share.refusedUntilMs - nowMs };
+    if (share.credits <= 0 || nowMs >= share.untilMs) return 'none';
+    share.credits--;
+    return 'granted';
+  };
+
+  return {
+    async take(key) {
+      for (let spent = spend(shares.get(key)); ; spent = spend(await takeOnce(key))) {
+        if (spent === 'granted') return undefined;
+        if (spent !== 'none') return spent;
+      }
     },
   };
 }

@@ -281,10 +281,20 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX upload_pieces_by_blob ON upload_pieces (archive_digest);
   `,
+  // What is left of the rates of tokens, which several servers share; a crash may forget it.
+  `
+  CREATE TABLE rates (
+    bucket TEXT PRIMARY KEY,
+    credit_us INTEGER NOT NULL,
+    granted INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 // Where PostgreSQL's DDL differs from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/CREATE TABLE rates/g, 'CREATE UNLOGGED TABLE rates'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\bresource ->> /g, 'resource::json ->> '],

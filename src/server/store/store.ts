@@ -5,6 +5,7 @@ import { bundleReads, bundleWrites } from './bundles.ts';
 import { exportReads, exportWrites } from './exports.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { claimJob, jobReads, jobWrites, renewJob, type Job, type JobClaim, type JobRenewal } from './jobs.ts';
+import { leaseRate, type RateLease, type RateShare } from './rates.ts';
 import { readSecret, schemaState, type SchemaState } from './meta.ts';
 import type { Dialect, Sql } from './table.ts';
 import { tenantReads, tenantWrites } from './tenants.ts';
@@ -76,6 +77,8 @@ export type Store = Reads & {
   claimJob(claim: JobClaim): Promise<Job | undefined>;
   /** Extends the lease of a job; `false` when another worker holds it. */
   renewJob(renewal: JobRenewal): Promise<boolean>;
+  /** Takes a share of the rate of a token, where several servers share the store; absent where one server has it. */
+  readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
   close(): Promise<void>;
 };
 
@@ -86,11 +89,13 @@ type Database = {
   readonly dialect: Dialect;
   readonly migrations: readonly string[];
   readonly transact: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+  /** Whether servers on other machines may use it too. */
+  readonly isShared: boolean;
   readonly close: () => Promise<void>;
 };
 
 /** The store over a database whose schema is up to date. */
-export function sqlStore({ reads, dialect, migrations, transact, close }: Database): Store {
+export function sqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
   return {
     ...sqlReads(reads),
     schema: () => schemaState(reads, migrations),
@@ -98,6 +103,7 @@ export function sqlStore({ reads, dialect, migrations, transact, close }: Databa
     renewJob: (renewal) => transact((sql) => renewJob(sql, renewal)),
     transaction: (work) => transact((sql) => work(sqlTransaction(sql, dialect))),
     secret: (name) => transact((sql) => readSecret(sql, name)),
+    ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
     close,
   };
 }

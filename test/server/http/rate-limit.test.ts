@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../../src/server/http/rate-limit.ts';
+import { createRateLimiter, createSharedRateLimiter } from '../../../src/server/http/rate-limit.ts';
+import type { RateLease, RateShare } from '../../../src/server/store/rates.ts';
 
 function limiter(maxKeys = 10) {
   const clock = { nowMs: 0 };
@@ -68,5 +69,73 @@ describe('the rate of a token', () => {
         return granted <= 200 + clock.nowMs / 10;
       }),
     );
+  });
+});
+
+/** A limiter over a bucket that grants what `granted` says. */
+function shared(granted: (lease: RateLease) => Promise<RateShare>, maxKeys = 10) {
+  const clock = { nowMs: 0 };
+  const asked: RateLease[] = [];
+  const lease = (wanted: RateLease): Promise<RateShare> => {
+    asked.push(wanted);
+    return granted(wanted);
+  };
+  const bucket = { perSecond: 100, burst: 200, maxKeys, now: () => clock.nowMs, kind: 'requests', lease };
+  return { clock, asked, rate: createSharedRateLimiter(bucket) };
+}
+const all = ({ want }: RateLease) => Promise.resolve({ granted: want, retryAfterMs: 1 });
+
+describe('the rate of a token that several servers share', () => {
+  it('takes a share of a tenth of a second, and the next when it is spent', async () => {
+    const { rate, asked } = shared(all);
+    for (let n = 0; n < 25; n++) expect(await rate.take('a')).toBeUndefined();
+    expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(Array(3).fill(['requests:a', 10]));
+  });
+
+  it('requests that come at once take one share, and no more than it has', async () => {
+    const { rate, asked } = shared(async ({ want }) => ({
+      granted: asked.length > 1 ? 0 : want,
+      retryAfterMs: 7,
+    }));
+    const answers = await Promise.all(Array.from({ length: 30 }, async () => rate.take('a')));
+    expect(answers.filter((refusal) => refusal === undefined)).toHaveLength(10);
+    expect(new Set(answers.map((refusal) => refusal?.retryAfterMs))).toEqual(new Set([undefined, 7]));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not ask again before the time that it was told', async () => {
+    const { rate, asked, clock } = shared(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
+    for (let n = 0; n < 3; n++) expect(await rate.take('a')).toEqual({ retryAfterMs: 5 });
+    clock.nowMs = 4;
+    expect(await rate.take('a')).toEqual({ retryAfterMs: 1 });
+    expect(asked).toHaveLength(1);
+    clock.nowMs = 5;
+    await rate.take('a');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('gives a share up after a second', async () => {
+    const { rate, asked, clock } = shared(all);
+    await rate.take('a');
+    clock.nowMs = 999;
+    await rate.take('a');
+    expect(asked).toHaveLength(1);
+    clock.nowMs = 1000;
+    await rate.take('a');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is refused when the store does not answer, and asks again', async () => {
+    let works = false;
+    const { rate } = shared((lease) => (works ? all(lease) : Promise.reject(new Error('away'))));
+    await expect(rate.take('a')).rejects.toThrow('away');
+    works = true;
+    expect(await rate.take('a')).toBeUndefined();
+  });
+
+  it('remembers a bounded number of tokens', async () => {
+    const { rate, asked } = shared(all, 2);
+    for (const key of ['a', 'b', 'c', 'a']) await rate.take(key);
+    expect(asked).toHaveLength(4);
   });
 });

@@ -58,16 +58,10 @@ export async function guardQuery<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-const numbered = new Map<string, string>();
-
 /** A statement with `$1`, `$2`… for its `?`. Our statements hold none in a literal. */
 export function numberMarks(text: string): string {
-  const earlier = numbered.get(text);
-  if (earlier !== undefined) return earlier;
   let n = 0;
-  const translated = text.replaceAll('?', () => `$${++n}`);
-  numbered.set(text, translated);
-  return translated;
+  return text.replaceAll('?', () => `$${++n}`);
 }
 
 const INT8 = 20;
@@ -83,11 +77,30 @@ const integerTypes = (types: CustomTypesConfig): CustomTypesConfig => ({
 });
 
 /** What takes one parameterised statement: a pool, or one connection of it. */
-type Queryable = { query(text: string, values: SqlValue[]): Promise<QueryResult<Record<string, unknown>>> };
+type Queryable = {
+  query(statement: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: SqlValue[];
+  }): Promise<QueryResult<Record<string, unknown>>>;
+};
+
+type Statement = { readonly name: string; readonly text: string };
+const statements = new Map<string, Statement>();
+
+/** A statement by its text. Its name makes the database parse it once for each connection. */
+function statementOf(text: string): Statement {
+  const earlier = statements.get(text);
+  if (earlier !== undefined) return earlier;
+  const statement = { name: `drillproof_${statements.size}`, text: numberMarks(text) };
+  statements.set(text, statement);
+  return statement;
+}
 
 /** A pool or a connection as `Sql`. */
 export function postgresSql(to: Queryable): Sql {
-  const send = (text: string, values: SqlValue[]) => guardQuery(() => to.query(numberMarks(text), values));
+  const send = (text: string, values: SqlValue[]) =>
+    guardQuery(() => to.query({ ...statementOf(text), values }));
   return {
     all: async (text, ...values) => (await send(text, values)).rows,
     run: async (text, ...values) => (await send(text, values)).rowCount ?? 0,

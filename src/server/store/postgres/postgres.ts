@@ -86,6 +86,7 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     dialect,
     migrations: all.migrations,
     transact: transactions(writes, all),
+    isShared: true,
     async close() {
       closed ??= Promise.all([reads.end(), writes.end()]);
       await closed;

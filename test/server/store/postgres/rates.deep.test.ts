@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRateLimiter, createSharedRateLimiter } from '../../../../src/server/http/rate-limit.ts';
+import type { Store } from '../../../../src/server/index.ts';
+import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
+import { startPostgres } from '../../../support/postgres.ts';
+import { NOW_MS } from '../../make.ts';
+
+const postgres = await startPostgres();
+let stores: readonly [Store, Store];
+let buckets = 0;
+beforeAll(async () => {
+  const url = await postgres.schema();
+  stores = [await openPostgresStore(url), await openPostgresStore(url)];
+});
+afterAll(async () => {
+  for (const store of stores) await store.close();
+});
+
+const RATE = { perSecond: 100, burst: 20 };
+const limiterOn = (store: Store, now: () => number) =>
+  createSharedRateLimiter({
+    ...RATE,
+    kind: 'test',
+    maxKeys: 10,
+    now,
+    lease: (lease) => store.leaseRate!(lease),
+  });
+
+describe('the rate of a token that two servers count together', () => {
+  it('one by one, shares are those of a bucket in memory', async () => {
+    const request = fc.record({ pauseMs: fc.nat(30), server: fc.nat(1) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 60 }), async (requests) => {
+        let nowMs = NOW_MS;
+        const bucket = `bucket-${++buckets}`;
+        const memory = createRateLimiter({ ...RATE, maxKeys: 10, now: () => nowMs });
+        for (const { pauseMs, server } of requests) {
+          nowMs += pauseMs;
+          const share = await stores[server]!.leaseRate!({ ...RATE, bucket, want: 1, nowMs });
+          const refusal = memory.take(bucket);
+          expect(share.granted).toBe(refusal === undefined ? 1 : 0);
+          if (refusal !== undefined) expect(share.retryAfterMs).toBe(refusal.retryAfterMs);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('lets no more through than one server, whatever comes at once', async () => {
+    let nowMs = NOW_MS;
+    const limiters = stores.map((store) => limiterOn(store, () => nowMs));
+    const key = `key-${++buckets}`;
+    let granted = 0;
+    for (let round = 0; round < 10; round++, nowMs += 50) {
+      const all = await Promise.all(Array.from({ length: 60 }, async (_, n) => limiters[n % 2]!.take(key)));
+      granted += all.filter((refusal) => refusal === undefined).length;
+    }
+    expect(granted).toBeLessThanOrEqual(20 + 9 * 5);
+    expect(granted).toBeGreaterThan(20);
+  });
+
+  it('a clock that is set back takes nothing away, and grants nothing', async () => {
+    const bucket = `bucket-${++buckets}`;
+    const lease = { ...RATE, bucket, want: 20 };
+    expect((await stores[0].leaseRate!({ ...lease, nowMs: NOW_MS })).granted).toBe(20);
+    expect((await stores[1].leaseRate!({ ...lease, nowMs: NOW_MS - 10_000 })).granted).toBe(0);
+    expect((await stores[1].leaseRate!({ ...lease, nowMs: NOW_MS + 10 })).granted).toBe(1);
+  });
+});
