@@ -39,13 +39,13 @@ describe('the process', () => {
   });
 });
 
-describe('standard output that is full', () => {
-  const into = (args: string) =>
-    spawnSync('bash', ['-c', `"$@" >/dev/full`, 'bash', process.execPath, ...PROGRAM, ...args.split(' ')], {
-      cwd: dir.root,
-      encoding: 'utf8',
-    });
+const into = (args: string) =>
+  spawnSync('bash', ['-c', `"$@" >/dev/full`, 'bash', process.execPath, ...PROGRAM, ...args.split(' ')], {
+    cwd: dir.root,
+    encoding: 'utf8',
+  });
 
+describe('standard output that is full', () => {
   it('ends a pass with 3 and says that it could not be written', () => {
     const { status, stderr } = into('verify export --trust trust.json');
     expect([status, stderr]).toEqual([

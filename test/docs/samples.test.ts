@@ -94,6 +94,9 @@ const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
     const signers = 'signers: { distinct: 2 }';
     writeFileSync('two-keys.yaml', `schemaVersion: 1\nkind: policy\nname: two-keys\n${signers}\n`);
   },
+  'docs/ci.md'() {
+    for (const name of readdirSync('.')) rmSync(name, { recursive: true });
+  },
   'docs/gate.md': makeDecision,
   'docs/gate-formats.md': makeDecision,
   'docs/policy.md': makePassedMirror,
@@ -200,4 +203,9 @@ it('docs/gate-formats.md has a row for every format of the gate, and a sample of
     expect(page).toContain(`| \`${kind}\``);
     if (!['text', 'json'].includes(kind)) expect(page).toContain(`--format ${kind}\n`);
   }
+});
+
+it('docs/ci.md has a pipeline of at most eight commands', () => {
+  expect(samplesOf('docs/ci.md').length).toBeLessThanOrEqual(8);
+  expect(samplesOf('docs/ci.md').at(-1)?.command).toMatch(/^drillproof gate /);
 });

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { OBJECT_ROLES, type ObjectRole } from '../../evidence/index.ts';
 import type { Cli } from '../cli.ts';
+import { buildExample } from './example.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions } from '../shared/options/signing.ts';
 
@@ -22,6 +23,12 @@ export function definePackCommand(command: Command, cli: Cli): void {
         .default('deflate'),
     )
     .option('--force', 'replace an existing part')
+    .option('--example', 'print a complete RUN.json with a result, to change, and end')
+    // As --help does, it ends before the other options are required.
+    .on('option:example', () => {
+      void cli.stdout.write(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`);
+      throw new CommanderError(0, 'commander.helpDisplayed', '');
+    })
     .action(async (dir: string, options: PackOptions) => (await import('./run.ts')).pack(cli, dir, options));
   examples(command, {
     'a signed part':
@@ -44,20 +51,10 @@ export type PackOptions = SigningOptions & {
 };
 
 const RUN_HELP = `
-RUN.json describes the bundle. It contains the result of the run, or names the
+RUN.json describes the bundle; --example prints one to change. It contains the result of the run, or names the
 file with it. DIR contains the objects. The result may omit stateHash,
 evidenceHash and trajectoryHash: they are computed from the objects with those
 roles.
-
-  {
-    "evidenceBundleId": "evidence_0123456789ab",
-    "organizationId": "org_0123456789ab",
-    "projectId": "prj_0123456789ab",
-    "hostedRunId": "hrun_0123456789ab",
-    "runId": "run_check-1",
-    "createdAtMs": 1795262400000,
-    "runResult": "result.json"
-  }
 
 Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
 to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a

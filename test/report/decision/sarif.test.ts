@@ -68,6 +68,12 @@ const runOf = (one: Decision): Run => {
 const uris = (one: Decision): string[] =>
   runOf(one).results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri);
 
+/** The head of the only run. */
+const read = (category?: string) =>
+  JSON.parse(renderDecisionSarif({ ...YES, run: RUN }, category)) as {
+    runs: [{ automationDetails?: object; tool: { driver: object } }];
+  };
+
 describe('SARIF', () => {
   it('matches the schema, whatever the decision', () => {
     for (const one of [
@@ -86,10 +92,6 @@ describe('SARIF', () => {
   });
 
   it('names a category only if one is given, the tool and its address', () => {
-    const read = (category?: string) =>
-      JSON.parse(renderDecisionSarif({ ...YES, run: RUN }, category)) as {
-        runs: [{ automationDetails?: object; tool: { driver: object } }];
-      };
     expect(read().runs[0].automationDetails).toBeUndefined();
     expect(read('nightly').runs[0].automationDetails).toEqual({ id: 'nightly/' });
     expect(read().runs[0].tool.driver).toMatchObject({
