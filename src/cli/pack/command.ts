@@ -51,10 +51,10 @@ export type PackOptions = SigningOptions & {
 };
 
 const RUN_HELP = `
-RUN.json describes the bundle; --example prints one to change. It contains the result of the run, or names the
-file with it. DIR contains the objects. The result may omit stateHash,
-evidenceHash and trajectoryHash: they are computed from the objects with those
-roles.
+RUN.json describes the bundle; --example prints one to change. It contains the
+result of the run, or names the file with it. DIR contains the objects. The
+result may omit stateHash, evidenceHash and trajectoryHash: they are computed
+from the objects with those roles.
 
 Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
 to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a
