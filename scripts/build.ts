@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { type BuildOptions, build, transform } from 'esbuild';
 import { directImports, importDirectly } from './direct-imports.ts';
 import { notices } from './notices.ts';
-import { buildPage } from './page.ts';
+import { buildPage, makePage } from './page.ts';
 
 const TARGET = 'node22';
 
@@ -110,10 +110,11 @@ const buildPortable = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*'],
   });
 
-const buildSingle = (outdir: string): Promise<unknown> =>
+const buildSingle = async (outdir: string): Promise<unknown> =>
   build({
     ...bundled,
     entryPoints: { drillproof: 'src/single/main.ts' },
+    define: { PAGE: JSON.stringify(await makePage()) },
     outdir,
     outExtension: { '.js': '.mjs' },
     conditions: ['drillproof:single', 'drillproof:source'],

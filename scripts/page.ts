@@ -8,11 +8,18 @@ import { directImports } from './direct-imports.ts';
 const SOURCE = 'src/web/page';
 const NAME = 'drillproof.html';
 
-/**
- * Writes the page that verifies evidence in a browser, and its SHA-256 next to it, which is published apart from it. The
- * policy of the page names the hashes of its script, its style and its worker, and allows nothing else.
- */
+/** Writes the page that verifies evidence in a browser, and next to it its SHA-256, which is published apart from it. */
 export async function buildPage(folder: string): Promise<void> {
+  const page = await makePage();
+  const digest = createHash('sha256').update(page).digest('hex');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, NAME), page);
+  await writeFile(join(folder, `${NAME}.sha256`), `${digest}  ${NAME}\n`);
+  console.log(`${digest}  ${join(folder, NAME)}`);
+}
+
+/** The page. Its policy names the hashes of its script, its style and its worker, and allows nothing else. */
+export async function makePage(): Promise<string> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
   const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
   const script = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker) });
@@ -24,12 +31,7 @@ export async function buildPage(folder: string): Promise<void> {
     '<!-- {{script}} -->': `<script>${script}</script>`,
   };
   const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
-  const page = Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
-  const digest = createHash('sha256').update(page).digest('hex');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, NAME), page);
-  await writeFile(join(folder, `${NAME}.sha256`), `${digest}  ${NAME}\n`);
-  console.log(`${digest}  ${join(folder, NAME)}`);
+  return Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
 }
 
 async function bundle(entry: string, define: Readonly<Record<string, string>>): Promise<string> {

@@ -7,6 +7,8 @@ export type Packaging = {
   version(): Promise<string>;
   /** The module of a worker thread that verifies parts. */
   verifyWorker(): Promise<URL>;
+  /** The page that verifies in a browser, as HTML; `undefined` if it was not built. */
+  page(): Promise<string | undefined>;
   /** What a selftest needs in addition: the folder of the vectors, and the module that starts the program where `#platform` is portable. */
   readonly selftest?: { readonly vectors: string; readonly main: string };
 };
@@ -29,6 +31,10 @@ export const packaging: Packaging = {
     // Another program was bundled with this library. It has the thread inside.
     const { code } = await import('#verify-worker-code');
     return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  },
+  async page() {
+    const file = at(base?.endsWith('.ts') ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
+    return existsSync(file) ? readFile(file, 'utf8') : undefined;
   },
   selftest: {
     vectors: fileURLToPath(at('../../vectors/')),

@@ -72,6 +72,17 @@ export function servedEndpoints(of: {
   );
 }
 
+/** The page that verifies in a browser. Its own policy forbids every request, so that it needs no other. */
+export const pageEndpoint = (page: string | undefined): Readonly<Record<string, OpenEndpoint>> =>
+  page === undefined
+    ? {}
+    : {
+        '/verify': {
+          operation: 'page',
+          answer: () => ({ body: page, headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
+        },
+      };
+
 export type AppDependencies = ServerContext & {
   readonly handlers: Handlers;
   /** Rates by what a request asks for, and the downloads that run. */

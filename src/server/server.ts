@@ -10,7 +10,7 @@ import {
   TEXT,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { createApp, servedEndpoints } from './app.ts';
+import { createApp, pageEndpoint, servedEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/sealed.ts';
@@ -52,6 +52,8 @@ export type ServerOptions = {
   readonly log?: Log;
   /** The version, for `drillproof_build_info`. */
   readonly version?: string;
+  /** The page that verifies in a browser, as HTML (docs/web.md): it is served at `/verify`. */
+  readonly page?: string;
   /**
    * Whether one proxy in front of this server appends the client to X-Forwarded-For, for the log. Default: no,
    * and the header is not trusted.
@@ -73,6 +75,7 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   modelTiers: optional(listOf(TEXT)),
   log: optional(FUNCTION),
   version: optional(TEXT),
+  page: optional(TEXT),
   trustProxy: optional(FLAG),
   audit: optional(FUNCTION),
 };
@@ -145,7 +148,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness({ store, blobs, now, log });
-  const open = servedEndpoints({ metrics, readiness });
+  const open = { ...servedEndpoints({ metrics, readiness }), ...pageEndpoint(options.page) };
   const app = createApp({
     store,
     blobs,

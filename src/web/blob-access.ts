@@ -4,6 +4,7 @@ import {
   type Kind,
   optional,
   optionsOf,
+  platform,
   type RandomAccess,
   TEXT,
 } from '../bytes/index.ts';
@@ -19,103 +20,135 @@ export type BlobAccessOptions = {
 
 declare const FileReaderSync: undefined | (new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer });
 
-/** Browsers return nothing at all for some reads of more than 256 MB. */
-const MAX_READ_BYTES = 32 * 2 ** 20;
-/** A read takes about 1 ms whatever its size, so small ones take a window of this size, and the next ones use it. */
-const WINDOW_BYTES = 256 * 1024;
+/**
+ * A read takes about 1 ms whatever its size, so that bytes are read in blocks. Browsers return nothing for some reads of
+ * more than 256 MB.
+ */
+const BLOCK_BYTES = 2 ** 20;
 /** A part up to this size is read once, and then verified in memory. */
 const HOLD_BYTES = 64 * 2 ** 20;
 
-export const BLOB: Kind = { what: 'a Blob', accepts: (value) => value instanceof Blob };
+const BLOB: Kind = { what: 'a Blob', accepts: (value) => value instanceof Blob };
 const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });
 
 /**
  * Random access to a Blob, such as a File that the user chose. In a worker it reads at once, elsewhere it waits. A file
- * that changed after it was chosen is refused.
- * @throws TypeError for anything that is not a Blob; its methods throw DrillproofError `io.CHANGED`, `io.UNREADABLE`
+ * that changed after it was chosen, or between two reads, is refused.
+ * @throws TypeError for anything that is not a Blob; its methods throw DrillproofError `io.CHANGED`
  * @example
  * const report = await verifyPart(blobAccess(files[0]!), { asOfMs: Date.now(), trust });
  */
 export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomAccess {
   checkArguments({ blob: BLOB, options: OPTIONS }, { blob, options });
-  const { path = 'name' in blob ? String(blob.name) : 'the file', onRead } = options;
-  const take = (buffer: ArrayBuffer, length: number): Uint8Array => {
-    onRead?.(buffer.byteLength);
-    if (buffer.byteLength === length) return new Uint8Array(buffer);
-    const message = `${path} returned ${buffer.byteLength} bytes instead of ${length}`;
-    throw new DrillproofError('io.CHANGED', message, { path });
-  };
-  const fail = (cause: unknown): unknown =>
-    cause instanceof DrillproofError ? cause : readError(cause, path);
-  const base = { size: blob.size, holdBytes: HOLD_BYTES };
+  const path = options.path ?? ('name' in blob ? String(blob.name) : 'the file');
+  const blocks = createBlocks(blob, { ...options, path });
+  const access = { size: blob.size, holdBytes: HOLD_BYTES };
   if (typeof FileReaderSync === 'undefined') {
-    const read = async (at: number, length: number): Promise<Uint8Array> =>
-      take(await blob.slice(at, at + length).arrayBuffer(), length);
-    return {
-      ...base,
-      read: (at, length) => inPieces(at, length, read).catch((cause) => Promise.reject(fail(cause))),
-    };
+    return { ...access, read: (offset, length) => readLater(blocks, offset, length) };
   }
   const reader = new FileReaderSync();
-  const read = (at: number, length: number): Uint8Array => {
-    try {
-      return take(reader.readAsArrayBuffer(blob.slice(at, at + length)), length);
-    } catch (cause) {
-      throw fail(cause);
+  const load = (block: Blob): ArrayBuffer => reader.readAsArrayBuffer(block);
+  const readInto = (target: Uint8Array, offset: number): void => {
+    for (const piece of blocks.split(offset, target.length)) {
+      const bytes =
+        blocks.held(piece) ??
+        blocks.take(
+          piece,
+          attempt(path, () => load(blocks.slice(piece))),
+        );
+      target.set(bytes, piece.start - offset);
     }
   };
-  const readWindow = keepWindow(blob.size, read);
-  const readInto = (target: Uint8Array, offset: number): void => {
-    for (let at = 0; at < target.length; at += MAX_READ_BYTES)
-      target.set(readWindow(offset + at, Math.min(MAX_READ_BYTES, target.length - at)), at);
+  const read = (offset: number, length: number): Uint8Array => {
+    const target = new Uint8Array(length);
+    readInto(target, offset);
+    return target;
   };
+  // Chromium refuses every read of a file that has another time of change than when it was chosen.
+  const assertUnchanged = (): void => void attempt(path, () => load(blob.slice(0, 1)));
+  return { ...access, read, readInto, assertUnchanged };
+}
+
+async function readLater(blocks: Blocks, offset: number, length: number): Promise<Uint8Array> {
+  const target = new Uint8Array(length);
+  for (const piece of blocks.split(offset, length)) {
+    const bytes = blocks.held(piece) ?? blocks.take(piece, await loadLater(blocks, piece));
+    target.set(bytes, piece.start - offset);
+  }
+  return target;
+}
+
+const loadLater = (blocks: Blocks, piece: BlockPiece): Promise<ArrayBuffer> =>
+  blocks
+    .slice(piece)
+    .arrayBuffer()
+    .catch((cause: unknown) => Promise.reject(changed(blocks.path, cause)));
+
+/** The part of a range that lies in one block. */
+type BlockPiece = { readonly block: number; readonly start: number; readonly end: number };
+
+type Blocks = {
+  readonly path: string;
+  split(offset: number, length: number): readonly BlockPiece[];
+  slice(piece: BlockPiece): Blob;
+  /** The bytes of a piece of the block that was read last. */
+  held(piece: BlockPiece): Uint8Array | undefined;
+  /** Takes the block of a piece as it was read. @throws DrillproofError `io.CHANGED` */
+  take(piece: BlockPiece, buffer: ArrayBuffer): Uint8Array;
+};
+
+/** The blocks of a Blob. Each that is read again must have the CRC-32 of the first time: Firefox notices no change. */
+function createBlocks(blob: Blob, { path, onRead }: BlobAccessOptions & { readonly path: string }): Blocks {
+  const checksums = new Map<number, number>();
+  let last: { readonly block: number; readonly bytes: Uint8Array } | undefined;
+  const endOf = (block: number): number => Math.min(blob.size, (block + 1) * BLOCK_BYTES);
+  const held = ({ block, start, end }: BlockPiece): Uint8Array | undefined =>
+    last?.block === block
+      ? last.bytes.subarray(start - block * BLOCK_BYTES, end - block * BLOCK_BYTES)
+      : undefined;
   return {
-    ...base,
-    readInto,
-    read(offset, length) {
-      if (length <= MAX_READ_BYTES) return readWindow(offset, length);
-      const bytes = new Uint8Array(length);
-      readInto(bytes, offset);
-      return bytes;
+    path,
+    held,
+    split: splitRange,
+    slice: ({ block }) => blob.slice(block * BLOCK_BYTES, endOf(block)),
+    take(piece, buffer) {
+      const { block } = piece;
+      const bytes = new Uint8Array(buffer);
+      onRead?.(bytes.length);
+      const checksum = platform.crc32(bytes, 0);
+      if (
+        bytes.length !== endOf(block) - block * BLOCK_BYTES ||
+        (checksums.get(block) ?? checksum) !== checksum
+      )
+        throw changed(path);
+      checksums.set(block, checksum);
+      last = { block, bytes };
+      return held(piece)!;
     },
-    // A read fails as soon as the file has another time of change than when it was chosen.
-    assertUnchanged: () => void (blob.size > 0 && read(blob.size - 1, 1)),
   };
 }
 
-async function inPieces(
-  offset: number,
-  length: number,
-  read: (at: number, length: number) => Promise<Uint8Array>,
-): Promise<Uint8Array> {
-  if (length <= MAX_READ_BYTES) return read(offset, length);
-  const bytes = new Uint8Array(length);
-  for (let at = 0; at < length; at += MAX_READ_BYTES)
-    bytes.set(await read(offset + at, Math.min(MAX_READ_BYTES, length - at)), at);
-  return bytes;
+function splitRange(offset: number, length: number): readonly BlockPiece[] {
+  const pieces: BlockPiece[] = [];
+  for (let start = offset; start < offset + length;) {
+    const block = Math.floor(start / BLOCK_BYTES);
+    const end = Math.min(offset + length, (block + 1) * BLOCK_BYTES);
+    pieces.push({ block, start, end });
+    start = end;
+  }
+  return pieces;
 }
 
-/** Reads that keep the window of the last small one. Nothing writes into the bytes that they return. */
-function keepWindow(
-  size: number,
-  read: (at: number, length: number) => Uint8Array,
-): (at: number, length: number) => Uint8Array {
-  let window = new Uint8Array();
-  let start = 0;
-  return (at, length) => {
-    if (at >= start && at + length <= start + window.length)
-      return window.subarray(at - start, at - start + length);
-    if (length >= WINDOW_BYTES) return read(at, length);
-    window = new Uint8Array(read(at, Math.min(WINDOW_BYTES, size - at)));
-    start = at;
-    return window.subarray(0, length);
-  };
+function attempt<T>(path: string, load: () => T): T {
+  try {
+    return load();
+  } catch (cause) {
+    throw changed(path, cause);
+  }
 }
 
-/** Browsers name a changed file and a missing permission alike. */
-function readError(cause: unknown, path: string): DrillproofError {
-  const isGone = cause instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(cause.name);
-  if (!isGone) return new DrillproofError('io.UNREADABLE', `${path} could not be read`, { path, cause });
-  const message = `${path} cannot be read any more: it changed after it was chosen, or the browser may not read it`;
+/** Browsers name a change, a removal and a missing permission alike. */
+function changed(path: string, cause?: unknown): DrillproofError {
+  const message = `${path} cannot be read as it was chosen: it changed or was removed, or reading it is not permitted`;
   return new DrillproofError('io.CHANGED', message, { path, cause });
 }

@@ -33,7 +33,7 @@ export type ChosenEvidence =
  * An export in a folder that the user chose with `<input type="file" webkitdirectory>` (formats §1, Export). The name of
  * the folder is removed from the paths. Browsers do not list empty folders.
  * @throws TypeError for anything that is not a list of files; its methods throw DrillproofError `io.NOT_FOUND`,
- *   `io.CHANGED`, `io.UNREADABLE`
+ *   `io.CHANGED`
  * @example
  * const report = await verifyExport(fileListSource(files), { asOfMs: Date.now(), trust });
  */
@@ -123,7 +123,7 @@ function blobSource(
 
 /**
  * Opens what the user chose: a folder is an export or a bag, one file is an export in one ZIP or a part.
- * @throws DrillproofError `export.NOT_AN_EXPORT`, `io.CHANGED`, `io.UNREADABLE`
+ * @throws DrillproofError `export.NOT_AN_EXPORT`, `io.CHANGED`
  */
 export async function openTree(
   tree: BlobTree,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import {
   callableNames,
   fillPath,
@@ -489,4 +489,14 @@ describe('tokens at rest', () => {
     expect(stored.includes(Buffer.from(here.token.slice(3)))).toBe(false);
     expect(JSON.stringify(here.log)).not.toContain(here.token);
   });
+});
+
+test('/verify serves the page without a token, and is an unknown path where there is no page', async () => {
+  const { store, blobs } = here;
+  const server = createServer({ store, blobs, page: '<!doctype html>' });
+  const response = await server.fetch(new Request('http://localhost/verify'));
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(await response.text()).toBe('<!doctype html>');
+  const without = createServer({ store, blobs });
+  expect((await without.fetch(new Request('http://localhost/verify'))).status).toBe(401);
 });

@@ -1,6 +1,8 @@
+import { packaging } from '#packaging';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { defined } from '../../bytes/index.ts';
 import { modelTiers } from '../../contract/index.ts';
 import { printable } from '../../report/index.ts';
 import { createServer, listen, type Stores } from '../../server/index.ts';
@@ -88,6 +90,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
   const known = !trustProxy && !EVERY_ADDRESS.has(host);
   const links = options.publicUrl ?? (known ? () => url : '');
   const version = await ownVersion();
+  const page = await packaging.page();
   const server = createServer({
     store,
     blobs,
@@ -99,6 +102,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
     trustProxy,
     version,
     publicUrl: links,
+    ...defined({ page }),
   });
   try {
     const listening = await listen(server, { port, hostname: host, log, limits });

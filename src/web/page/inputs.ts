@@ -10,12 +10,19 @@ type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly i
 
 let tree: BlobTree | undefined;
 const keys: ChosenKey[] = [];
+/** Ends when everything that was chosen or dropped is here: a verification must not begin with half of it. */
+let pending: Promise<unknown> = Promise.resolve();
+
+const waitFor = (work: () => Promise<void>): void => {
+  const result = work().catch((error: unknown) => showMessage(explainError(error)));
+  pending = Promise.all([pending, result]);
+};
 
 /** Connects the pickers and the drop zones of evidence and of keys. */
 export function connectInputs(): void {
   connectPicker('choose-folder', 'folder', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
-  connectPicker('choose-keys', 'keys-input', (files) => void addKeys(files));
+  connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
   connectDrop('evidence-drop', async (transfer) => chooseTree(await readDroppedTree(transfer)));
   connectDrop('keys-drop', async (transfer) => {
     const dropped = await readDroppedTree(transfer);
@@ -43,8 +50,8 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
     event.preventDefault();
     zone.classList.remove('over');
     showMessage(undefined);
-    if (event.dataTransfer !== null)
-      take(event.dataTransfer).catch((error) => showMessage(explainError(error)));
+    const { dataTransfer } = event;
+    if (dataTransfer !== null) waitFor(() => take(dataTransfer));
   });
 }
 
@@ -84,7 +91,8 @@ function addKey(name: string, bytes: Uint8Array): void {
 }
 
 /** What the user asks for. @throws RangeError with words for the user */
-export function readRequest(nowMs: number): Request {
+export async function readRequest(nowMs: number): Promise<Request> {
+  await pending;
   if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
   const time = getElement('as-of', HTMLInputElement).value.trim();
   const digest = getElement('digest', HTMLInputElement).value.trim();

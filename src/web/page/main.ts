@@ -15,7 +15,7 @@ connectInputs();
 connectPartsTable((index) => session?.askPart(index));
 getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
-  beginVerification();
+  void beginVerification();
 });
 getElement('form', HTMLFormElement).noValidate = true;
 getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
@@ -24,13 +24,13 @@ getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
 getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
 
-function beginVerification(): void {
+async function beginVerification(): Promise<void> {
   showMessage(undefined);
   showElement('result', false);
   session?.end();
   let request;
   try {
-    request = readRequest(Date.now());
+    request = await readRequest(Date.now());
   } catch (error) {
     showMessage(explainError(error));
     return;

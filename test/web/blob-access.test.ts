@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { readExactly } from '../../src/bytes/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { blobAccess } from '../../src/web/index.ts';
+
+const MIB = 2 ** 20;
+const bytes = Uint8Array.from({ length: 3 * MIB + 5 }, (_, at) => (at * 7 + (at >> 11)) & 0xff);
+const codeOf = (error: unknown): unknown => (error instanceof DrillproofError ? error.code : error);
+
+/** A Blob whose bytes are those of the moment in which they are read, as a file in Firefox has them. */
+const fileOf = (content: { bytes: Uint8Array<ArrayBuffer> }): Blob =>
+  Object.assign(new Blob([content.bytes]), {
+    slice: (start: number, end: number) => new Blob([content.bytes.slice(start, end)]),
+  });
+
+describe.each([
+  ['at once, as in a worker', true],
+  ['later, as in a page', false],
+])('blobAccess that reads %s', (_, isWorker) => {
+  afterEach(() => vi.unstubAllGlobals());
+  const prepare = (content: { bytes: Uint8Array<ArrayBuffer> }, onRead?: (count: number) => void) => {
+    const file = fileOf(content);
+    if (isWorker) {
+      class FileReaderSync {
+        readAsArrayBuffer(blob: Blob & { buffer?: ArrayBuffer }): ArrayBuffer {
+          if (content.bytes.length === 0) throw new DOMException('gone', 'NotFoundError');
+          return blob.buffer!;
+        }
+      }
+      vi.stubGlobal('FileReaderSync', FileReaderSync);
+      const { bytes: all } = content;
+      Object.assign(file, {
+        slice: (start: number, end: number) => ({ buffer: content.bytes.slice(start, end).buffer, all }),
+      });
+    }
+    return blobAccess(file, { path: 'part.zip', ...(onRead && { onRead }) });
+  };
+
+  test.each([
+    [0, 10],
+    [MIB - 3, 6],
+    [5, 2 * MIB],
+    [3 * MIB, 5],
+    [0, bytes.length],
+    [7, 0],
+  ])('gives the bytes from %i, %i of them, across blocks', async (offset, length) => {
+    const access = prepare({ bytes });
+    const read = await readExactly(access, offset, length);
+    expect(Buffer.compare(read, bytes.subarray(offset, offset + length))).toBe(0);
+  });
+
+  test('counts the bytes of each block once while it reads on', async () => {
+    const counts: number[] = [];
+    const access = prepare({ bytes }, (count) => counts.push(count));
+    for (let at = 0; at < bytes.length; at += 100_000)
+      await access.read(at, Math.min(100_000, bytes.length - at));
+    expect(counts).toEqual([MIB, MIB, MIB, 5]);
+  });
+
+  test.each([
+    [
+      'changed in place',
+      (content: Uint8Array) => Uint8Array.from(content, (byte, at) => (at === 9 ? ~byte : byte)),
+    ],
+    ['became shorter', (content: Uint8Array) => content.slice(0, 100)],
+    ['was removed', () => new Uint8Array()],
+  ])('refuses a file that %s between two reads as io.CHANGED', async (_how, change) => {
+    const content = { bytes };
+    const access = prepare(content);
+    await access.read(0, 10);
+    await access.read(2 * MIB, 10);
+    content.bytes = change(bytes);
+    const error: unknown = await Promise.resolve()
+      .then(() => access.read(0, 10))
+      .catch((cause: unknown) => cause);
+    expect(codeOf(error)).toBe('io.CHANGED');
+  });
+});

@@ -1,0 +1,211 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { appendFile, cp, mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import axe from 'axe-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canonicalJson, memoryAccess } from '../../src/bytes/index.ts';
+import { publicKeyPem, trustStoreJwks } from '../../src/trust/index.ts';
+import { openZip } from '../../src/zip/index.ts';
+import { call } from '../cli/make.ts';
+import { bagOf } from '../support/bag.ts';
+import { flipped, ISSUER, makeExport, makeTrust, type MadeExport, NOW, pack } from '../support/evidence.ts';
+import { type Browser, BROWSERS } from './browsers.ts';
+import { FILE_URL, openPage, readPage } from './page.ts';
+
+const home = process.cwd();
+let dir = '';
+let made: MadeExport;
+let server: Server;
+let url = '';
+const at = (name: string): string => join(dir, name);
+const PART = 'parts/evidence_000000000001.zip';
+
+async function write(root: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(at(root), path)), { recursive: true });
+    await writeFile(join(at(root), path), bytes);
+  }
+}
+
+const filesOf = async (root: string): Promise<string[]> =>
+  (await readdir(at(root), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+
+const asJson = async (path: string, ...args: readonly string[]): Promise<string> => {
+  const times = ['--as-of', new Date(NOW).toISOString(), '--json'];
+  return (await call(['verify', path, ...args, ...times])).stdout;
+};
+const TRUST = ['--trust', 'trust.json'];
+
+/** A part of 2 GiB and little on the disk, with an entry that its manifest does not list. */
+async function writeSparsePart(name: string): Promise<void> {
+  const size = 2 * 2 ** 30;
+  const part = made.files[PART]!;
+  const archive = await openZip(memoryAccess(part));
+  const { dataOffset } = archive.entries.at(-1)!;
+  const file = await open(at(name), 'w');
+  await file.write(part, 0, part.length, size - part.length);
+  await file.close();
+  expect(dataOffset).toBeGreaterThan(0);
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'drillproof-web-'));
+  process.chdir(dir);
+  made = await makeExport({ parts: 3 });
+  const damaged = { ...made.files, [PART]: flipped(made.files[PART]!, 100) };
+  await Promise.all([
+    write('export', made.files),
+    write('damaged', damaged),
+    write('bag', bagOf(made.files)),
+    write('.', {
+      'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(made.signer)))),
+      'key.pem': Buffer.from(publicKeyPem(made.signer.point)),
+      'part.zip': made.files[PART]!,
+      'damaged.zip': damaged[PART],
+    }),
+    write('.', { 'export.zip': await pack(Object.entries(made.files)) }),
+    write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
+  ]);
+  const page = await readPage();
+  server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
+});
+afterAll(async () => {
+  server.close();
+  process.chdir(home);
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await start();
+  });
+  afterAll(() => browser.close());
+
+  test.each([
+    ['export', 'VERIFIED'],
+    ['damaged', 'FAILED'],
+    ['bag', 'VERIFIED'],
+  ])('verifies the folder %s from file:// as the command does, without a request', async (root, verdict) => {
+    const page = await openPage(browser);
+    await page.chooseFolder(await filesOf(root), at(root));
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain(verdict);
+    expect(await page.saved()).toBe(await asJson(root, ...TRUST));
+    expect(
+      page.requests.filter((address) => !/^(?:blob:|data:|file:.*drillproof\.html$)/.test(address)),
+    ).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    ['export.zip', 'VERIFIED'],
+    ['damaged-export.zip', 'FAILED'],
+    ['part.zip', 'VERIFIED'],
+    ['damaged.zip', 'FAILED'],
+  ])('verifies the file %s that was dropped on http:// as the command does', async (file, verdict) => {
+    const page = await openPage(browser, url);
+    await page.drop('#evidence-drop', '#file', [at(file)]);
+    await page.drop('#keys-drop', '#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain(verdict);
+    expect(await page.saved()).toBe(await asJson(file, ...TRUST));
+    expect(page.requests.filter((address) => !/^(?:blob|data):/.test(address) && address !== url)).toEqual(
+      [],
+    );
+    await page.close();
+  });
+
+  test('marks the first broken link of a damaged export and claims nothing behind it', async () => {
+    const page = await openPage(browser);
+    await page.chooseFolder(await filesOf('damaged'), at('damaged'));
+    await page.choose('#keys-input', [at('trust.json')]);
+    await page.verify(NOW);
+    expect(
+      await page.evaluate(
+        "[...document.querySelectorAll('.chain li')].map((item) => item.querySelector('.state').innerText + (item.matches('.first') ? ' first' : ''))",
+      ),
+    ).toEqual(['holds', 'holds', 'does not hold first', ...Array<string>(6).fill('could not tell')]);
+    await page.close();
+  });
+
+  test('takes a public key with its issuer, and says what is missing without one', async () => {
+    const page = await openPage(browser);
+    expect(await page.verify(NOW)).toContain('Choose the evidence first');
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#keys-input', [at('key.pem')]);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.verify(NOW)).toContain('Enter whose key key.pem is');
+    await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(ISSUER)})`);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.saved()).toBe(await asJson('part.zip', '--key', `key.pem,issuer=${ISSUER}`));
+    await page.close();
+  });
+
+  test('verifies no signature without keys, and warns of keys that are inside the evidence', async () => {
+    const page = await openPage(browser);
+    await cp(at('export'), at(`${name}-keys`), { recursive: true });
+    await cp(at('trust.json'), at(`${name}-keys/trust.json`));
+    await page.chooseFolder(await filesOf(`${name}-keys`), at(`${name}-keys`));
+    expect(await page.verify(NOW)).toMatch(/Keys\s+not asked/);
+    await page.choose('#keys-input', [at('trust.json')]);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    await page.verify(NOW);
+    expect(await page.text('#warnings')).toContain('trust.json is inside the evidence');
+    await page.close();
+  });
+
+  test('refuses a file that changed after it was chosen as io.CHANGED', async () => {
+    const page = await openPage(browser);
+    const file = at(`${name}-changing.zip`);
+    await cp(at('part.zip'), file);
+    await page.choose('#file', [file]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await rm(file);
+    await appendFile(file, 'other bytes');
+    expect(await page.verify(NOW)).toContain('io.CHANGED');
+    await page.close();
+  });
+
+  test('reads a part of 2 GiB to its end, reports progress inside it, and can be cancelled', async () => {
+    const page = await openPage(browser);
+    await writeSparsePart(`${name}-large.zip`);
+    await page.choose('#file', [at(`${name}-large.zip`)]);
+    await page.evaluate("void document.querySelector('#verify').click()");
+    const shares = await page.evaluate<number[]>(
+      "new Promise((resolve) => { const seen = new Set(); const timer = setInterval(() => { const { value } = document.querySelector('#progress'); if (value > 0) seen.add(value); if (seen.size === 3) { clearInterval(timer); resolve([...seen]); } }, 50); })",
+    );
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    await page.evaluate("void document.querySelector('#cancel').click()");
+    expect(await page.text('#message')).toContain('Cancelled');
+    expect(await page.evaluate("document.querySelector('#result').hidden")).toBe(true);
+    await page.close();
+  });
+
+  test('has no violation that axe finds, before and after a verification', async () => {
+    const page = await openPage(browser);
+    const violations = (): Promise<string[]> =>
+      page.evaluate(
+        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
+      );
+    await page.evaluate(`void (() => { ${axe.source} })()`);
+    expect(await violations()).toEqual([]);
+    await page.chooseFolder(await filesOf('damaged'), at('damaged'));
+    await page.verify(NOW);
+    expect(await violations()).toEqual([]);
+    await page.close();
+  });
+});
+
+test('the page is smaller than 700 kB, and the address from which it is opened is that of the build', async () => {
+  const page = await readPage();
+  expect(page.length).toBeLessThan(700_000);
+  expect(FILE_URL).toContain('dist/page');
+});
