@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson, toUtf8 } from '../bytes/index.ts';
@@ -41,14 +41,40 @@ export function assertMarker(bytes: Uint8Array, where: string): void {
 const writeMarker = (folder: string): Promise<void> =>
   writeDurably(join(folder, MARKER_NAME), (temporary) => writeNewFile(temporary, [markerBytes()], 0o600));
 
+const OTHERS = 0o077;
+const WRITABLE_BY_ALL = 0o002;
+
+const tooOpen = (folder: string, why: string): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', `${folder} is open to other users of this machine: ${why}`);
+
+/** Takes the rights of others on an existing folder away, because what it holds signs upload addresses. */
+async function keepFolderPrivate(folder: string): Promise<void> {
+  const { mode, uid } = await stat(folder);
+  if ((mode & OTHERS) === 0 || process.platform === 'win32') return;
+  if (uid === process.getuid?.()) {
+    const names = await readdir(folder);
+    // It might be a folder of the system, such as /tmp.
+    if (names.length > 0 && !names.includes(MARKER_NAME))
+      throw tooOpen(folder, 'it holds other files. Pass another folder, or run chmod 700');
+    return chmod(folder, mode & 0o7700);
+  }
+  // The group may be how this user has access at all; the files themselves are for their owner only.
+  if ((mode & WRITABLE_BY_ALL) !== 0)
+    throw tooOpen(
+      folder,
+      'all of them may write, and it belongs to another user. Run chmod 700 as its owner',
+    );
+}
+
 /**
  * Creates a data folder when it is absent, for its owner only, and marks it; an existing one must have this
- * version.
+ * version, and loses the rights of others.
  * @throws DrillproofError `server.CONFIG_INVALID`, `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE`
  */
 export async function claimFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await keepFolderPrivate(folder);
     assertMarker(await readFile(join(folder, MARKER_NAME)), folder);
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw folderError(cause, folder);

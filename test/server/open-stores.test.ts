@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
 import { isDeep } from '../support/deep.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -97,6 +97,36 @@ describe('a data folder', () => {
     await roundTrip({}, inside);
     expect((await stat(inside)).mode & 0o077).toBe(0);
     expect((await readdir(inside)).toSorted()).toEqual(['blobs', MARKER, 'store.sqlite', 'tmp']);
+  });
+
+  it('an existing folder that others may read or write becomes private, and stays usable', async () => {
+    for (const act of [() => roundTrip({}, folder), () => opened({})]) {
+      await chmod(folder, 0o777);
+      await act();
+      expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    }
+  });
+
+  it('a folder that others may read and that holds other files is refused, and left as it is', async () => {
+    await writeFile(join(folder, 'mine.txt'), 'x');
+    await chmod(folder, 0o755);
+    expect(await lineOf(opened({}))).toContain('holds other files');
+    expect((await stat(folder)).mode & 0o777).toBe(0o755);
+    expect(await readdir(folder)).toEqual(['mine.txt']);
+    await chmod(folder, 0o700);
+    await roundTrip({}, folder);
+  });
+
+  it.each([
+    [0o770, false],
+    [0o777, true],
+  ])('a folder of another user with the mode %o is refused: %s', async (mode, isRefused) => {
+    await chmod(folder, mode);
+    const own = vi.spyOn(process, 'getuid').mockReturnValue(process.getuid!() + 1);
+    const line = await lineOf(opened({}));
+    own.mockRestore();
+    expect(line.includes('open to other users')).toBe(isRefused);
+    expect((await stat(folder)).mode & 0o777).toBe(mode);
   });
 
   it('a data folder without a marker is accepted and marked', async () => {

@@ -89,7 +89,9 @@ describe('the rate of a token that several servers share', () => {
   it('takes a share of a tenth of a second, and the next when it is spent', async () => {
     const { rate, asked } = shared(all);
     for (let n = 0; n < 25; n++) expect(await rate.take('a')).toBeUndefined();
-    expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(Array(3).fill(['requests:a', 10]));
+    expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(
+      Array.from({ length: 3 }, () => ['requests:a', 10]),
+    );
   });
 
   it('requests that come at once take one share, and no more than it has', async () => {
