@@ -1,10 +1,10 @@
-// A server that kills itself right after the nth transaction from when it was told to: `node server-child.ts DATA`.
+// A server that kills itself before (0) or after (1) the next commit from when it was told to: `node server-child.ts DATA`.
 import { createServer, listen, openStores, type Store } from '../../../src/server/index.ts';
 import { UNHURRIED } from '../make.ts';
 
-let left = Infinity;
+let dieAt: number | undefined;
 process.on('message', (message) => {
-  left = Number(message);
+  dieAt = Number(message);
   process.send?.('armed');
 });
 
@@ -12,8 +12,15 @@ const { store, blobs } = await openStores(process.env, process.argv[2] ?? '');
 const deadly: Store = {
   ...store,
   async transaction(work) {
-    const result = await store.transaction(work);
-    if (--left === 0) process.kill(process.pid, 'SIGKILL');
+    const dieIf = (at: number): void => {
+      if (dieAt === at) process.kill(process.pid, 'SIGKILL');
+    };
+    const result = await store.transaction(async (tx) => {
+      const outcome = await work(tx);
+      dieIf(0);
+      return outcome;
+    });
+    dieIf(1);
     return result;
   },
 };
