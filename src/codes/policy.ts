@@ -16,6 +16,18 @@ export const policyCodes = {
     'Policies extend each other more than 8 levels deep, or there are more than 64 of them.',
     'Put the rules into fewer files.',
   ),
+  'policy.PARAMETER_MISSING': policies.usage(
+    'The policy declares a parameter, and no value was given for it.',
+    'Pass the value with --param NAME=VALUE.',
+  ),
+  'policy.PARAMETER_UNKNOWN': policies.usage(
+    'A value was given for a parameter that the policy does not declare.',
+    'Correct the name in --param NAME=VALUE, or declare it in the policy under parameters.',
+  ),
+  'policy.PARAMETER_INVALID': policies.usage(
+    'The value of a parameter does not have the type that the policy declares.',
+    'Pass a value of that type with --param NAME=VALUE.',
+  ),
   'policy.EXPORT_VERDICT': policies.mismatch(
     'The verdict of an export is lower than the policy requires.',
     'Read the findings of the verification; they show what lowered the verdict.',
@@ -35,6 +47,22 @@ export const policyCodes = {
   'policy.TOO_FEW_KEYS': policies.untrusted(
     'Fewer distinct keys signed a bundle than the policy requires.',
     'Collect the missing signatures in a DSSE envelope; two names of one key count once.',
+  ),
+  'policy.TOO_FEW_ISSUERS': policies.untrusted(
+    'Fewer different issuers signed a bundle than the policy requires.',
+    'Collect the missing signatures in a DSSE envelope; issuers that share a key count once.',
+  ),
+  'policy.ROLE_MISSING': policies.untrusted(
+    'A group of signers that the policy requires did not sign a bundle with a key of its own.',
+    'Have a member of the missing role sign the bundle in a DSSE envelope.',
+  ),
+  'policy.KEY_ENDS_SOON': policies.expired(
+    'No allowed key that signed a bundle stays valid for as long as the policy requires.',
+    'Have the bundle signed with a key that ends later, or extend the key in the trust store.',
+  ),
+  'policy.TIMESTAMP_MISSING': policies.missing(
+    'The policy requires a trusted timestamp, and evidence of this format carries none.',
+    'Remove signers.timestamp until evidence can carry timestamps; use age.max and age.run instead.',
   ),
   'policy.TOO_OLD': policies.expired(
     'A statement is older than the policy allows.',
@@ -76,6 +104,10 @@ export const policyCodes = {
     'The policy does not allow the seed of a bundle.',
     'Run the drill with an allowed seed.',
   ),
+  'policy.TOO_FEW_SEEDS': policies.missing(
+    'A drill ran with fewer different seeds than the policy requires.',
+    'Run the drill with more seeds, and add the evidence.',
+  ),
   'policy.TRIAL_NOT_ALLOWED': policies.mismatch(
     'The policy does not allow the trial or attempt of a bundle.',
     'Run as many trials and attempts as the policy allows.',
@@ -116,6 +148,22 @@ export const policyCodes = {
     'A run is dated after its signature, and the policy refuses that.',
     'Check the clocks of the runner and of the signer, and run the drill again.',
   ),
+  'policy.PASS_RATE': policies.mismatch(
+    'Fewer runs of a drill passed than the policy requires.',
+    'Read the run results of the failed runs, repair the cause, and run the drill again.',
+  ),
+  'policy.ASSERTION_MISSING': policies.mismatch(
+    'An assertion that the policy names did not pass in a run, or does not occur in it.',
+    'Read the assertions in the run result, or correct the name in the policy.',
+  ),
+  'policy.CHECKPOINT_MISSING': policies.mismatch(
+    'A checkpoint that the policy names did not pass in a run, or does not occur in it.',
+    'Read the checkpoints in the run result, or correct the name in the policy.',
+  ),
+  'policy.NO_ALTERNATIVE': policies.mismatch(
+    'None of the alternative sets of rules of the policy holds.',
+    'Read which rules of each set do not hold, and satisfy one set completely.',
+  ),
   'policy.COMPLETENESS_CLAIMED': policies.claimed(
     'The policy requires a pinned or attested list of bundles, and this one is only claimed.',
     'Pin it with --expect-manifest, or sign an export attestation with a key of purpose "export".',
@@ -127,6 +175,10 @@ export const policyCodes = {
   'policy.LIST_KEY_NOT_ALLOWED': policies.untrusted(
     'No key that the policy allows attested the list of bundles.',
     'Have the list signed with an allowed key, or pin it with --expect-manifest.',
+  ),
+  'policy.WINDOW_TOO_SHORT': policies.mismatch(
+    'The window of an export does not cover the time that the policy requires.',
+    'Export again with a window that covers it.',
   ),
   'policy.BUNDLE_COUNT': policies.mismatch(
     'The number of bundles is not what the policy requires.',

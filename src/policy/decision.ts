@@ -31,8 +31,8 @@ const waiver = {
 
 const violationSchema = z.strictObject({
   rule,
-  /** `not_checked`: it could not be decided whether the rule holds. */
-  state: z.enum(['failed', 'not_checked', 'waived']),
+  /** `not_checked`: it could not be decided whether the rule holds. `warned`: the policy only warns of it. */
+  state: z.enum(['failed', 'not_checked', 'warned', 'waived']),
   code,
   /** Absent for a problem of all inputs together. */
   input: count.exactOptional().describe('place in inputs'),
@@ -49,10 +49,10 @@ const violationSchema = z.strictObject({
 const ruleResultSchema = z.strictObject({
   rule,
   /**
-   * `waived`: every violation is waived. `not_checked`: something could not be read or is not attested.
+   * `waived`: every violation is waived. `warned`: the others are only warnings. `not_checked`: something could not be read or is not attested.
    * `not_applicable`: there is no subject.
    */
-  state: z.enum(['passed', 'failed', 'waived', 'not_checked', 'not_applicable']),
+  state: z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
   judged: count.describe('subjects looked at'),
   violations: z.array(violationSchema).readonly(),
 });
@@ -101,6 +101,8 @@ const policyUsedSchema = z.strictObject({
   /** SHA-256 of the RFC 8785 form of the whole policy with everything that it extends. */
   digest,
   sources: z.array(z.strictObject({ path: z.string(), digest })).readonly(),
+  /** The digest does not cover them. */
+  parameters: z.record(z.string(), z.string()).exactOptional().describe('values that the caller gave'),
 });
 
 /** The decision of a gate as JSON (formats §8). */

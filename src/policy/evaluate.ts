@@ -52,15 +52,19 @@ export function evaluate(
   const { trust } = context;
   const asOfMs = Number(context.asOfMs);
   const facts = collectFacts(inputs, asOfMs);
-  const layers = policy.layers.map((document) => ({ document, waivers: indexWaivers(document, asOfMs) }));
+  const drills = indexDrills(facts);
+  const layers = policy.layers.map((document) => ({
+    document,
+    waivers: indexWaivers(document, asOfMs, drills),
+  }));
   const rules = RULE_IDS.flatMap((rule) => evaluateRule(rule, layers, facts) ?? []);
-  const { name, digest, sources } = policy;
+  const { name, digest, sources, parameters } = policy;
   return {
     schemaVersion: 1,
     kind: 'decision',
     answer: decideAnswer(rules, facts),
     asOfMs,
-    policy: { name, digest, sources },
+    policy: { name, digest, sources, ...defined({ parameters }) },
     ...defined({ trust }),
     inputs: inputs.map(describeInput),
     rules,
@@ -76,15 +80,25 @@ function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): Rul
   const results = layers.flatMap(({ document, waivers }) => {
     const outcome = POLICY_RULES[rule](document)?.evaluate(facts);
     if (outcome === undefined) return [];
-    const violations = outcome.problems.map((problem) =>
-      buildViolation(rule, code, problem, waivers.findWaiver(problem, code)),
-    );
+    const isWarning = onlyWarns(document, rule, facts.asOfMs);
+    const violations = outcome.problems.map((problem) => {
+      const violation = buildViolation(rule, code, problem, waivers.findWaiver(problem, code));
+      return isWarning && violation.state !== 'waived'
+        ? { ...violation, state: 'warned' as const }
+        : violation;
+    });
     return [{ judged: outcome.judged, violations }];
   });
   if (results.length === 0) return undefined;
   const violations = removeRepeats(results.flatMap((result) => result.violations));
   const judged = Math.max(...results.map((result) => result.judged));
   return { rule, state: deriveState(violations, judged), judged, violations };
+}
+
+/** Whether a layer reports violations of a rule without letting them decide. */
+function onlyWarns({ enforcement }: PolicyDocument, rule: RuleId, asOfMs: number): boolean {
+  const { severity, effectiveFrom } = enforcement?.[rule] ?? {};
+  return severity === 'warn' || (effectiveFrom !== undefined && asOfMs < momentMs(effectiveFrom));
 }
 
 /** Equal violations of two layers are one; if only one layer waives it, both remain. */
@@ -94,7 +108,7 @@ function removeRepeats(violations: readonly Violation[]): Violation[] {
 }
 
 function deriveState(violations: readonly Violation[], judged: number): RuleState {
-  const worst = (['failed', 'not_checked', 'waived'] as const).find((state) =>
+  const worst = (['failed', 'not_checked', 'warned', 'waived'] as const).find((state) =>
     violations.some((violation) => violation.state === state),
   );
   return worst ?? (judged === 0 ? 'not_applicable' : 'passed');
@@ -117,19 +131,38 @@ export type Waivers = {
   listUnused(): Decision['unusedWaivers'];
 };
 
-export function indexWaivers({ waivers = [] }: PolicyDocument, asOfMs: number): Waivers {
+/** The drill of each attested bundle; none for an id that bundles of different drills have. */
+export function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | undefined> {
+  const drills = new Map<string, string | undefined>();
+  for (const { attested, subject, report } of bundles) {
+    const drill = attested ? report.reproduction?.drillId : undefined;
+    drills.set(subject, drills.has(subject) && drills.get(subject) !== drill ? undefined : drill);
+  }
+  return drills;
+}
+
+export function indexWaivers(
+  { waivers = [] }: PolicyDocument,
+  asOfMs: number,
+  drills: ReadonlyMap<string, string | undefined> = new Map(),
+): Waivers {
   const dated = waivers.map((waiver): DatedWaiver => ({ ...waiver, expiresAtMs: momentMs(waiver.expires) }));
   const valid = dated.filter(({ expiresAtMs }) => asOfMs < expiresAtMs);
   const used = new Set<DatedWaiver>();
-  const longestFor = ({ subject, code }: Cause): DatedWaiver[] =>
+  const covers = (waiver: DatedWaiver, subject: string, isOfDrill: boolean): boolean =>
+    waiver.drill === undefined
+      ? waiver.subject === subject
+      : waiver.drill === (isOfDrill ? subject : drills.get(subject));
+  const longestFor = ({ subject, code }: Cause, isOfDrill: boolean): DatedWaiver[] =>
     valid
-      .filter((waiver) => waiver.code === code && waiver.subject === subject)
+      .filter((waiver) => waiver.code === code && covers(waiver, subject, isOfDrill))
       .toSorted((a, b) => b.expiresAtMs - a.expiresAtMs)
       .slice(0, 1);
   return {
     findWaiver(problem, code) {
       const causes = problem.causes ?? [{ subject: problem.subject, code }];
-      const matching = causes.flatMap(longestFor);
+      // A problem of no input is about a drill, or about all inputs.
+      const matching = causes.flatMap((cause) => longestFor(cause, problem.input === undefined));
       // A waiver is used even if another cause is not waived.
       for (const waiver of matching) used.add(waiver);
       const [first] = matching.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
@@ -138,7 +171,11 @@ export function indexWaivers({ waivers = [] }: PolicyDocument, asOfMs: number): 
     listUnused: () =>
       dated
         .filter((waiver) => !used.has(waiver))
-        .map((waiver) => ({ ...describe(waiver), code: waiver.code, subject: waiver.subject })),
+        .map(({ code, subject, drill, ...waiver }) => ({
+          code,
+          subject: subject ?? drill ?? '',
+          ...describe({ code, ...waiver }),
+        })),
   };
 }
 

@@ -12,12 +12,14 @@ export { compareDecision, parseCases, type PolicyCase } from './document/cases.t
 export type { PolicyDocument, Waiver } from './document/document.ts';
 export { momentMs } from './document/values.ts';
 export { detectSyntax, MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
+export type { ParameterValues } from './document/parameters.ts';
 export { readPolicy } from './document/resolve.ts';
 export { jsonTemplate, yamlTemplate } from './document/template.ts';
 export { evaluate } from './evaluate.ts';
 export { explainRules, listMissingRules } from './explain.ts';
 export { type EvidenceInput, evidenceInputSchema, type SummaryFacts } from './inputs.ts';
 export { DEFAULT_POLICY, type Policy, policyOf } from './policy.ts';
+export { skewMsOf } from './rules/table.ts';
 export { type RuleId, RULES } from './rules/catalogue.ts';
 export { summaryFacts, verifySummary } from './vsa/verify.ts';
 export type { SummaryReport } from './vsa/read.ts';

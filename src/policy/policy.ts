@@ -1,4 +1,4 @@
-import { canonicalBytes, type Digest, digestOf, type Kind, OBJECT } from '../bytes/index.ts';
+import { canonicalBytes, type Digest, digestOf, type JsonValue, type Kind, OBJECT } from '../bytes/index.ts';
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 
@@ -27,7 +27,11 @@ export const DEFAULT_DOCUMENT: PolicyDocument = {
 
 /** SHA-256 of the RFC 8785 form of all layers, without `$schema`. */
 export const policyDigest = (layers: readonly PolicyDocument[]): Digest =>
-  digestOf(canonicalBytes(layers.map(({ $schema: _schema, ...document }) => document)));
+  digestLayers(layers.map(({ $schema: _schema, ...document }) => document));
+
+/** The same of layers without `$schema`. */
+export const digestLayers = (layers: readonly object[] | readonly JsonValue[]): Digest =>
+  digestOf(canonicalBytes(layers));
 
 /** A policy of one document that extends nothing. */
 export const policyOf = (document: PolicyDocument, name = document.name ?? 'policy'): Policy => ({

@@ -49,6 +49,8 @@ export type VerifyOptions = {
   readonly asOfMs: number | Date;
   /** A trust store, or one key and its issuer. Without it, no signature is verified and nothing is better than `intact`. */
   readonly trust?: Trust;
+  /** How far in the future a statement may be issued, in ms, for clocks that differ; default 0. */
+  readonly clockSkewMs?: number;
   /** Default `full`. */
   readonly depth?: Depth;
   readonly expect?: Expectations;
@@ -63,7 +65,7 @@ export type VerifyOptions = {
 
 /** The options as every step reads them: checked, and defaults filled in, once. */
 export type Settings = Omit<VerifyOptions, 'asOfMs' | 'trust' | 'limits'> &
-  Required<Pick<VerifyOptions, 'depth' | 'expect' | 'predicateTypes'>> & {
+  Required<Pick<VerifyOptions, 'clockSkewMs' | 'depth' | 'expect' | 'predicateTypes'>> & {
     readonly asOfMs: number;
     readonly trust?: TrustStore;
     readonly limits: EvidenceLimits;
@@ -81,6 +83,7 @@ const EXPECTATIONS: MembersOf<Expectations> = {
 export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   asOfMs: TIME,
   trust: optional(OBJECT),
+  clockSkewMs: optional(AMOUNT),
   depth: optional(oneOf(DEPTHS)),
   expect: optional(optionsOf(EXPECTATIONS)),
   predicateTypes: optional(optionsOf({ evidence: listOf(TEXT), export: listOf(TEXT) })),
@@ -98,11 +101,13 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
 export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
+  const { clockSkewMs = 0 } = options;
   const { secondOpinion, limits, zipLimits: zip, signal } = options;
   signal?.throwIfAborted();
   return defined({
     asOfMs: Number(asOfMs),
     trust: trust && resolveTrust(trust),
+    clockSkewMs,
     depth,
     expect,
     predicateTypes,

@@ -88,6 +88,8 @@ const signingKey = z.strictObject({
   ...signedBy,
   /** The key itself, as `keyIdOf` names it. */
   thumbprint: digest.describe('SHA-256 of the key: two names of one key have one'),
+  /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
+  validThroughMs: z.union([atMs, z.null()]).exactOptional(),
   /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
   in: z.enum(['attestation', 'dsse']),
 });
@@ -245,6 +247,8 @@ export const exportReportSchema = z.strictObject({
   asOfMs: atMs,
   evidenceExportId: z.string().exactOptional(),
   organizationId: z.string().exactOptional(),
+  /** The window of the manifest; absent in reports of earlier releases. */
+  window: z.strictObject({ fromAtMs: atMs, throughAtMs: atMs }).exactOptional(),
   manifestDigest: digest.exactOptional(),
   /** Absent if none was given. */
   trust: trust.exactOptional(),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
+import { parameterOption, type PolicyOptions } from '../shared/options/parameters.ts';
 import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
 import {
   examples,
@@ -47,12 +48,14 @@ export function defineGateCommand(command: Command, cli: Cli): void {
 
 /** What the command line says, parsed. */
 export type GateOptions = EvidenceOptions &
+  PolicyOptions &
   RemoteOptions &
   SummaryOptions &
   FormatOptions<DecisionFormat> & {
     readonly policy?: string;
     readonly wait?: number;
     readonly allowPast?: boolean;
+    readonly reportOnly?: boolean;
     readonly depth?: string;
     readonly verbose?: boolean;
     readonly stepSummary?: boolean;
@@ -64,7 +67,9 @@ const FORMATS = Object.keys(decisionRenderers) as DecisionFormat[];
 function gateOptions(command: Command): Command {
   const verifying = remoteOptions(
     evidenceOptions(
-      command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
+      parameterOption(
+        command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
+      ),
     ),
     'for exports named by id: ',
   )
@@ -83,6 +88,7 @@ function gateOptions(command: Command): Command {
       '--allow-past',
       'with --as-of: allow a past time, at which waivers and keys that have expired since count',
     )
+    .option('--report-only', 'end with 0 whatever the answer is, if it could be evaluated')
     .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');

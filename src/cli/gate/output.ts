@@ -10,11 +10,15 @@ import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 import type { GateOptions } from './command.ts';
 import type { SummaryWriter } from './summary.ts';
 
-export const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
+const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
   yes: EXIT.pass,
   no: EXIT.bad,
   could_not_tell: EXIT.unchecked,
 };
+
+/** With --report-only an answer never stops the pipeline. */
+export const exitOfAnswer = (answer: Answer, { reportOnly = false }: GateOptions): ExitCode =>
+  reportOnly ? EXIT.pass : EXIT_OF[answer];
 
 type Writing = {
   readonly outputs: Outputs<DecisionFormat>;
@@ -48,7 +52,8 @@ export async function writeDecision(
   // With =FILE the caller writes the summary of the step.
   if (outputs.shown === 'github' && stepSummary !== false) await attempt(appendStepSummary(cli, decision));
   await attempt(summary?.write(decision));
-  cli.exitCode = EXIT_OF[decision.answer];
+  cli.exitCode = exitOfAnswer(decision.answer, options);
+  if (options.reportOnly === true) await say(cli, 'report only: the exit code is 0 whatever the answer is');
   await cli.stdout.write(decisionRenderers[outputs.shown](decision, { ...how, ...lookOf(cli, cli.stdout) }));
   await reportUnwritten(cli, unwritten);
 }

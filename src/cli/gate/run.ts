@@ -7,7 +7,7 @@ import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { mirrorExport } from '../../mirror/index.ts';
 import { mirrorDirectory } from '../../node/index.ts';
-import { evaluate, type EvidenceInput, type Policy, summaryFacts } from '../../policy/index.ts';
+import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
 import { toolName } from '../mirror/setting.ts';
@@ -24,7 +24,7 @@ import { planOutputs, replacingStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/version.ts';
 import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
-import { EXIT_OF, writeDecision } from './output.ts';
+import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 
 /** Evaluates all named evidence under the policy, writes the decision, and sets the exit code to its answer. */
@@ -42,7 +42,13 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     asOfMs,
     ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
-  const run = { ...(await describeRun(options)), exitCode: EXIT_OF[evaluated.answer], unmet: [] };
+  const param = options.param && Object.entries(options.param).map((pair) => pair.join('='));
+  const listed = { ...options, ...defined({ param }) };
+  const run = {
+    ...(await describeRun(listed)),
+    exitCode: exitOfAnswer(evaluated.answer, options),
+    unmet: [],
+  };
   const decision = { ...evaluated, ...(isPast && { pastTime: true as const }), run };
   await writeDecision(cli, decision, { outputs, options, summary });
 }
@@ -53,8 +59,12 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   const isPast = refusePast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
-  const policy = await configured(() => openPolicy(cli, options.policy));
-  const how = await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }));
+  const policy = await configured(() => openPolicy(cli, options.policy, options.param));
+  const how = {
+    ...(await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
+    // Every layer must hold, so the strictest one decides.
+    clockSkewMs: Math.min(...policy.layers.map(skewMsOf)),
+  };
   if (how.trust === undefined)
     await say(
       cli,

@@ -49,7 +49,7 @@ function defineCheck(command: Command, cli: Cli): void {
     .description('Read a policy with all that it extends, and list every mistake with its place.')
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
     .action(async (file: string) => {
-      const policy = await openPolicy(cli, file);
+      const policy = await openPolicy(cli, file, 'sample');
       const { name, digest, sources, layers } = policy;
       const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
       await writeProduct(

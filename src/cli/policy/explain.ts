@@ -19,7 +19,7 @@ export function defineExplain(command: Command, cli: Cli): void {
     .description('Explain in words what a policy requires, what it waives, and what it does not require.')
     .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
     .action(async (file: string | undefined) => {
-      const policy = await openPolicy(cli, file);
+      const policy = await openPolicy(cli, file, 'sample');
       const { name, digest, sources, layers } = policy;
       const explained = layers.map((layer, at) => ({
         name: nameOf(layer, at, policy),
@@ -61,6 +61,12 @@ function text(page: Page, policy: Policy, nowMs: number): string {
         ]),
       },
       {
+        title: `${printable(nameOf(layer, at, policy))} only warns about`,
+        lines: Object.entries(layer.enforcement ?? {}).flatMap(([rule, { effectiveFrom }]) =>
+          labelled(page, '  - ', effectiveFrom === undefined ? rule : `${rule}, before ${effectiveFrom}`),
+        ),
+      },
+      {
         title: `${printable(nameOf(layer, at, policy))} waives`,
         lines: (layer.waivers ?? []).flatMap((one) =>
           labelled(page, '  - ', printable(waiverWords(one, nowMs))),
@@ -78,5 +84,5 @@ function text(page: Page, policy: Policy, nowMs: number): string {
   return `${printable(policy.name)}${all}\n${lines.join('\n')}\n`;
 }
 
-const waiverWords = ({ code, subject, reason, owner, expires }: Waiver, nowMs: number): string =>
-  `${code} of ${subject} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}`;
+const waiverWords = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>
+  `${code} of ${subject ?? `the drill ${drill}`} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}`;

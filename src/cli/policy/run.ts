@@ -11,6 +11,7 @@ import {
   type EvidenceInput,
   MAX_POLICY_BYTES,
   momentMs,
+  type ParameterValues,
   parseCases,
   type Policy,
   type PolicyCase,
@@ -22,18 +23,28 @@ import type { Cli } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
+import { parameterOption, type PolicyOptions } from '../shared/options/parameters.ts';
+import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { readVerifyOptions, verifyPath } from '../verify/run.ts';
 
 /** The policy of a file with everything that it extends (default: the default policy). */
-export async function openPolicy(cli: Cli, path: string | undefined): Promise<Policy> {
-  if (path === undefined) return DEFAULT_POLICY;
+export async function openPolicy(
+  cli: Cli,
+  path: string | undefined,
+  values: ParameterValues = {},
+): Promise<Policy> {
+  if (path === undefined) {
+    if (values !== 'sample' && Object.keys(values).length > 0)
+      throw usageError('the default policy has no parameters', 'Name a policy with --policy FILE.');
+    return DEFAULT_POLICY;
+  }
   const read = async (file: string) => ({
     path: file,
     bytes: await readInput(file, MAX_POLICY_BYTES, cli),
   });
-  return readPolicy(await read(path), (parent, from) => read(resolveBeside(from, parent)));
+  return readPolicy(await read(path), (parent, from) => read(resolveBeside(from, parent)), values);
 }
 
 /** Paths in standard input are relative to the working directory. */
@@ -52,12 +63,12 @@ Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
 
 export function defineTest(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
+  parameterOption(trustOptions(standardOptions(command)))
     .description('Apply a policy to cases, and list the differences from the expected answers.')
     .argument('<file>', 'policy in JSON or YAML')
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
-    .action(async (file: string, cases: string, options: TrustOptions) => {
-      const policy = await openPolicy(cli, file);
+    .action(async (file: string, cases: string, options: TrustOptions & PolicyOptions) => {
+      const policy = await openPolicy(cli, file, options.param);
       const tested: Tested[] = [];
       const trial: Trial = { policy, folder: dirname(cases), options };
       for (const expected of await readCases(cli, cases)) tested.push(await tryCase(cli, trial, expected));

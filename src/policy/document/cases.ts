@@ -23,7 +23,7 @@ const caseSchema = z.strictObject({
   rules: z
     .partialRecord(
       z.string().refine(isRule, { error: 'must be a rule', abort: true }),
-      z.enum(['passed', 'failed', 'waived', 'not_checked', 'not_applicable']),
+      z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
     )
     .exactOptional(),
   codes: z
@@ -75,6 +75,8 @@ export function compareDecision(
 }
 
 const listCodes = ({ rules }: Decision): readonly string[] => {
-  const open = rules.flatMap(({ violations }) => violations.filter(({ state }) => state !== 'waived'));
+  const open = rules.flatMap(({ violations }) =>
+    violations.filter(({ state }) => state !== 'waived' && state !== 'warned'),
+  );
   return [...new Set<string>(open.map(({ code }) => code))].toSorted();
 };

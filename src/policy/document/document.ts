@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { didYouMean } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
 import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
+import { isRule, RULE_IDS } from '../rules/catalogue.ts';
+import { parametersSchema } from './parameters.ts';
 import { DURATION, MOMENT, momentMs } from './values.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
@@ -53,6 +55,7 @@ const digest = z
   .refine(isDigest);
 
 const distinct = z.int().min(1).max(64);
+const percent = z.int().min(1).max(100);
 const duration = z.string().regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w');
 const moment = z
   .string()
@@ -87,11 +90,35 @@ const waivable = (code: Code): boolean =>
 
 const waiverSchema = closed({
   code: knownCode.refine(waivable, 'cannot be waived: nothing was examined'),
-  subject: word.describe('the id of the bundle, export, local report or drill; exactly'),
+  subject: word.exactOptional().describe('the id of the bundle, export, local report or drill; exactly'),
+  drill: slugSchema.exactOptional().describe('in place of subject: every verified bundle of this drill'),
   reason: textSchema(1, 4096),
   owner: word,
   expires: moment.describe('the first moment at which it counts no more'),
-}).describe('lifts what one rule finds by one code of one subject, and makes nothing else true');
+})
+  .refine(
+    ({ subject, drill }) => (subject === undefined) !== (drill === undefined),
+    'must have either "subject" or "drill"',
+  )
+  .describe('lifts what one rule finds by one code of one subject, and makes nothing else true');
+
+const knownRule = z.string().refine(isRule, {
+  abort: true,
+  error: ({ input }) =>
+    `there is no rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
+});
+const enforcementSchema = z
+  .record(
+    knownRule,
+    closed({
+      severity: z.literal('warn').exactOptional().describe('its violations are only warnings'),
+      effectiveFrom: moment.exactOptional().describe('its violations are only warnings before this moment'),
+    }).refine(
+      ({ severity, effectiveFrom }) => (severity === undefined) !== (effectiveFrom === undefined),
+      'must have either "severity" or "effectiveFrom"',
+    ),
+  )
+  .describe('rules of this file whose violations do not decide the answer');
 
 const verdict = z.enum(['verified', 'intact']);
 
@@ -105,7 +132,25 @@ const requiredDrill = z.union(
       build: digest.exactOptional(),
       outcome: word.exactOptional().describe('the verdict of the run that counts, such as passed'),
       min: z.int().min(1).exactOptional().describe('verified bundles at least; default 1'),
-    }),
+      ran: duration.exactOptional().describe('count only runs of this last time'),
+      signed: duration.exactOptional().describe('count only runs whose statements are no older'),
+      signers: closed({
+        issuers: conditions.exactOptional(),
+        keys: listOf(digest).exactOptional(),
+        distinct: distinct.exactOptional(),
+      })
+        .exactOptional()
+        .describe('count only runs that these signed'),
+      reruns: z
+        .enum(['refuse', 'allow'])
+        .exactOptional()
+        .describe('refuse: do not count reruns; allow: trials.reruns does not refuse those of this drill'),
+      assertions: listOf(word).exactOptional().describe('count only runs in which these passed'),
+      checkpoints: listOf(word).exactOptional().describe('count only runs in which these passed'),
+      latest: z.literal(true).exactOptional().describe('the latest run decides, and must count'),
+      seeds: z.int().min(1).exactOptional().describe('different seeds of those that count, at least'),
+      passRate: percent.exactOptional().describe('percent of those that count, whatever their outcome'),
+    }).refine(({ latest, min = 1 }) => latest !== true || min === 1, 'latest is about one run; omit min'),
   ],
   { error: 'must be the id of a drill, or an object with "drill"' },
 );
@@ -142,20 +187,8 @@ const summarySchema = closed({
   ),
 });
 
-/** A policy as it is written (formats §8). Input and output are the same plain data. */
-export const policySchema = closed({
-  $schema: z.string().exactOptional(),
-  schemaVersion: z.literal(1, 'must be 1'),
-  kind: z.literal('policy', 'must be "policy"'),
-  name: textSchema(1, 128).exactOptional(),
-  description: textSchema(1, 4096).exactOptional(),
-  extends: z
-    .array(closed({ path: word, digest }))
-    .min(1)
-    .max(MAX_PARENTS)
-    .readonly()
-    .exactOptional()
-    .describe('policies that must hold too: a path relative to this file, and the SHA-256 of the file there'),
+/** The rules about evidence, which the sets of `anyOf` can have too. */
+const sections = {
   verdict: closed({ export: verdict.exactOptional(), bundles: verdict.exactOptional() })
     .exactOptional()
     .describe('default verified for both'),
@@ -163,6 +196,23 @@ export const policySchema = closed({
     issuers: conditions.exactOptional(),
     keys: listOf(digest).exactOptional().describe('thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
     distinct: distinct.exactOptional().describe('different keys that must have signed a bundle'),
+    distinctIssuers: distinct.exactOptional().describe('different issuers, each with a key of its own'),
+    roles: z
+      .array(
+        closed({ role: word, issuers: conditions.exactOptional(), keys: listOf(digest).exactOptional() }),
+      )
+      .min(1)
+      .max(16)
+      .readonly()
+      .exactOptional()
+      .describe('groups of signers; each must have signed with a key of its own'),
+    validFor: duration
+      .exactOptional()
+      .describe('an allowed key that signed stays valid for at least so long'),
+    timestamp: z
+      .literal('required')
+      .exactOptional()
+      .describe('a trusted timestamp; no evidence carries one yet, so the rule never holds'),
   }).exactOptional(),
   age: closed({
     max: duration.exactOptional().describe('of every statement'),
@@ -179,6 +229,7 @@ export const policySchema = closed({
     builds: listOf(digest).exactOptional(),
     packageLocks: listOf(digest).exactOptional(),
     seeds: conditions.exactOptional(),
+    distinctSeeds: z.int().min(1).exactOptional().describe('different seeds of each drill, at least'),
     trials: closed({
       trial: rangeSchema.exactOptional(),
       trialCount: rangeSchema.exactOptional(),
@@ -189,7 +240,13 @@ export const policySchema = closed({
     .exactOptional()
     .describe('what the attested statement pins'),
   drills: closed({ required: listOf(requiredDrill).exactOptional() }).exactOptional(),
-  outcome: closed({ status: conditions.exactOptional(), verdict: conditions.exactOptional() })
+  outcome: closed({
+    status: conditions.exactOptional(),
+    verdict: conditions.exactOptional(),
+    passRate: percent.exactOptional().describe('percent of the runs of each drill that passed, at least'),
+    assertions: listOf(word).exactOptional().describe('ids of assertions that passed in every run'),
+    checkpoints: listOf(word).exactOptional().describe('ids of checkpoints that passed in every run'),
+  })
     .exactOptional()
     .describe('of the attested run result'),
   contradictions: z
@@ -200,6 +257,10 @@ export const policySchema = closed({
     vouched: listOf(z.enum(['pinned', 'attested'])).exactOptional(),
     issuers: conditions.exactOptional().describe('one of them attested each list that you did not pin'),
     keys: listOf(digest).exactOptional().describe('the same, as thumbprints'),
+    window: closed({
+      last: duration.describe('the window of each export covers this time'),
+      lag: duration.describe('and ends at most this long before the evaluation'),
+    }).exactOptional(),
     bundles: rangeSchema.exactOptional(),
     localReports: rangeSchema.exactOptional(),
     coverage: z.literal('full').exactOptional(),
@@ -216,7 +277,36 @@ export const policySchema = closed({
       })
       .exactOptional(),
   }).exactOptional(),
+};
+
+/** A policy as it is written (formats §8). Input and output are the same plain data. */
+export const policySchema = closed({
+  $schema: z.string().exactOptional(),
+  schemaVersion: z.literal(1, 'must be 1'),
+  kind: z.literal('policy', 'must be "policy"'),
+  name: textSchema(1, 128).exactOptional(),
+  description: textSchema(1, 4096).exactOptional(),
+  extends: z
+    .array(closed({ path: word, digest }))
+    .min(1)
+    .max(MAX_PARENTS)
+    .readonly()
+    .exactOptional()
+    .describe('policies that must hold too: a path relative to this file, and the SHA-256 of the file there'),
+  ...sections,
   summary: summarySchema.exactOptional(),
+  anyOf: z
+    .array(closed(sections))
+    .min(2)
+    .max(16)
+    .readonly()
+    .exactOptional()
+    .describe('all rules of one of these sets must hold too'),
+  parameters: parametersSchema
+    .exactOptional()
+    .describe('values that the caller gives; {"param": NAME} stands for one wherever a rule has a value'),
+  enforcement: enforcementSchema.exactOptional(),
+  clockSkew: duration.exactOptional().describe('clocks may differ by so much; default 0'),
   waivers: z.array(waiverSchema).max(MAX_ITEMS).readonly().exactOptional(),
 });
 

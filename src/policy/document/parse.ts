@@ -11,6 +11,7 @@ import type * as z from 'zod';
 import { DrillproofError } from '../../errors.ts';
 import { brokenDocument, type DocumentIssue } from '../../evidence/index.ts';
 import { BETWEEN_UNKNOWN, policySchema, type PolicyDocument } from './document.ts';
+import { bindParameters, type ParameterValues } from './parameters.ts';
 import { parseYaml } from './yaml.ts';
 
 /** Bytes of a policy file. */
@@ -36,14 +37,33 @@ export function detectSyntax(path: string, bytes: Uint8Array): PolicySyntax {
  */
 export function parsePolicy(bytes: Uint8Array, path: string): PolicyDocument {
   checkArguments({ bytes: BYTES, path: TEXT }, { bytes, path });
+  return parseLayer(bytes, path, {}).document;
+}
+
+/** A document with its parameters bound, and as it is written, without `$schema`. */
+export type ParsedLayer = {
+  readonly document: PolicyDocument;
+  readonly written: JsonValue;
+  readonly unused: readonly string[];
+};
+
+/** Parses one policy document, with these values of its parameters. @throws what `parsePolicy` throws */
+export function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): ParsedLayer {
   const { value, lineOf } = parseValue(bytes, path);
-  const result = policySchema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.flatMap((issue) => listIssues(issue, []));
+  const bound = bindParameters(value, values);
+  const result = policySchema.safeParse(bound.value);
+  if (result.success && bound.issues.length === 0)
+    return { document: result.data, written: withoutSchema(value), unused: bound.unused };
+  const issues = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue, []))];
   throw brokenDocument(
     'policy.INVALID',
     issues.map(({ path: pointer, message }) => ({ path: pointer, message: message + lineOf(pointer) })),
   );
+}
+
+function withoutSchema(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '$schema'));
 }
 
 type Read = { readonly value: JsonValue; readonly lineOf: (pointer: string) => string };

@@ -1,8 +1,9 @@
 import { BYTES, checkArguments, defined, digestOf, FUNCTION, TEXT, withMembers } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { PolicyDocument } from './document.ts';
-import { MAX_POLICY_BYTES, parsePolicy } from './parse.ts';
-import { policyDigest, type Policy } from '../policy.ts';
+import { checkParameters, type ParameterValues } from './parameters.ts';
+import { MAX_POLICY_BYTES, parseLayer, type ParsedLayer } from './parse.ts';
+import { digestLayers, type Policy } from '../policy.ts';
 
 /** The bytes of a file, and the name under which its own relative paths are resolved. */
 export type PolicyFile = { readonly path: string; readonly bytes: Uint8Array };
@@ -15,7 +16,8 @@ const MAX_FILES = 64;
 
 type Reading = {
   readonly open: OpenPolicy;
-  readonly layers: PolicyDocument[];
+  readonly values: ParameterValues;
+  readonly layers: ParsedLayer[];
   readonly sources: Policy['sources'][number][];
 };
 
@@ -23,24 +25,34 @@ type Reading = {
  * Reads a policy and everything that it extends (formats §8). A SHA-256 pins each extended file, and each layer must
  * hold by itself, so a policy cannot weaken what it extends.
  * @param open reads the file at a path relative to the file that extends it
- * @throws DrillproofError `policy.INVALID`, `policy.EXTENDS_MISMATCH`, `policy.EXTENDS_EXCEEDED`, each naming the file;
+ * @param values of the parameters that the policies declare; `sample` to read a policy without them
+ * @throws DrillproofError `policy.INVALID`, `policy.EXTENDS_MISMATCH`, `policy.EXTENDS_EXCEEDED`, `policy.PARAMETER_…`;
  *   what `open` throws
  * @example
  * const file = { path: 'policy.yaml', bytes: await readFile('policy.yaml') };
  * const policy = await readPolicy(file, async (path) => ({ path, bytes: await readFile(path) }));
  */
-export async function readPolicy(file: PolicyFile, open: OpenPolicy): Promise<Policy> {
+export async function readPolicy(
+  file: PolicyFile,
+  open: OpenPolicy,
+  values: ParameterValues = {},
+): Promise<Policy> {
   checkArguments(
     { file: withMembers('a PolicyFile', { bytes: BYTES, path: TEXT }), open: FUNCTION },
     { file, open },
   );
-  const reading: Reading = { open, layers: [], sources: [] };
+  const reading: Reading = { open, values, layers: [], sources: [] };
   const document = await readLayer(reading, file, []);
+  const layers = reading.layers.map((layer) => layer.document);
+  if (values !== 'sample')
+    checkParameters(Object.assign({}, ...layers.map((layer) => layer.parameters)), values);
   return {
     name: document.name ?? file.path,
-    digest: policyDigest(reading.layers),
+    // The form with {param}, so that the digest is the same for all values.
+    digest: digestLayers(reading.layers.map(({ written }) => written)),
     sources: reading.sources,
-    layers: reading.layers,
+    ...(values !== 'sample' && Object.keys(values).length > 0 && { parameters: values }),
+    layers,
   };
 }
 
@@ -54,11 +66,12 @@ async function readLayer(
     const message = `${path}: more than ${MAX_DEPTH} levels or ${MAX_FILES} files of extended policies`;
     throw new DrillproofError('policy.EXTENDS_EXCEEDED', message, { path });
   }
-  const document = withPath(path, () => parsePolicy(bytes, path));
+  const layer = withPath(path, () => parseLayer(bytes, path, reading.values));
+  const { document } = layer;
   for (const [at, parent] of (document.extends ?? []).entries()) {
     await readParent(reading, parent, { from: path, pointer: `/extends/${at}` }, [...above, digest]);
   }
-  reading.layers.push(document);
+  reading.layers.push(layer);
   reading.sources.push({ path, digest });
   return document;
 }

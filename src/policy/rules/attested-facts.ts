@@ -119,14 +119,51 @@ export const requireMaxAge =
     ],
   });
 
+const NAMED = {
+  assertions: (report: BundleReport) =>
+    report.outcome?.assertions?.map(({ id, status }) => ({ id, result: status })),
+  checkpoints: (report: BundleReport) =>
+    report.outcome?.checkpoints?.map(({ id, verdict }) => ({ id, result: verdict })),
+} as const;
+export type Named = keyof typeof NAMED;
+
+/** The names that did not pass in a run, or do not occur in it; `undefined` if the report does not have them. */
+export function listNotPassed(
+  what: Named,
+  names: readonly string[],
+  report: BundleReport,
+): readonly string[] | undefined {
+  const rows = NAMED[what](report);
+  return (
+    rows &&
+    names.filter((name) => {
+      const results = rows.filter(({ id }) => id === name);
+      return results.length === 0 || results.some(({ result }) => result !== 'passed');
+    })
+  );
+}
+
+/** Every named assertion or checkpoint occurs in every run, and passed wherever it does. */
+export const requireNamed = (what: Named, names: readonly string[]): Evaluator =>
+  evaluateAttested(`whether ${what} passed`, (bundle) => {
+    const missing = listNotPassed(what, names, bundle.report);
+    if (missing === undefined) return buildUnknown(bundle, `the report does not have the ${what} of the run`);
+    if (missing.length === 0) return undefined;
+    const message = `${what} that must pass did not pass or are missing`;
+    return buildFailure(bundle, message, {
+      expected: names.join(', '),
+      actual: `without ${missing.join(', ')}`,
+    });
+  });
+
 /** No run is older than allowed. A run that is dated after its signature could be of any age. */
-export const requireRunAge = (max: string): Evaluator =>
+export const requireRunAge = (max: string, skewMs: number): Evaluator =>
   evaluateAttested('the time of the run', (bundle, { asOfMs }) => {
     const { createdAtMs, signers = [] } = bundle.report;
     if (createdAtMs === undefined)
       return buildUnknown(bundle, 'the report does not have the time of the run');
     const values = { expected: `at most ${max}`, actual: `created at ${isoTime(createdAtMs)}` };
-    if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs))
+    if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs + skewMs))
       return buildFailure(bundle, 'the run is dated after its signature', values);
     return asOfMs - createdAtMs <= durationMs(max)
       ? undefined

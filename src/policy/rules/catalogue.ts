@@ -19,6 +19,16 @@ export const RULES = {
     title: 'every bundle is signed by enough different keys',
     code: 'policy.TOO_FEW_KEYS',
   },
+  'signers.distinctIssuers': {
+    title: 'every bundle is signed by enough different issuers',
+    code: 'policy.TOO_FEW_ISSUERS',
+  },
+  'signers.roles': { title: 'every role signed every bundle', code: 'policy.ROLE_MISSING' },
+  'signers.validFor': {
+    title: 'a key that signed stays valid for long enough',
+    code: 'policy.KEY_ENDS_SOON',
+  },
+  'signers.timestamp': { title: 'every statement has a trusted timestamp', code: 'policy.TIMESTAMP_MISSING' },
   'age.max': { title: 'no statement is older than allowed', code: 'policy.TOO_OLD' },
   'age.run': { title: 'no run is older than allowed', code: 'policy.RUN_TOO_OLD' },
   'scope.organizations': {
@@ -38,6 +48,7 @@ export const RULES = {
     code: 'policy.PACKAGE_LOCK_NOT_ALLOWED',
   },
   'run.seeds': { title: 'only allowed seeds were used', code: 'policy.SEED_NOT_ALLOWED' },
+  'run.distinctSeeds': { title: 'every drill ran with enough seeds', code: 'policy.TOO_FEW_SEEDS' },
   'run.trials': { title: 'trials and attempts are as required', code: 'policy.TRIAL_NOT_ALLOWED' },
   'drills.required': {
     title: 'every required drill is present and verified',
@@ -45,6 +56,15 @@ export const RULES = {
   },
   'outcome.status': { title: 'every run ended as required', code: 'policy.OUTCOME_STATUS' },
   'outcome.verdict': { title: 'every drill has the required outcome', code: 'policy.OUTCOME_VERDICT' },
+  'outcome.passRate': { title: 'enough runs of every drill passed', code: 'policy.PASS_RATE' },
+  'outcome.assertions': {
+    title: 'the named assertions passed in every run',
+    code: 'policy.ASSERTION_MISSING',
+  },
+  'outcome.checkpoints': {
+    title: 'the named checkpoints passed in every run',
+    code: 'policy.CHECKPOINT_MISSING',
+  },
   'contradictions.world': {
     title: 'the world of every run was consistent',
     code: 'policy.WORLD_INCONSISTENT',
@@ -71,6 +91,10 @@ export const RULES = {
   'completeness.keys': {
     title: 'an allowed key attested the list of bundles',
     code: 'policy.LIST_KEY_NOT_ALLOWED',
+  },
+  'completeness.window': {
+    title: 'the window of every export covers the last days',
+    code: 'policy.WINDOW_TOO_SHORT',
   },
   'completeness.bundles': { title: 'the number of bundles is the required one', code: 'policy.BUNDLE_COUNT' },
   'completeness.localReports': {
@@ -100,6 +124,7 @@ export const RULES = {
     title: 'a summary replaces evidence only if the policy pins it',
     code: 'policy.SUMMARY_NOT_ACCEPTED',
   },
+  'anyOf.sets': { title: 'one of the alternative sets of rules holds', code: 'policy.NO_ALTERNATIVE' },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleId = keyof typeof RULES;

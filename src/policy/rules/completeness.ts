@@ -1,6 +1,6 @@
-import { defined } from '../../bytes/index.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import type { Verdict } from '../../verify/index.ts';
-import { boundsOf, formatCondition, formatRange, type Range } from '../document/values.ts';
+import { boundsOf, durationMs, formatCondition, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
 import { isAllowedSigner, type Signers } from './signers.ts';
@@ -56,6 +56,31 @@ export const requireListSigners =
       alone?.pinned === true
         ? []
         : [buildFailure({ input, subject }, message, { expected, actual: 'no list' })],
+    );
+    return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
+  };
+
+type Window = { readonly last: string; readonly lag: string };
+
+/** The window of every export covers this time. Only an attested or pinned list states its window. */
+export const requireWindow =
+  ({ last, lag }: Window): Evaluator =>
+  (facts) => {
+    const from = facts.asOfMs - durationMs(last);
+    const through = facts.asOfMs - durationMs(lag);
+    const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
+    const ofExports = facts.exports.flatMap(({ report: { window, completeness }, ...place }) => {
+      if (window === undefined)
+        return [buildUnknown(place, 'the report does not have the window of the export')];
+      if (completeness === 'claimed')
+        return [buildUnknown(place, 'the window is neither pinned nor attested')];
+      if (window.fromAtMs <= from && window.throughAtMs >= through) return [];
+      const expected = `${isoTime(from)} to at least ${isoTime(through)}`;
+      const actual = `${isoTime(window.fromAtMs)} to ${isoTime(window.throughAtMs)}`;
+      return [buildFailure(place, 'the window is too short', { expected, actual })];
+    });
+    const ofParts = parts.map(({ input, subject }) =>
+      buildFailure({ input, subject }, 'a single part has no window', { expected: `the last ${last}` }),
     );
     return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
   };

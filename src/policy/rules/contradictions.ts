@@ -21,15 +21,16 @@ export const refuseContradiction = (what: Contradiction): Evaluator =>
   });
 
 /** No run is dated after a statement that signs it. */
-export const refuseLateRuns: Evaluator = evaluateAttested('the time of the run', (bundle) => {
-  const { createdAtMs, signers } = bundle.report;
-  if (createdAtMs === undefined || signers === undefined)
-    return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
-  const first = Math.min(...signers.map(({ issuedAtMs }) => issuedAtMs));
-  if (createdAtMs <= first) return undefined;
-  return buildFailure(bundle, 'the run is dated after its signature', {
-    expected: `at most ${isoTime(first)}`,
-    actual: isoTime(createdAtMs),
-    findings: ['run.AFTER_SIGNATURE'],
+export const refuseLateRuns = (skewMs: number): Evaluator =>
+  evaluateAttested('the time of the run', (bundle) => {
+    const { createdAtMs, signers } = bundle.report;
+    if (createdAtMs === undefined || signers === undefined)
+      return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
+    const first = Math.min(...signers.map(({ issuedAtMs }) => issuedAtMs));
+    if (createdAtMs <= first + skewMs) return undefined;
+    return buildFailure(bundle, 'the run is dated after its signature', {
+      expected: `at most ${isoTime(first)}`,
+      actual: isoTime(createdAtMs),
+      findings: ['run.AFTER_SIGNATURE'],
+    });
   });
-});

@@ -1,33 +1,60 @@
 import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { formatCondition, fulfils } from '../document/values.ts';
+import { type Condition, durationMs, formatCondition, fulfils } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
-import { type Evaluator, type Problem, UNWAIVABLE } from './outcome.ts';
+import { listNotPassed, type Named } from './attested-facts.ts';
+import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
+import { isAllowedSigner } from './signers.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
 type Requirement = Exclude<RequiredDrill, string>;
 
+const requirementOf = (drill: RequiredDrill): Requirement => (typeof drill === 'string' ? { drill } : drill);
+
 /** Every required drill has as many verified bundles as required. */
 export const requireDrills =
-  (required: readonly RequiredDrill[]): Evaluator =>
+  (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
   (facts) => {
     if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
-    const drills = required.map((drill) => (typeof drill === 'string' ? { drill } : drill));
-    return { judged: drills.length, problems: drills.flatMap((drill) => countDrill(drill, facts) ?? []) };
+    const problems = required.flatMap((drill) => checkDrill(requirementOf(drill), facts, skewMs) ?? []);
+    return { judged: required.length, problems };
   };
 
-function countDrill(requirement: Requirement, facts: Facts): Problem | undefined {
-  const { drill, min = 1 } = requirement;
-  const count = facts.bundles.filter((bundle) => matches(bundle, requirement)).length;
-  if (count >= min) return undefined;
-  // An unread bundle could be of this drill; a failed or unattested one does not count.
+/** The drills whose reruns a policy allows. */
+export const listRerunDrills = ({ drills }: PolicyDocument): readonly string[] =>
+  (drills?.required ?? []).flatMap((required) => {
+    const { drill, reruns } = requirementOf(required);
+    return reruns === 'allow' ? [drill] : [];
+  });
+
+function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Problem | undefined {
+  const { drill, min = 1, latest = false, seeds = 1, passRate } = requirement;
+  const runs = facts.bundles.filter((bundle) => isOf(bundle, requirement));
+  const deciding = latest ? listLatest(runs) : runs;
+  const meeting = deciding.filter((bundle) => meets(bundle, requirement, { asOfMs: facts.asOfMs, skewMs }));
+  const counting = meeting.filter((bundle) => hasOutcome(bundle, requirement.outcome));
+  const passed = meeting.filter((bundle) => hasOutcome(bundle, 'passed')).length;
+  const count = counting.length;
+  const isEnough = count >= min && (!latest || count === deciding.length);
+  const kinds = new Set(counting.map(({ report }) => report.reproduction?.seed)).size;
+  const isRate = passRate === undefined || (meeting.length > 0 && passed * 100 >= passRate * meeting.length);
+  // An unread bundle could be of this drill. A failed or unattested one does not count, but could be the latest run.
   const unread = countUnread(facts);
+  const unknown = latest || passRate !== undefined ? unread + countUnattested(facts) : 0;
+  if (isEnough && kinds >= seeds && isRate && unknown === 0) return undefined;
+  const isOpen = unknown > 0 || (count + unread >= min && kinds + unread >= seeds && unread > 0);
   return {
-    state: count + unread >= min ? 'not_checked' : 'failed',
+    state: isOpen ? 'not_checked' : 'failed',
     subject: drill,
-    message: 'there are fewer verified bundles of the drill than required',
+    message: latest
+      ? 'the latest run of the drill is not as required'
+      : 'there are fewer verified bundles of the drill than required',
     expected: `at least ${min}${formatRequirement(requirement)}`,
-    actual: String(count),
+    actual: [
+      String(count),
+      ...(seeds > 1 ? [`${kinds} seeds`] : []),
+      ...(passRate === undefined ? [] : [`${passed} of ${meeting.length} passed`]),
+    ].join(', '),
     ...defined({ causes: unread > 0 ? UNWAIVABLE : undefined }),
   };
 }
@@ -37,33 +64,134 @@ const countUnread = (facts: Facts): number =>
     ? Infinity
     : facts.bundles.filter(({ report }) => report.verdict === 'incomplete').length;
 
-function matches({ attested, report }: BundleFact, requirement: Requirement): boolean {
-  const { reproduction, outcome } = report;
+const countUnattested = ({ bundles }: Facts): number => bundles.filter(({ attested }) => !attested).length;
+
+/** Whether it is an attested run of the required kind. */
+function isOf({ attested, report }: BundleFact, requirement: Requirement): boolean {
+  const { reproduction } = report;
   if (!attested || reproduction === undefined) return false;
-  const { drill, target, scenario, build, outcome: verdict } = requirement;
+  const { drill, target, scenario, build, reruns } = requirement;
   return (
     reproduction.drillId === drill &&
     (target === undefined || fulfils(reproduction.targetId, target)) &&
     (scenario === undefined ||
       (reproduction.scenarioId !== undefined && fulfils(reproduction.scenarioId, scenario))) &&
     (build === undefined || reproduction.buildHash === build) &&
-    (verdict === undefined || outcome?.verdict === verdict)
+    (reruns !== 'refuse' || report.rerunOfHostedRunId === undefined)
   );
 }
 
-function formatRequirement({ target, scenario, build, outcome }: Requirement): string {
-  const conditions = Object.entries({ target, scenario, build, outcome }).flatMap(([name, condition]) =>
-    condition === undefined ? [] : [`${name} ${formatCondition(condition)}`],
+/** The latest runs; a run without a time could be the latest. */
+function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
+  const timeOf = ({ report }: BundleFact): number => report.createdAtMs ?? Infinity;
+  const last = Math.max(...runs.map(timeOf));
+  return runs.filter((run) => timeOf(run) === last);
+}
+
+type Times = { readonly asOfMs: number; readonly skewMs: number };
+
+/** Whether a run fulfils everything but the outcome. */
+function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
+  const { createdAtMs = NaN, signers = [] } = report;
+  const { ran, signed, signers: allowed, assertions, checkpoints } = requirement;
+  const issued = signers.map(({ issuedAtMs }) => issuedAtMs);
+  const keys = allowed && signers.filter((signer) => isAllowedSigner(signer, allowed));
+  const passed = (what: Named, names: readonly string[] | undefined): boolean =>
+    names === undefined || listNotPassed(what, names, report)?.length === 0;
+  return (
+    (ran === undefined ||
+      (asOfMs - createdAtMs <= durationMs(ran) && createdAtMs <= Math.min(...issued) + skewMs)) &&
+    (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
+    (keys === undefined ||
+      new Set(keys.map(({ thumbprint }) => thumbprint)).size >= (allowed?.distinct ?? 1)) &&
+    passed('assertions', assertions) &&
+    passed('checkpoints', checkpoints)
   );
-  return conditions.length === 0 ? '' : ` with ${conditions.join(', ')}`;
+}
+
+const hasOutcome = ({ report }: BundleFact, verdict: string | undefined): boolean =>
+  verdict === undefined || report.outcome?.verdict === verdict;
+
+/** Groups the attested runs by drill and checks each group; reruns do not count. */
+const evaluateByDrill =
+  (what: string, check: (runs: readonly BundleFact[], drill: string) => Problem | undefined): Evaluator =>
+  ({ bundles }): RuleOutcome => {
+    const isCounted = ({ attested, report }: BundleFact): boolean =>
+      attested && report.reproduction !== undefined;
+    const runs = bundles.filter(
+      (bundle) => isCounted(bundle) && bundle.report.rerunOfHostedRunId === undefined,
+    );
+    const drills = [...new Set(runs.flatMap(({ report }) => report.reproduction?.drillId ?? []))].toSorted();
+    const unknown = bundles
+      .filter((bundle) => !isCounted(bundle))
+      .map((bundle) => buildUnattested(bundle, what));
+    const problems = drills.flatMap(
+      (drill) =>
+        check(
+          runs.filter(({ report }) => report.reproduction?.drillId === drill),
+          drill,
+        ) ?? [],
+    );
+    return { judged: drills.length, problems: [...unknown, ...problems] };
+  };
+
+/** Enough runs of every drill passed. */
+export const requirePassRate = (least: number): Evaluator =>
+  evaluateByDrill('the outcome of the drill', (runs, drill) => {
+    const passed = runs.filter((run) => hasOutcome(run, 'passed')).length;
+    if (passed * 100 >= least * runs.length) return undefined;
+    const values = { expected: `at least ${least} %`, actual: `${passed} of ${runs.length}` };
+    return { state: 'failed', subject: drill, message: 'too few runs of the drill passed', ...values };
+  });
+
+/** Every drill ran with enough different seeds. */
+export const requireDistinctSeeds = (least: number): Evaluator =>
+  evaluateByDrill('the seed', (runs, drill) => {
+    const count = new Set(runs.map(({ report }) => report.reproduction?.seed)).size;
+    if (count >= least) return undefined;
+    const values = { expected: `at least ${least}`, actual: String(count) };
+    return {
+      state: 'failed',
+      subject: drill,
+      message: 'the drill ran with too few different seeds',
+      ...values,
+    };
+  });
+
+/** The words for each member of a requirement that the run must fulfil. */
+function listWords(requirement: Requirement): readonly string[] {
+  const { target, scenario, build, outcome, ran, signed, signers, reruns, latest } = requirement;
+  const { assertions, checkpoints, seeds, passRate } = requirement;
+  const names = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
+  const words = {
+    target: target && formatCondition(target),
+    scenario: scenario && formatCondition(scenario),
+    build,
+    outcome,
+    'run within': ran,
+    'signed within': signed,
+    'signed by': signers && names([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
+    'different keys': signers?.distinct?.toString(),
+    'no rerun': reruns === 'refuse' ? '' : undefined,
+    assertions: assertions?.join(' and '),
+    checkpoints: checkpoints?.join(' and '),
+    'different seeds': seeds?.toString(),
+    'pass rate': passRate && `${passRate} %`,
+    'in the latest run': latest === true ? '' : undefined,
+  };
+  return Object.entries(words).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} ${value}`.trim()],
+  );
+}
+
+function formatRequirement(requirement: Requirement): string {
+  const words = listWords(requirement);
+  return words.length === 0 ? '' : ` with ${words.join(', ')}`;
 }
 
 /** A required drill in words. */
 export function formatRequired(required: RequiredDrill): string {
-  if (typeof required === 'string') return `${required}, at least once`;
-  const { drill, min = 1, target, scenario, build, outcome } = required;
-  const words = Object.entries({ target, scenario, build, outcome }).flatMap(([name, condition]) =>
-    condition === undefined ? [] : [`${name} ${formatCondition(condition)}`],
-  );
-  return [drill, min === 1 ? 'at least once' : `at least ${min} times`, ...words].join(', ');
+  const { min = 1, drill, ...rest } = requirementOf(required);
+  const times = min === 1 ? 'at least once' : `at least ${min} times`;
+  return [drill, times, ...listWords({ drill, ...rest })].join(', ');
 }

@@ -1,8 +1,15 @@
-import type { Digest } from '../../bytes/index.ts';
+import { type Digest, isoTime } from '../../bytes/index.ts';
 import type { SigningKey } from '../../verify/index.ts';
-import { formatCondition, fulfilsAny, type Condition } from '../document/values.ts';
-import type { BundleFact } from '../facts.ts';
-import { buildFailure, buildUnattested, evaluateBundles, type Evaluator, type Problem } from './outcome.ts';
+import { durationMs, formatCondition, fulfilsAny, type Condition } from '../document/values.ts';
+import type { BundleFact, Facts } from '../facts.ts';
+import {
+  buildFailure,
+  buildUnattested,
+  buildUnknown,
+  evaluateBundles,
+  type Evaluator,
+  type Problem,
+} from './outcome.ts';
 
 export type Signers = {
   readonly issuers?: readonly Condition[];
@@ -20,12 +27,12 @@ export const isAllowedSigner = (
 /** An intact unsigned bundle has no signers; the signers of an unverified one are not known. */
 const evaluateSigners = (
   what: string,
-  check: (signers: readonly SigningKey[], bundle: BundleFact) => Problem | undefined,
+  check: (signers: readonly SigningKey[], bundle: BundleFact, facts: Facts) => Problem | undefined,
 ): Evaluator =>
-  evaluateBundles((bundle) => {
+  evaluateBundles((bundle, facts) => {
     const { signers = [], signed, verdict } = bundle.report;
-    if (bundle.attested) return check(signers, bundle);
-    if (signed === false && verdict === 'intact') return check([], bundle);
+    if (bundle.attested) return check(signers, bundle, facts);
+    if (signed === false && verdict === 'intact') return check([], bundle, facts);
     return buildUnattested(bundle, what);
   });
 
@@ -58,6 +65,73 @@ export const requireDistinctKeys = (least: number, signers: Signers): Evaluator 
       actual: String(count),
     });
   });
+
+/** The greatest number of groups that can each have a key that no other group has. */
+export function countGroups(groups: readonly (readonly string[])[]): number {
+  const owner = new Map<string, number>();
+  const place = (group: number, tried: Set<string>): boolean =>
+    (groups[group] ?? []).some((key) => {
+      if (tried.has(key)) return false;
+      tried.add(key);
+      const other = owner.get(key);
+      if (other !== undefined && !place(other, tried)) return false;
+      owner.set(key, group);
+      return true;
+    });
+  return groups.filter((_, group) => place(group, new Set())).length;
+}
+
+const thumbprintsOf = (signers: readonly SigningKey[]): readonly string[] =>
+  signers.map(({ thumbprint }) => thumbprint);
+
+/** Counts issuers, each with a key of its own, of those that the same policy allows. */
+export const requireDistinctIssuers = (least: number, allowed: Signers): Evaluator =>
+  evaluateSigners('the number of issuers', (given, bundle) => {
+    const signers = given.filter((signer) => isAllowedSigner(signer, allowed));
+    const issuers = [...new Set(signers.map(({ issuer }) => issuer))];
+    const count = countGroups(
+      issuers.map((name) => thumbprintsOf(signers.filter(({ issuer }) => issuer === name))),
+    );
+    if (count >= least) return undefined;
+    const values = { expected: `at least ${least}`, actual: String(count) };
+    return buildFailure(bundle, 'too few different issuers signed it, each with a key of its own', values);
+  });
+
+type Role = Signers & { readonly role: string };
+
+/** Each role signed with a key that counts for no other role. */
+export const requireRoles = (roles: readonly Role[]): Evaluator =>
+  evaluateSigners('the roles of the signers', (given, bundle) => {
+    const groups = roles.map((role) =>
+      thumbprintsOf(given.filter((signer) => isAllowedSigner(signer, role))),
+    );
+    if (countGroups(groups) === roles.length) return undefined;
+    const present = roles.filter((_, at) => (groups[at] ?? []).length > 0);
+    return buildFailure(bundle, 'not every role signed it with a key of its own', {
+      expected: joinNames(roles.map(({ role }) => role)),
+      actual: joinNames(present.map(({ role }) => role)),
+    });
+  });
+
+/** An allowed key that signed stays valid for this long. */
+export const requireValidity = (least: string, allowed: Signers): Evaluator =>
+  evaluateSigners('the end of the key', (given, bundle, { asOfMs }) => {
+    const signers = given.filter((signer) => isAllowedSigner(signer, allowed));
+    const ends = signers.flatMap(({ validThroughMs: end }) => (end === undefined ? [] : [end ?? Infinity]));
+    const last = Math.max(-Infinity, ...ends);
+    if (last >= asOfMs + durationMs(least)) return undefined;
+    if (ends.length < signers.length)
+      return buildUnknown(bundle, 'the report does not have the ends of the keys');
+    return buildFailure(bundle, 'no allowed key that signed it stays valid for so long', {
+      expected: `at least ${least}`,
+      actual: ends.length === 0 ? 'no signer' : `until ${isoTime(last)}`,
+    });
+  });
+
+/** Evidence of this format carries no trusted timestamp, so this never holds. */
+export const requireTimestamp: Evaluator = evaluateBundles((bundle) =>
+  buildFailure(bundle, 'evidence of this format carries no trusted timestamp'),
+);
 
 const joinNames = (names: readonly string[]): string =>
   names.length === 0 ? 'no signer' : [...new Set(names)].join(', ');

@@ -1,21 +1,44 @@
+import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { type Condition, formatCondition, formatRange, type Range } from '../document/values.ts';
+import { type Condition, durationMs, formatCondition, formatRange, type Range } from '../document/values.ts';
+import { hasOnlySummaries } from '../facts.ts';
 import {
   type PinnedFact,
   requireFact,
   requireMaxAge,
+  requireNamed,
   requireOrganizations,
   requireOutcome,
   requireRunAge,
   requirePinned,
   requireTrialNumbers,
 } from './attested-facts.ts';
-import type { RuleId } from './catalogue.ts';
-import { requireCompleteness, requireCount, requireCoverage, requireListSigners } from './completeness.ts';
+import { RULE_IDS, type RuleId } from './catalogue.ts';
+import {
+  requireCompleteness,
+  requireCount,
+  requireCoverage,
+  requireListSigners,
+  requireWindow,
+} from './completeness.ts';
 import { refuseContradiction, refuseLateRuns } from './contradictions.ts';
-import { formatRequired, requireDrills } from './drills.ts';
+import {
+  formatRequired,
+  listRerunDrills,
+  requireDistinctSeeds,
+  requireDrills,
+  requirePassRate,
+} from './drills.ts';
 import type { Evaluator } from './outcome.ts';
-import { requireAllowedIssuers, requireAllowedKeys, requireDistinctKeys } from './signers.ts';
+import {
+  requireAllowedIssuers,
+  requireAllowedKeys,
+  requireDistinctIssuers,
+  requireDistinctKeys,
+  requireRoles,
+  requireTimestamp,
+  requireValidity,
+} from './signers.ts';
 import { formatAccepted, requireAcceptedSummaries } from './summaries.ts';
 import { refuseReruns, requireAttempts, requireCompleteTrials, requireUniqueRuns } from './trials.ts';
 import {
@@ -57,6 +80,10 @@ const rule =
     };
   };
 
+/** How far the clocks of runners and signers may differ. */
+export const skewMsOf = ({ clockSkew }: PolicyDocument): number =>
+  clockSkew === undefined ? 0 : durationMs(clockSkew);
+
 const joinOr = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
 
 type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
@@ -75,12 +102,12 @@ type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 /** A way in which no run may contradict itself. `refuse` is short for all of them. */
 const contradiction = (
   member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
-  evaluator: Evaluator,
+  build: (policy: PolicyDocument) => Evaluator,
   sentence: string,
 ): SelectRule =>
   rule({
     member: ({ contradictions }) => (contradictions === 'refuse' ? contradictions : contradictions?.[member]),
-    evaluate: () => evaluator,
+    evaluate: (_, policy) => build(policy),
     sentence: () => sentence,
   });
 
@@ -130,6 +157,30 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     sentence: (least) =>
       `At least ${least} different allowed keys must have signed every bundle; two names of one key count once.`,
   }),
+  'signers.distinctIssuers': rule({
+    member: ({ signers }) => signers?.distinctIssuers,
+    evaluate: (least, { signers = {} }) => requireDistinctIssuers(least, signers),
+    sentence: (least) =>
+      `At least ${least} different allowed issuers must have signed every bundle, each with a key of its own.`,
+  }),
+  'signers.roles': rule({
+    member: ({ signers }) => signers?.roles,
+    evaluate: requireRoles,
+    sentence: (roles) =>
+      `Each of the roles ${roles.map(({ role }) => role).join(', ')} must have signed every bundle with a key of its own.`,
+  }),
+  'signers.validFor': rule({
+    member: ({ signers }) => signers?.validFor,
+    evaluate: (least, { signers = {} }) => requireValidity(least, signers),
+    sentence: (least) => `An allowed key that signed must stay valid for at least ${least}.`,
+  }),
+  'signers.timestamp': rule({
+    member: ({ signers }) => signers?.timestamp,
+    evaluate: () => requireTimestamp,
+    sentence: () =>
+      'Every statement must have a trusted timestamp; no evidence carries one yet, so this never holds.',
+    doubts: () => ['cannot hold: no evidence carries a trusted timestamp yet'],
+  }),
   'age.max': rule({
     member: ({ age }) => age?.max,
     evaluate: requireMaxAge,
@@ -137,7 +188,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'age.run': rule({
     member: ({ age }) => age?.run,
-    evaluate: requireRunAge,
+    evaluate: (max, policy) => requireRunAge(max, skewMsOf(policy)),
     sentence: (max) => `No run may be older than ${max}, or dated after its signature.`,
   }),
   'scope.organizations': rule({
@@ -156,6 +207,11 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'run.builds': pinned('the build', 'builds', 'buildHash'),
   'run.packageLocks': pinned('the package lock', 'packageLocks', 'packageLockHash'),
   'run.seeds': pinned('the seed', 'seeds', 'seed'),
+  'run.distinctSeeds': rule({
+    member: ({ run }) => run?.distinctSeeds,
+    evaluate: requireDistinctSeeds,
+    sentence: (least) => `Every drill must have run with at least ${least} different seeds.`,
+  }),
   'run.trials': rule({
     member: ({ run }) => run?.trials,
     evaluate: requireTrialNumbers,
@@ -163,7 +219,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'drills.required': rule({
     member: ({ drills }) => drills?.required,
-    evaluate: requireDrills,
+    evaluate: (required, policy) => requireDrills(required, skewMsOf(policy)),
     sentence: (required) =>
       `Each of these must be present and verified: ${required.map(formatRequired).join('; ')}.`,
   }),
@@ -177,32 +233,52 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (allowed) => requireOutcome('the outcome of the drill', 'verdict', allowed),
     sentence: (allowed) => `Every drill must have the outcome ${joinOr(allowed)}.`,
   }),
+  'outcome.passRate': rule({
+    member: ({ outcome }) => outcome?.passRate,
+    evaluate: requirePassRate,
+    sentence: (least) =>
+      `At least ${least} % of the runs of every drill must have passed; reruns do not count.`,
+  }),
+  'outcome.assertions': rule({
+    member: ({ outcome }) => outcome?.assertions,
+    evaluate: (names) => requireNamed('assertions', names),
+    sentence: (names) => `In every run the assertions ${names.join(' and ')} must have passed.`,
+  }),
+  'outcome.checkpoints': rule({
+    member: ({ outcome }) => outcome?.checkpoints,
+    evaluate: (names) => requireNamed('checkpoints', names),
+    sentence: (names) => `In every run the checkpoints ${names.join(' and ')} must have passed.`,
+  }),
   'contradictions.world': contradiction(
     'world',
-    refuseContradiction('world'),
+    () => refuseContradiction('world'),
     'The world of every run must have been consistent.',
   ),
   'contradictions.binding': contradiction(
     'binding',
-    refuseContradiction('binding'),
+    () => refuseContradiction('binding'),
     'Every run must be completely bound to its evidence.',
   ),
   'contradictions.assertions': contradiction(
     'assertions',
-    refuseContradiction('assertions'),
+    () => refuseContradiction('assertions'),
     'No run may state that it passed if an assertion with "gate" did not.',
   ),
   'contradictions.checkpoints': contradiction(
     'checkpoints',
-    refuseContradiction('checkpoints'),
+    () => refuseContradiction('checkpoints'),
     'No run may state that it passed if a final checkpoint did not.',
   ),
   'contradictions.budget': contradiction(
     'budget',
-    refuseContradiction('budget'),
+    () => refuseContradiction('budget'),
     'No run may have exceeded its budget of tool calls and scheduled events.',
   ),
-  'contradictions.time': contradiction('time', refuseLateRuns, 'No run may be dated after its signature.'),
+  'contradictions.time': contradiction(
+    'time',
+    (policy) => refuseLateRuns(skewMsOf(policy)),
+    'No run may be dated after its signature.',
+  ),
   'completeness.vouched': rule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,
@@ -219,6 +295,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (keys, { completeness }) => requireListSigners('key', { ...completeness, keys }),
     sentence: (keys) =>
       `The key ${joinOr(keys)} must have attested every list of bundles that you do not pin.`,
+  }),
+  'completeness.window': rule({
+    member: ({ completeness }) => completeness?.window,
+    evaluate: requireWindow,
+    sentence: ({ last, lag }) =>
+      `The window of every export must cover the last ${last}, and may end ${lag} before the evaluation.`,
   }),
   'completeness.bundles': rule({
     member: ({ completeness }) => completeness?.bundles,
@@ -250,8 +332,11 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'trials.reruns': rule({
     member: (policy) => (trialsOf(policy).reruns === 'allow' ? undefined : 'refuse'),
-    evaluate: () => refuseReruns,
-    sentence: () => 'No bundle may be of a rerun.',
+    evaluate: (_, policy) => refuseReruns(listRerunDrills(policy)),
+    sentence: (_, policy) => {
+      const drills = listRerunDrills(policy);
+      return `No bundle may be of a rerun${drills.length === 0 ? '' : `, except of the drill ${drills.join(' or ')}`}.`;
+    },
   }),
   'trials.unique': rule({
     member: () => true,
@@ -279,4 +364,63 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
         ? 'No summary may replace evidence.'
         : `A summary may replace evidence if it is ${rows.map(formatAccepted).join('; or ')}.`,
   }),
+  'anyOf.sets': rule({
+    member: ({ anyOf }) => anyOf,
+    evaluate: requireAnySet,
+    sentence: (sets, policy) =>
+      `One of these sets must hold completely: ${sets
+        .map(
+          (set, at) =>
+            `(${at + 1}) ${listOwnRules(policy, set)
+              .flatMap(({ sentence }) => sentence)
+              .join(' ')}`,
+        )
+        .join(' ')}`,
+  }),
 };
+
+type RuleSet = NonNullable<PolicyDocument['anyOf']>[number];
+
+/** The rules of a set that the policy around it does not have in the same form. */
+function listOwnRules(
+  policy: PolicyDocument,
+  set: RuleSet,
+): readonly (PolicyRule & { readonly rule: RuleId })[] {
+  const { verdict, trials, clockSkew } = policy;
+  const base: PolicyDocument = {
+    schemaVersion: 1,
+    kind: 'policy',
+    ...defined({ verdict, trials, clockSkew }),
+  };
+  const document = { ...base, ...set };
+  return RULE_IDS.flatMap((id) => {
+    const found = POLICY_RULES[id](document);
+    const inherited = POLICY_RULES[id](base)?.sentence;
+    return found === undefined || found.sentence === inherited ? [] : [{ rule: id, ...found }];
+  });
+}
+
+/** All rules of one of the sets hold, and at least one of them was about something. */
+function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evaluator {
+  const alternatives = sets.map((set) => listOwnRules(policy, set));
+  return (facts) => {
+    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    const results = alternatives.map((rules) => {
+      const outcomes = rules.map(({ rule: id, evaluate }) => ({ id, ...evaluate(facts) }));
+      const broken = outcomes.filter(({ problems }) => problems.length > 0);
+      const holds = broken.length === 0 && outcomes.some(({ judged }) => judged > 0);
+      const isOpen =
+        !holds && broken.every(({ problems }) => problems.every(({ state }) => state === 'not_checked'));
+      return { holds, isOpen, broken: broken.map(({ id }) => id) };
+    });
+    if (results.some(({ holds }) => holds)) return { judged: sets.length, problems: [] };
+    const actual = results
+      .map(({ broken }, at) => `set ${at + 1} without ${broken.join(', ') || 'anything to check'}`)
+      .join('; ');
+    const state = results.some(({ isOpen }) => isOpen) ? 'not_checked' : 'failed';
+    return {
+      judged: sets.length,
+      problems: [{ state, subject: 'all', message: 'no set of rules holds', actual }],
+    };
+  };
+}

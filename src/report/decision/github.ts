@@ -15,7 +15,7 @@ type Annotation = {
 /** GitHub shows this many annotations of a level for each step and drops the others silently. */
 const MAX_OF_A_LEVEL = 10;
 
-const LEVELS = { failed: 'error', not_checked: 'error', waived: 'notice' } as const;
+const LEVELS = { failed: 'error', not_checked: 'error', warned: 'warning', waived: 'notice' } as const;
 const ANSWER_LEVELS = { yes: 'notice', no: 'error', could_not_tell: 'error' } as const;
 
 /**

@@ -38,11 +38,11 @@ export function renderDecisionJunit(decision: Decision): string {
   ].join('\n');
 }
 
-const KINDS = { failed: 'failure', not_checked: 'error', waived: 'skipped' } as const;
+const KINDS = { failed: 'failure', not_checked: 'error', warned: 'skipped', waived: 'skipped' } as const;
 const ANSWERED = { yes: 'passed', no: 'failure', could_not_tell: 'error' } as const;
 
 function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
-  const standing = reasons.filter(({ state }) => state !== 'waived');
+  const standing = reasons.filter(({ state }) => state !== 'waived' && state !== 'warned');
   const body = standing.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
   const kind = ANSWERED[decision.answer];
   const failed = kind === 'passed' ? {} : { message: formatAnswer(decision), body };
@@ -72,7 +72,7 @@ function subjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case 
 /** A rule without violations: its title is the test. */
 function bareCase(name: string, state: RuleResult['state']): Case {
   if (state === 'not_applicable') return { name, kind: 'skipped', message: 'no subject for this rule' };
-  if (state === 'passed' || state === 'waived') return { name, kind: 'passed' };
+  if (state === 'passed' || state === 'waived' || state === 'warned') return { name, kind: 'passed' };
   return { name, kind: state === 'failed' ? 'failure' : 'error', message: 'no subject is named' };
 }
 

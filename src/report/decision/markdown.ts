@@ -10,7 +10,12 @@ export type MarkdownOptions = {
 };
 
 const MAX_BYTES = 1024 * 1024;
-const MARKS = { failed: 'failed', not_checked: 'could not tell', waived: 'waived' } as const;
+const MARKS = {
+  failed: 'failed',
+  not_checked: 'could not tell',
+  warned: 'warning',
+  waived: 'waived',
+} as const;
 
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
@@ -64,6 +69,7 @@ function reasonText(reason: Reason): string {
 const STATES: Readonly<Record<RuleResult['state'], string>> = {
   passed: 'passed',
   failed: '**failed**',
+  warned: 'warning',
   waived: 'waived',
   not_checked: '**could not tell**',
   not_applicable: 'nothing to check',

@@ -11,6 +11,7 @@ export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT T
 const ENDS = [
   ['failed', 'failed'],
   ['not_checked', 'undecided'],
+  ['warned', 'only a warning'],
   ['waived', 'only by a waiver'],
 ] as const satisfies readonly (readonly [RuleState, string])[];
 
@@ -76,10 +77,10 @@ export type Reason = {
   readonly fingerprint: string;
 };
 
-const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'waived'];
+const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'warned', 'waived'];
 
 /**
- * All violations, worst first: failed, undecided, waived. Unless the answer is `yes` there is at least one that is not
+ * All violations, worst first: failed, undecided, warned, waived. Unless the answer is `yes` there is at least one that is not
  * waived, so that no format is empty if something is wrong.
  */
 export function reasonsOf(decision: Decision): readonly Reason[] {
@@ -88,7 +89,8 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
   const reasons = violations
     .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
     .map((violation) => reasonOf(decision, violation, seen));
-  const isExplained = decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived');
+  const isExplained =
+    decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived' && state !== 'warned');
   return isExplained ? reasons : [unexplained(decision), ...reasons];
 }
 

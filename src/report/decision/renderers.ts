@@ -29,7 +29,7 @@ export const decisionRenderers = {
 
 export type DecisionFormat = keyof typeof decisionRenderers;
 
-const SEVERITY = { failed: 'critical', not_checked: 'major', waived: 'info' } as const;
+const SEVERITY = { failed: 'critical', not_checked: 'major', warned: 'minor', waived: 'info' } as const;
 
 /** A decision as a GitLab code quality report (docs.gitlab.com, Code Quality, Code Quality report format). */
 function renderDecisionGitlab(decision: Decision): string {

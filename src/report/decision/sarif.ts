@@ -8,7 +8,7 @@ import { count } from '../text/page.ts';
 import { printable } from '../printable.ts';
 
 /** Failed and undecided rules are both errors, so that neither can be overlooked. */
-const LEVELS = { failed: 'error', not_checked: 'error', waived: 'note' } as const;
+const LEVELS = { failed: 'error', not_checked: 'error', warned: 'warning', waived: 'note' } as const;
 const CODES = 'drillproof codes';
 const INFORMATION = 'https://www.npmjs.com/package/drillproof';
 /** GitHub code scanning shows 5,000 results of a run, and refuses a file with more than 25,000. */

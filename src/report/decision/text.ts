@@ -20,6 +20,7 @@ const ANSWER_PAINT = { yes: 'good', no: 'bad', could_not_tell: 'caution' } as co
 const STATE_PAINT = {
   passed: 'good',
   failed: 'bad',
+  warned: 'caution',
   waived: 'caution',
   not_checked: 'caution',
   not_applicable: 'dim',
@@ -48,6 +49,7 @@ export function decisionText(page: Page, decision: Decision, detail: Detail = 'b
         title: 'Undecided',
         lines: rules.flatMap((rule) => violationsOf(page, rule, 'not_checked')),
       },
+      { title: 'Warnings', lines: rules.flatMap((rule) => violationsOf(page, rule, 'warned')) },
       { title: 'Waived', lines: rules.flatMap((rule) => violationsOf(page, rule, 'waived')) },
       { title: 'Waivers that do not count', lines: unusedLines(page, decision) },
       failuresSection(page, failures, ({ rule }) => rule),
@@ -65,6 +67,9 @@ function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decis
   return [
     ...fact(page, 'policy', policy.name),
     ...fact(page, 'digest', policy.digest),
+    ...Object.entries(policy.parameters ?? {}).flatMap(([name, value]) =>
+      fact(page, 'parameter', `${name} = ${value}`),
+    ),
     ...policy.sources.flatMap(({ path, digest }) => fact(page, 'file', `${path} ${digest}`)),
     ...asOfFact(page, asOfMs),
     ...fact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),

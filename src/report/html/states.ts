@@ -22,6 +22,7 @@ const LOOKS = {
   passed: ['good', 'passed'],
   not_checked: ['open', 'not checked'],
   not_applicable: ['idle', 'nothing to check'],
+  warned: ['open', 'warned'],
   waived: ['open', 'waived'],
   yes: ['good', 'yes'],
   no: ['bad', 'no'],

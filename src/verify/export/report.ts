@@ -29,6 +29,10 @@ export function buildExportReport(tree: ExportContext, content: ExportContent, s
     asOfMs: settings.asOfMs,
     evidenceExportId: manifest.document?.evidenceExportId,
     organizationId: manifest.document?.organizationId,
+    window: manifest.document && {
+      fromAtMs: manifest.document.fromAtMs,
+      throughAtMs: manifest.document.throughAtMs,
+    },
     manifestDigest: manifest.digest,
     trust: trustUsed(settings),
     signer: documents.signer,

@@ -132,6 +132,12 @@ function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undef
   return { ...joinSteps([step, noteFindings(times)]), value };
 }
 
+/** A revoked key ends with its revocation. */
+const endOf = ({ notAfterMs = Infinity, revokedAtMs = Infinity }: TrustedKey): number | null => {
+  const end = Math.min(notAfterMs, revokedAtMs);
+  return end === Infinity ? null : end;
+};
+
 /** The keys that signed a statement: each under its own name, at the time that the statement states. */
 export const signingKeys = (
   place: SigningKey['in'],
@@ -143,5 +149,6 @@ export const signingKeys = (
     keyId: key.keyId,
     issuedAtMs,
     thumbprint: thumbprintOf(key),
+    validThroughMs: endOf(key),
     in: place,
   }));

@@ -163,7 +163,7 @@ function checkFormat(
     const types = { expected: accepted.join(' or '), actual: predicateType };
     findings.push(finding('attestation.PREDICATE_UNSUPPORTED', subject, { path, message, ...types }));
   }
-  if (issuedAtMs > settings.asOfMs) {
+  if (issuedAtMs > settings.asOfMs + settings.clockSkewMs) {
     const message = 'the statement was issued after the time of this verification';
     const times = { expected: `at most ${settings.asOfMs}`, actual: String(issuedAtMs) };
     findings.push(finding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));

@@ -1,0 +1,177 @@
+import * as z from 'zod';
+import { defined, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { DocumentIssue } from '../../evidence/index.ts';
+import { DURATION } from './values.ts';
+
+type ParameterType = {
+  /** What a value has to be, in words. */
+  readonly form: string;
+  readonly pattern: RegExp;
+  readonly read: (text: string) => JsonValue;
+  /** What stands for the value while the policy is checked or explained without it. */
+  readonly sample: (name: string) => JsonValue;
+};
+
+const text = (value: string): string => value;
+
+/** The types of parameters. */
+export const PARAMETER_TYPES = {
+  text: {
+    form: 'text of 1 to 1,024 characters',
+    pattern: /^[^]{1,1024}$/,
+    read: text,
+    sample: (name) => `<${name}>`,
+  },
+  commit: {
+    form: 'the full hash of a git commit, 40 or 64 characters of 0-9 a-f',
+    pattern: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
+    read: text,
+    sample: (name) => `<${name}>`,
+  },
+  digest: {
+    form: '"sha256:" and 64 characters of 0-9 a-f',
+    pattern: /^sha256:[0-9a-f]{64}$/,
+    read: text,
+    sample: () => `sha256:${'0'.repeat(64)}`,
+  },
+  duration: { form: 'a duration such as 36h or 30d', pattern: DURATION, read: text, sample: () => '1d' },
+  number: { form: 'a whole number', pattern: /^(?:0|[1-9][0-9]{0,8})$/, read: Number, sample: () => 1 },
+} as const satisfies Readonly<Record<string, ParameterType>>;
+
+const TYPE_NAMES = Object.keys(PARAMETER_TYPES) as readonly (keyof typeof PARAMETER_TYPES)[];
+
+/** A parameter as a policy declares it. */
+export const parameterSchema = z.strictObject({
+  type: z.enum(TYPE_NAMES, { error: `must be one of ${TYPE_NAMES.join(', ')}` }),
+  description: z.string().min(1).max(4096).exactOptional(),
+});
+const NAME = /^[a-z][A-Za-z0-9-]{0,63}$/;
+export const parametersSchema = z.record(
+  z
+    .string()
+    .regex(NAME, 'the name of a parameter has letters, digits and "-", and begins with a small letter'),
+  parameterSchema,
+);
+
+/** Values by name, as the caller gives them; `sample` to check a policy without any. */
+export type ParameterValues = Readonly<Record<string, string>> | 'sample';
+
+/** Members in which a parameter cannot stand: they say who decides, not what is required. */
+const FIXED = new Set([
+  '$schema',
+  'schemaVersion',
+  'kind',
+  'name',
+  'description',
+  'extends',
+  'parameters',
+  'waivers',
+  'enforcement',
+]);
+
+type Declared = Readonly<Record<string, z.infer<typeof parameterSchema>>>;
+type Binding = {
+  readonly declared: Declared;
+  readonly values: ParameterValues;
+  readonly issues: DocumentIssue[];
+  readonly used: Set<string>;
+};
+
+export type BoundPolicy = {
+  /** The policy with a value in the place of each `{param}`. */
+  readonly value: JsonValue;
+  readonly issues: readonly DocumentIssue[];
+  readonly declared: readonly string[];
+  /** Declared, but nowhere used. */
+  readonly unused: readonly string[];
+};
+
+const isObject = (value: JsonValue | undefined): value is { readonly [name: string]: JsonValue } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Puts the values of parameters into a policy as it is written. */
+export function bindParameters(written: JsonValue, values: ParameterValues): BoundPolicy {
+  if (!isObject(written)) return { value: written, issues: [], declared: [], unused: [] };
+  const parsed = z.object({ parameters: parametersSchema.exactOptional() }).safeParse(written);
+  const declared = parsed.data?.parameters ?? {};
+  const binding: Binding = { declared, values, issues: [], used: new Set() };
+  const members = Object.entries(written).map(
+    ([name, value]) => [name, FIXED.has(name) ? value : bindValue(value, [name], binding)] as const,
+  );
+  const names = Object.keys(declared);
+  return {
+    value: Object.fromEntries(members),
+    issues: binding.issues,
+    declared: names,
+    unused: names.filter((name) => !binding.used.has(name)),
+  };
+}
+
+function bindValue(value: JsonValue, path: readonly PropertyKey[], binding: Binding): JsonValue {
+  if (Array.isArray(value)) return value.map((item, at) => bindValue(item, [...path, at], binding));
+  if (!isObject(value)) return value;
+  const { param } = value;
+  if (typeof param === 'string' && Object.keys(value).length === 1 && path.at(-1) !== 'pattern')
+    return bindParameter(param, path, binding);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, bindValue(member, [...path, name], binding)]),
+  );
+}
+
+function bindParameter(
+  name: string,
+  path: readonly PropertyKey[],
+  { declared, values, issues, used }: Binding,
+): JsonValue {
+  const issue = (message: string): JsonValue => {
+    issues.push({ path: formatJsonPointer([...path]), message });
+    return `<${name}>`;
+  };
+  const parameter = Object.hasOwn(declared, name) ? declared[name] : undefined;
+  if (parameter === undefined) {
+    const hint = didYouMean(name, Object.keys(declared));
+    return issue(
+      `the policy declares no parameter ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`,
+    );
+  }
+  used.add(name);
+  const type: ParameterType = PARAMETER_TYPES[parameter.type];
+  if (values === 'sample') return type.sample(name);
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return value === undefined ? type.sample(name) : type.read(value);
+}
+
+/**
+ * @throws DrillproofError `policy.PARAMETER_UNKNOWN` for a value that no policy declares, `policy.PARAMETER_MISSING`,
+ *   `policy.PARAMETER_INVALID` for a value of the wrong form
+ */
+export function checkParameters(declared: Declared, values: Readonly<Record<string, string>>): void {
+  const names = Object.keys(declared);
+  const unknown = Object.keys(values).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new DrillproofError(
+      'policy.PARAMETER_UNKNOWN',
+      `the policy declares no parameter ${JSON.stringify(unknown)}`,
+      {
+        ...defined({
+          details: { hint: didYouMean(unknown, names) ?? `It declares ${names.join(', ') || 'none'}.` },
+        }),
+      },
+    );
+  for (const name of names) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    const type = declared[name]!.type;
+    if (value === undefined)
+      throw new DrillproofError(
+        'policy.PARAMETER_MISSING',
+        `the policy needs a value for its parameter ${name}`,
+        {
+          details: { hint: `Pass --param ${name}=VALUE, where VALUE is ${PARAMETER_TYPES[type].form}.` },
+        },
+      );
+    if (PARAMETER_TYPES[type].pattern.test(value) && value.isWellFormed()) continue;
+    const message = `the value of the parameter ${name} is ${JSON.stringify(value)}, not ${PARAMETER_TYPES[type].form}`;
+    throw new DrillproofError('policy.PARAMETER_INVALID', message);
+  }
+}
