@@ -12,6 +12,7 @@ export { compareDecision, parseCases, type PolicyCase } from './document/cases.t
 export type { PolicyDocument, Waiver } from './document/document.ts';
 export { momentMs } from './document/values.ts';
 export { detectSyntax, MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
+export { buildSyntheticReport } from './document/synthetic.ts';
 export type { ParameterValues } from './document/parameters.ts';
 export { readPolicy } from './document/resolve.ts';
 export { jsonTemplate, yamlTemplate } from './document/template.ts';

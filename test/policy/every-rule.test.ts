@@ -9,7 +9,9 @@ describe('evidence that fulfils every rule', () => {
     (_, inputs) => {
       const { answer, rules } = decide(EVERY, inputs);
       expect(answer).toBe('yes');
-      expect(rules.map(({ rule }) => rule)).toEqual(Object.keys(RULES));
+      // The only rule that no evidence fulfils.
+      const every = Object.keys(RULES).filter((rule) => rule !== 'signers.timestamp');
+      expect(rules.map(({ rule }) => rule)).toEqual(every);
       for (const { rule, state, violations } of rules) {
         expect({ rule, violations }).toEqual({ rule, violations: [] });
         const nothing = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'].includes(

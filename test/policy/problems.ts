@@ -19,7 +19,14 @@ export const EXPORT = idOf('evexp', 1);
 /** Every rule that there is, and evidence that fulfils them all. */
 export const EVERY: Rules = {
   verdict: { export: 'verified', bundles: 'verified' },
-  signers: { issuers: ['acme-ci'], keys: [keyOf('one')], distinct: 1 },
+  signers: {
+    issuers: ['acme-ci'],
+    keys: [keyOf('one')],
+    distinct: 1,
+    distinctIssuers: 1,
+    roles: [{ role: 'ci', issuers: ['acme-ci'] }],
+    validFor: '1d',
+  },
   age: { max: '1h', run: '1h' },
   scope: { organizations: [ORGANIZATION], projects: [PROJECT] },
   run: {
@@ -29,15 +36,23 @@ export const EVERY: Rules = {
     builds: [digest('build')],
     packageLocks: [digest('lock')],
     seeds: ['42'],
+    distinctSeeds: 1,
     trials: { trial: 1, trialCount: 1, attempt: 1, attemptLimit: 1 },
   },
   drills: { required: ['checkout'] },
-  outcome: { status: ['completed'], verdict: ['passed'] },
+  outcome: {
+    status: ['completed'],
+    verdict: ['passed'],
+    passRate: 100,
+    assertions: ['stock'],
+    checkpoints: ['end'],
+  },
   contradictions: 'refuse',
   completeness: {
     vouched: ['attested'],
     issuers: ['acme-ci'],
     keys: [keyOf('one')],
+    window: { last: '7d', lag: '1d' },
     bundles: 1,
     localReports: { min: 0 },
     coverage: 'full',
@@ -45,6 +60,7 @@ export const EVERY: Rules = {
   trials: 'complete',
   localReports: { allowed: false },
   findings: { warnings: 'refuse' },
+  anyOf: [{ age: { run: '1h' } }, { age: { run: '1s' } }],
 };
 export const GONE: EvidenceInput = {
   name: 'gone',

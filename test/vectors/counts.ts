@@ -16,7 +16,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'judge-key': 48,
   'key-files': 71,
   paths: 78,
-  policies: 328,
+  policies: 367,
   receipts: 27,
   signatures: 48,
   'strict-json': 109,

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { defined, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
+  buildSyntheticReport,
   compareDecision,
   DEFAULT_POLICY,
   evaluate,
@@ -16,6 +17,7 @@ import {
   type Policy,
   type PolicyCase,
   readPolicy,
+  skewMsOf,
 } from '../../policy/index.ts';
 import { printable } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
@@ -53,9 +55,10 @@ const resolveBeside = (from: string, path: string): string =>
 
 const MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,
-parts, or JSON reports of "drillproof verify") or inputs (such reports in the
-file), asOf, the expected answer and, optionally, the expected states of rules
-and codes. docs/policy.md has an example.
+parts, or JSON reports of "drillproof verify"), inputs (such reports in the
+file) or runs (made up: "refund failed 8d ago, signed by acme-ci"); optionally
+dsse, expectManifest, params and asOf; the expected answer and, optionally, the
+expected states of rules and codes. docs/policy.md has examples.
 
 Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 3 a case could not be read, 130 interrupted.`;
@@ -68,9 +71,9 @@ export function defineTest(command: Command, cli: Cli): void {
     .argument('<file>', 'policy in JSON or YAML')
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
     .action(async (file: string, cases: string, options: TrustOptions & PolicyOptions) => {
-      const policy = await openPolicy(cli, file, options.param);
+      const policy = await openPolicy(cli, file, 'sample');
       const tested: Tested[] = [];
-      const trial: Trial = { policy, folder: dirname(cases), options };
+      const trial: Trial = { file, folder: dirname(cases), options };
       for (const expected of await readCases(cli, cases)) tested.push(await tryCase(cli, trial, expected));
       const failed = tested.filter(({ holds }) => !holds).length;
       await writeProduct(
@@ -86,24 +89,41 @@ export function defineTest(command: Command, cli: Cli): void {
 }
 
 /** What all cases of one file have in common. */
-type Trial = { readonly policy: Policy; readonly folder: string; readonly options: TrustOptions };
+type Trial = {
+  readonly file: string;
+  readonly folder: string;
+  readonly options: TrustOptions & PolicyOptions;
+};
 
 async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]> {
   const bytes = await readInput(path, MAX_POLICY_BYTES, cli);
   return namingFile(path, () => parseCases(bytes, path));
 }
 
-async function tryCase(cli: Cli, { policy, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
+async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
   cli.signal.throwIfAborted();
+  const policy = await openPolicy(cli, file, { ...options.param, ...expected.params });
   const asOf = expected.asOf === undefined ? undefined : momentMs(expected.asOf);
-  const how = await readVerifyOptions(cli, { ...options, depth: 'full', jobs: 1, ...defined({ asOf }) });
+  const { param: _param, ...trust } = options;
+  const { dsse, expectManifest, runs } = expected;
+  const verified = await readVerifyOptions(cli, {
+    ...trust,
+    depth: 'full',
+    jobs: 1,
+    ...defined({ asOf, expectManifest, dsse: dsse?.map((path) => join(folder, path)) }),
+  });
+  const how = { ...verified, clockSkewMs: Math.min(...policy.layers.map(skewMsOf)) };
   const inputs: EvidenceInput[] = [...(expected.inputs ?? [])];
   for (const path of expected.evidence ?? []) {
     const place = join(folder, path);
     const report = (await storedReport(place)) ?? (await verifyPath(cli, place, how));
-    inputs.push({ name: path, report });
+    const pinned = expectManifest !== undefined && report.kind === 'bundle';
+    inputs.push({ name: path, report, ...(pinned && { pinned: report.manifestDigest === expectManifest }) });
   }
-  const decision = evaluate(inputs, policy, { asOfMs: asOf ?? timeOf(inputs, how.asOfMs) });
+  const asOfMs = asOf ?? timeOf(inputs, how.asOfMs);
+  if (runs !== undefined)
+    inputs.push({ name: 'runs', report: buildSyntheticReport(runs, expected.list ?? {}, asOfMs) });
+  const decision = evaluate(inputs, policy, { asOfMs });
   const differences = compareDecision(expected, decision);
   return { name: expected.name, holds: differences.length === 0, differences };
 }

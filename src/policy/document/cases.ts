@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
 import { formatJsonPointer } from '../../bytes/index.ts';
+import { typedDigestSchema as digest } from '../../contract/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
 import { parseValue } from './parse.ts';
+import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
 
 const caseSchema = z.strictObject({
@@ -14,6 +16,13 @@ const caseSchema = z.strictObject({
   evidence: z.array(z.string().min(1)).exactOptional(),
   /** Inputs in the file itself. */
   inputs: z.array(evidenceInputSchema).exactOptional(),
+  /** Envelopes about the evidence; paths relative to the file of the cases. */
+  dsse: z.array(z.string().min(1)).exactOptional(),
+  expectManifest: digest.exactOptional().describe('SHA-256 of manifest.json of the evidence, which pins it'),
+  /** Runs that only this case describes, in one export. */
+  runs: z.array(syntheticRunSchema).max(1_000).exactOptional(),
+  list: syntheticListSchema.exactOptional().describe('the list of these runs'),
+  params: z.record(z.string(), z.string()).exactOptional().describe('values of parameters of the policy'),
   asOf: z
     .string()
     .regex(MOMENT)

@@ -108,7 +108,7 @@ const knownRule = z.string().refine(isRule, {
     `there is no rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
 });
 const enforcementSchema = z
-  .record(
+  .partialRecord(
     knownRule,
     closed({
       severity: z.literal('warn').exactOptional().describe('its violations are only warnings'),

@@ -121,6 +121,38 @@ describe('gate', () => {
       expect(decisionIn(await gate('good', ...now, '--json'))).not.toHaveProperty('pastTime');
   });
 
+  it('gate binds --param, and the digest of the policy is the same for every value', async () => {
+    const rule = await policy('parameters: { t: { type: text } }\nrun: { targets: [{ param: t }] }\n');
+    const target = (value: string) => gate('good', ...rule, '--param', `t=${value}`, '--json');
+    const [right, wrong] = await Promise.all([target('package-1'), target('*')]);
+    expect([right.code, wrong.code]).toEqual([0, 1]);
+    expect(decisionIn(right).policy).toMatchObject({ parameters: { t: 'package-1' } });
+    expect(decisionIn(right).policy.digest).toBe(decisionIn(wrong).policy.digest);
+    for (const [code, ...args] of [
+      ['policy.PARAMETER_MISSING'],
+      ['policy.PARAMETER_UNKNOWN', '--param', 't=a', '--param', 'u=b'],
+      ['usage.INVALID', '--param', 't=a', '--param', 't=b'],
+    ] as const) {
+      const { code: exit, stderr } = await gate('good', ...rule, ...args);
+      expect([exit, stderr]).toEqual([2, expect.stringContaining(code)]);
+    }
+  });
+
+  it('gate --report-only ends with 0 for a no, and with 2 for a wrong call', async () => {
+    const { code, stdout, stderr } = await gate('export', '--report-only');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^NO: /)]);
+    expect(stderr).toContain('report only');
+    expect((await gate('export', '--report-only', '--policy', 'absent.yaml')).code).toBe(2);
+  });
+
+  it('gate allows a statement from the future only within the clock skew of every policy', async () => {
+    const issued = NOW_MS - decisionIn(await gate('good', '--json')).asOfMs;
+    expect(issued).toBe(0);
+    const early = ['--as-of', iso(NOW_MS - 60_000), '--allow-past'];
+    expect((await judged('good', ...(await policy('clockSkew: 1m\n')), ...early))[1]).toBe('yes');
+    expect((await judged('good', ...(await policy('clockSkew: 59s\n')), ...early))[1]).toBe('no');
+  });
+
   it('gate evaluates as of the time of --as-of', async () => {
     const rule = await policy('age: { max: 1d }\n');
     const issued = decisionIn(await gate('good', '--json')).asOfMs;

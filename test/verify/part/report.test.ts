@@ -55,6 +55,7 @@ const key = () => ({
   keyId: signer.keyId,
   issuedAtMs: statement.issuedAtMs,
   thumbprint: keyIdOf(signer.point),
+  validThroughMs: null,
 });
 /** What a report finds by a code, without its words and without what the catalogue says of it. */
 const found = (report: BundleReport, code: string) =>

@@ -3,6 +3,7 @@ import { expectedSchema, inputSchema, type Expected, type Input } from './case.t
 import { complete } from './complete.ts';
 import { contradictions } from './contradictions.ts';
 import { documents } from './documents.ts';
+import { language } from './language.ts';
 import { runs } from './runs.ts';
 import { signers } from './signers.ts';
 import { summaries } from './summaries.ts';
@@ -26,5 +27,6 @@ export const policies: Kind<Input, Expected> = {
     ...waivers(),
     ...summaries(),
     ...contradictions(),
+    ...language(),
   ],
 };

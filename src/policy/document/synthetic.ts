@@ -1,0 +1,170 @@
+import * as z from 'zod';
+import { defined, type Digest, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
+import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../verify/index.ts';
+import { DURATION, durationMs } from './values.ts';
+
+const duration = z.string().regex(DURATION);
+const word = textSchema(1, 1024);
+const whole = z.int().min(0);
+
+const signerSchema = z.union([
+  word,
+  z.strictObject({
+    issuer: word,
+    key: word.exactOptional().describe('name of the key; default: the issuer has one key'),
+    validFor: duration.exactOptional().describe('how long the key stays valid; default: it has no end'),
+  }),
+]);
+
+/** A run that only a case describes, such as "refund failed 8 days ago, signed by acme-ci". */
+export const syntheticRunSchema = z.strictObject({
+  drill: slugSchema,
+  outcome: word.exactOptional().describe('verdict of the run; default passed'),
+  status: word.exactOptional().describe('default completed'),
+  ago: duration.exactOptional().describe('how long before the evaluation it ran; default 1h'),
+  signedAgo: duration
+    .exactOptional()
+    .describe('how long before the evaluation it was signed; default: when it ran'),
+  signedBy: z
+    .union([signerSchema, z.array(signerSchema).max(64)])
+    .exactOptional()
+    .describe('issuers, each with one key unless it is named; [] for an unsigned bundle; default ci'),
+  verdict: z
+    .enum(['verified', 'intact', 'incomplete', 'failed'])
+    .exactOptional()
+    .describe('of the verification; default verified, or intact if unsigned'),
+  target: word.exactOptional(),
+  scenario: slugSchema.exactOptional(),
+  build: digestSchema.exactOptional(),
+  seed: word.exactOptional(),
+  trial: whole.exactOptional(),
+  trialCount: whole.exactOptional(),
+  attempt: whole.exactOptional(),
+  attemptLimit: whole.exactOptional(),
+  rerun: z.literal(true).exactOptional(),
+  world: word.exactOptional().describe('worldConsistency; default consistent'),
+  binding: word.exactOptional().describe('bindingEvidence; default complete'),
+  budget: z.enum(['kept', 'exceeded']).exactOptional(),
+  assertions: z.record(z.string(), word).exactOptional().describe('status by id; all of them have "gate"'),
+  checkpoints: z.record(z.string(), word).exactOptional().describe('verdict by id; all of them are final'),
+});
+
+export const syntheticListSchema = z.strictObject({
+  completeness: z.enum(['pinned', 'attested', 'claimed']).exactOptional().describe('default attested'),
+  signedBy: signerSchema.exactOptional().describe('default ci'),
+  from: duration.exactOptional().describe('how long before the evaluation its window begins; default 52w'),
+  through: duration.exactOptional().describe('how long before the evaluation its window ends; default 1s'),
+});
+
+type SyntheticRun = z.infer<typeof syntheticRunSchema>;
+type SyntheticList = z.infer<typeof syntheticListSchema>;
+type SyntheticSigner = z.infer<typeof signerSchema>;
+
+const digestText = (text: string): Digest => digestOf(toUtf8(text));
+const idOf = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
+const ORGANIZATION = idOf('org', 0);
+const PROJECT = idOf('prj', 0);
+
+function buildSigner(signer: SyntheticSigner, issuedAtMs: number, asOfMs: number): SigningKey {
+  const { issuer, key = issuer, validFor } = typeof signer === 'string' ? { issuer: signer } : signer;
+  return {
+    issuer,
+    keyId: key,
+    issuedAtMs,
+    thumbprint: digestText(`synthetic key ${key}`),
+    validThroughMs: validFor === undefined ? null : asOfMs + durationMs(validFor),
+    in: 'attestation',
+  };
+}
+
+const buildOutcome = (run: SyntheticRun, targetId: string): Outcome => ({
+  drillId: run.drill,
+  targetId,
+  status: run.status ?? 'completed',
+  verdict: run.outcome ?? 'passed',
+  worldConsistency: run.world ?? 'consistent',
+  bindingEvidence: run.binding ?? 'complete',
+  budget: run.budget ?? 'kept',
+  assertions: Object.entries(run.assertions ?? {}).map(([id, status]) => ({ id, gate: true, status })),
+  checkpoints: Object.entries(run.checkpoints ?? {}).map(([id, verdict]) => ({ id, kind: 'final', verdict })),
+});
+
+function buildBundle(run: SyntheticRun, n: number, asOfMs: number): BundleReport {
+  const { ago = '1h', signedAgo = ago, signedBy = 'ci', target: targetId = 'target' } = run;
+  const { trial = 1, trialCount = 1, attempt = 1, attemptLimit = 1 } = run;
+  const issuedAtMs = asOfMs - durationMs(signedAgo);
+  const signers = (Array.isArray(signedBy) ? signedBy : [signedBy]).map((signer) =>
+    buildSigner(signer, issuedAtMs, asOfMs),
+  );
+  const isSigned = signers.length > 0;
+  const { verdict = isSigned ? 'verified' : 'intact' } = run;
+  const pins = { drillId: run.drill, targetId, seed: run.seed ?? String(n) };
+  return {
+    schemaVersion: 1,
+    kind: 'bundle',
+    verdict,
+    depth: 'full',
+    asOfMs,
+    evidenceBundleId: idOf('evidence', n),
+    organizationId: ORGANIZATION,
+    projectId: PROJECT,
+    runId: `run_synthetic-${n}`,
+    hostedRunId: idOf('hrun', n),
+    ...(run.rerun === true && { rerunOfHostedRunId: idOf('hrun', 0) }),
+    manifestDigest: digestText(`synthetic manifest ${n}`),
+    createdAtMs: asOfMs - durationMs(ago),
+    signed: isSigned,
+    provenance: verdict === 'verified' ? 'attested' : 'claimed',
+    ...(isSigned && { signers }),
+    reproduction: {
+      schemaVersion: 1,
+      scope: 'world_inputs',
+      ...pins,
+      buildHash: run.build ?? digestText('synthetic build'),
+      packageLockHash: digestText('synthetic lock'),
+      originalTrial: trial,
+      originalTrialCount: trialCount,
+      originalAttempt: attempt,
+      originalAttemptLimit: attemptLimit,
+      ...defined({ scenarioId: run.scenario }),
+    },
+    outcome: buildOutcome(run, targetId),
+    checks: [],
+    findings: [],
+    coverage: COVERAGE,
+  };
+}
+
+const COVERAGE = { totalBytes: 1, coveredBytes: 1, attestedBytes: 1, uncovered: [], mirrorFiles: [] };
+
+/** The report on an export of runs that only a case describes, as if it had been verified at that time. */
+export function buildSyntheticReport(
+  runs: readonly SyntheticRun[],
+  { completeness = 'attested', signedBy = 'ci', from = '52w', through = '1s' }: SyntheticList,
+  asOfMs: number,
+): ExportReport {
+  const parts = runs.map((run, at) => buildBundle(run, at + 1, asOfMs));
+  const worst = (['failed', 'incomplete', 'intact'] as const).find((name) =>
+    parts.some(({ verdict }) => verdict === name),
+  );
+  const signers = [buildSigner(signedBy, asOfMs - 1, asOfMs)];
+  return {
+    schemaVersion: 1,
+    kind: 'export',
+    verdict: worst ?? 'verified',
+    completeness,
+    depth: 'full',
+    asOfMs,
+    evidenceExportId: idOf('evexp', 1),
+    organizationId: ORGANIZATION,
+    window: { fromAtMs: asOfMs - durationMs(from), throughAtMs: asOfMs - durationMs(through) },
+    manifestDigest: digestText('synthetic export'),
+    ...(completeness === 'attested' && { signers }),
+    checks: [],
+    findings: [],
+    parts,
+    localReports: [],
+    coverage: COVERAGE,
+  };
+}
