@@ -65,7 +65,8 @@ export const isWorthThreads = (
 
 /** The options of a verification as its threads get them. A new option does not compile until it is listed. */
 export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {
-  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, trust, secondOpinion } = options;
+  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, trust, secondOpinion } =
+    options;
   const shared: { [K in keyof SharedOptions]-?: SharedOptions[K] | undefined } = {
     asOfMs,
     clockSkewMs,
