@@ -8,13 +8,14 @@ process.on('message', (message) => {
   process.send?.('armed');
 });
 
+const dieIf = (at: number): void => {
+  if (dieAt === at) process.kill(process.pid, 'SIGKILL');
+};
+
 const { store, blobs } = await openStores(process.env, process.argv[2] ?? '');
 const deadly: Store = {
   ...store,
   async transaction(work) {
-    const dieIf = (at: number): void => {
-      if (dieAt === at) process.kill(process.pid, 'SIGKILL');
-    };
     const result = await store.transaction(async (tx) => {
       const outcome = await work(tx);
       dieIf(0);
