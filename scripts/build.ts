@@ -107,7 +107,7 @@ const buildPortable = (): Promise<unknown> =>
     entryPoints: { 'portable/main': 'src/cli/main.ts' },
     outdir: 'dist',
     conditions: ['drillproof:source', 'import'],
-    external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*'],
+    external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*', 'echarts/*'],
   });
 
 const buildSingle = async (outdir: string): Promise<unknown> =>

@@ -24,8 +24,8 @@ function notice(folder: string): string {
     version: string;
     license: string;
   };
-  const texts = readdirSync(folder)
-    .filter((file) => /^(licen[cs]e|notice)/i.test(file))
-    .map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const texts = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^(licen[cs]e|notice)/i.test(entry.name))
+    .map(({ name: file }) => readFileSync(join(folder, file), 'utf8').trim());
   return [`== ${name} ${version} (${license})`, ...texts, ''].join('\n\n');
 }

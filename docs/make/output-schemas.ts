@@ -15,6 +15,8 @@ import { reportDiffSchema } from '../../src/report/diff.ts';
 import { errorSchema, reportsSchema } from '../../src/report/merge/reports.ts';
 import { archiveSchema } from '../../src/report/merge/archives.ts';
 import { scrubSchema } from '../../src/report/merge/scrubs.ts';
+import { reportChainSchema } from '../../src/report/signed/chain.ts';
+import { signedReportSchema } from '../../src/report/signed/statement.ts';
 import { selftestReportSchema } from '../../src/selftest/index.ts';
 import {
   attestationReportSchema,
@@ -52,6 +54,21 @@ const packed = { manifestDigest: digestSchema, path: z.string() };
 
 /** Outputs of the command with `--json`. */
 export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
+  {
+    name: 'signed-report',
+    version: 1,
+    title: 'Signed report',
+    description:
+      'Payload of the DSSE envelope that "--sign" and "--signer" make: an in-toto Statement v1. Its subject is the canonical JSON (RFC 8785) of the report in the predicate, which follows the schema of its kind (docs/reports.md).',
+    schema: signedReportSchema,
+  },
+  {
+    name: 'report-chain',
+    version: 1,
+    title: 'Report on a chain of signed reports',
+    description: 'Output of "drillproof report verify --json" (docs/reports.md).',
+    schema: reportChainSchema,
+  },
   {
     name: 'export-report',
     version: 1,

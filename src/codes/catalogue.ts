@@ -4,7 +4,7 @@ import { dsseCodes, evidenceCodes } from './evidence.ts';
 import { encodingCodes } from './encoding.ts';
 import type { CodeEntry } from './entry.ts';
 import { ioCodes } from './io.ts';
-import { receiptCodes } from './receipt.ts';
+import { receiptCodes, signedReportCodes } from './receipt.ts';
 import { policyCodes, vsaCodes } from './policy.ts';
 import { queueCodes } from './queue.ts';
 import { trustCodes } from './trust.ts';
@@ -25,6 +25,7 @@ export const catalogue = {
   ...ioCodes,
   ...controlCodes,
   ...queueCodes,
+  ...signedReportCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
 
 /** A code of the catalogue (docs/codes.md), such as `part.DIGEST_MISMATCH`. */

@@ -61,3 +61,37 @@ export const receiptCodes = {
     'Name a mirror or a folder of mirrors; if the mirror had receipts, they were removed.',
   ),
 } as const;
+
+const signed = cite('docs/reports.md, Signed reports');
+
+/** Codes of signed reports, and of the chain that they form. */
+export const signedReportCodes = {
+  'report.SIGNED_INVALID': signed.malformed(
+    'The envelope does not contain a signed report of a known version.',
+    'Pass an envelope that a command wrote with --sign or --signer.',
+  ),
+  'report.SUBJECT_MISMATCH': signed.mismatch(
+    'The statement names the digest of another report than the one that it contains.',
+    'Get the original envelope; this one was put together from two.',
+  ),
+  'report.PREVIOUS_MISSING': signed.missing(
+    'A signed report follows one that was not given, so the chain has a gap.',
+    'Pass every report of the chain, or pin the one before the first with --after.',
+  ),
+  'report.PREVIOUS_MISMATCH': signed.mismatch(
+    'The report with the number before this one is not the one that it follows.',
+    'Find out who replaced the earlier report, and get the original from another copy.',
+  ),
+  'report.ORDER_MISMATCH': signed.mismatch(
+    'A signed report does not directly follow the one before it.',
+    'Pass the reports from oldest to newest, each once.',
+  ),
+  'report.FORKED': signed.mismatch(
+    'Two different signed reports follow the same one.',
+    'Ask the signer which of them belongs to the chain; only one can.',
+  ),
+  'report.LAST_MISMATCH': signed.mismatch(
+    'The last signed report is not the expected one, so newer reports may be missing.',
+    'Get the reports that are missing at the end of the chain.',
+  ),
+} as const;

@@ -2,6 +2,7 @@ export {
   type Answer,
   ANSWERS,
   type Decision,
+  decisionSchema,
   type EvaluatedInput,
   type EvidenceUsed,
   type RuleResult,

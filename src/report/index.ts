@@ -2,10 +2,14 @@ export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
 export { diffReports } from './diff.ts';
 export { chainOf, type Link } from './html/chain.ts';
+export { renderChainPage } from './html/pages/chained.ts';
 export { renderDocument } from './html/document.ts';
+export { type Chart, type HistoryEntry, renderHistoryPage } from './html/pages/history.ts';
+export { BEGIN_REPORTS, endReports, renderReportsRow } from './html/pages/many.ts';
 export { html, htmlText, type Markup, markupText } from './html/markup.ts';
 export { PART_COLUMNS, renderPartRow } from './html/parts.ts';
 export { renderChain, renderReportPage, renderReportSections } from './html/report.ts';
+export { renderScrubPage } from './html/pages/scrub.ts';
 export { type LinkState, renderState } from './html/states.ts';
 export { REPORT_CSS } from './html/style.ts';
 export { renderJson, stableJson } from './json.ts';
@@ -25,6 +29,16 @@ export {
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
 export { printable, printableJson, clipEnd, columnsOf, padEnd, shellWord } from './printable.ts';
 export { describeOptions, exitOfVerdict, finishReport, type Requirements } from './run.ts';
+export { type ChainOptions, type ReportChain, verifyReportChain } from './signed/chain.ts';
+export {
+  MAX_SIGNED_BYTES,
+  openReport,
+  parseSignedEnvelope,
+  readSignedReport,
+  type OpenedReport,
+  type SignedReport,
+  signReport,
+} from './signed/statement.ts';
 export { renderDiff } from './text/diff.ts';
 export {
   count,
@@ -38,5 +52,13 @@ export {
   sections,
 } from './text/page.ts';
 export { renderSummary } from './text/summary.ts';
-export { type Detail, pageOf, renderers, renderLine, renderText, type ReportFormat } from './text/text.ts';
+export {
+  type Detail,
+  pageOf,
+  renderers,
+  renderLine,
+  renderText,
+  REPORT_FORMATS,
+  type ReportFormat,
+} from './text/text.ts';
 export { renderSummaryReport } from './text/vsa.ts';

@@ -5,11 +5,11 @@ import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';
 
-/** What a key may be trusted to sign: bundles, lists of bundles, verification summaries, receipts (formats §3). */
-export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
+/** What a key may be trusted to sign: bundles, lists of bundles, verification summaries, receipts, reports (formats §3). */
+export const PURPOSES = ['evidence', 'export', 'summary', 'receipt', 'report'] as const;
 /**
  * What a key is trusted to sign (formats §3): `evidence` for bundles, `export` for lists of bundles, `summary` for
- * verification summaries.
+ * verification summaries, `report` for signed reports.
  */
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -6,7 +6,7 @@ import { dsseCodes, evidenceCodes } from '../../src/codes/evidence.ts';
 import { encodingCodes } from '../../src/codes/encoding.ts';
 import { ioCodes } from '../../src/codes/io.ts';
 import { policyCodes, vsaCodes } from '../../src/codes/policy.ts';
-import { receiptCodes } from '../../src/codes/receipt.ts';
+import { receiptCodes, signedReportCodes } from '../../src/codes/receipt.ts';
 import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
 import { zipCodes } from '../../src/codes/zip.ts';
@@ -61,6 +61,7 @@ describe('the catalogue', () => {
       ioCodes,
       controlCodes,
       queueCodes,
+      signedReportCodes,
     ];
     const codes = tables.flatMap((table) => Object.keys(table));
     expect(new Set(codes).size).toBe(codes.length);

@@ -4,6 +4,11 @@ import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } fro
 import { type Cli, lookOf } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
+import {
+  openReportSigning,
+  reportSigningOptions,
+  type ReportSigningOptions,
+} from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 
@@ -15,11 +20,13 @@ Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
 could not be read.`;
 
 export function defineDiffCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  reportSigningOptions(standardOptions(command))
     .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
-    .action((before: string, after: string) => diff(cli, before, after));
+    .action((before: string, after: string, options: ReportSigningOptions) =>
+      diff(cli, before, after, options),
+    );
   examples(command, {
     'compare with yesterday': 'drillproof diff yesterday.json today.json',
     'compare with the evidence as it is now':
@@ -27,12 +34,14 @@ export function defineDiffCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-async function diff(cli: Cli, before: string, after: string): Promise<void> {
+async function diff(cli: Cli, before: string, after: string, options: ReportSigningOptions): Promise<void> {
   if (before === '-' && after === '-')
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');
+  const sign = await openReportSigning(cli, options, { shown: cli.format, files: [] });
   const found = diffReports(await read(cli, before), await read(cli, after));
-  const look = lookOf(cli, cli.stdout);
-  await cli.stdout.write(cli.format === 'json' ? stableJson(found) : renderDiff(found, look));
+  const json = cli.format === 'json' ? stableJson(found) : undefined;
+  const signed = json === undefined ? undefined : await sign?.(json);
+  await cli.stdout.write(signed ?? json ?? renderDiff(found, lookOf(cli, cli.stdout)));
   cli.exitCode = found.equal ? EXIT.pass : EXIT.bad;
 }
 

@@ -10,6 +10,7 @@ import {
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
+import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, targetIn } from '../shared/options/values.ts';
 import type { FormatOptions } from '../shared/output/targets.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';
@@ -51,6 +52,7 @@ export type GateOptions = EvidenceOptions &
   PolicyOptions &
   RemoteOptions &
   SummaryOptions &
+  ReportSigningOptions &
   FormatOptions<DecisionFormat> & {
     readonly policy?: string;
     readonly wait?: number;
@@ -92,5 +94,5 @@ function gateOptions(command: Command): Command {
     .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');
-  return summaryOptions(verifying).option('--force', 'replace existing files');
+  return summaryOptions(reportSigningOptions(verifying)).option('--force', 'replace existing files');
 }

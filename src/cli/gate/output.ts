@@ -7,6 +7,7 @@ import { type Cli, lookOf, say } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
+import type { SignText } from '../shared/options/reporting.ts';
 import type { GateOptions } from './command.ts';
 import type { SummaryWriter } from './summary.ts';
 
@@ -24,6 +25,7 @@ type Writing = {
   readonly outputs: Outputs<DecisionFormat>;
   readonly options: GateOptions;
   readonly summary: SummaryWriter | undefined;
+  readonly sign: SignText | undefined;
 };
 
 /**
@@ -33,20 +35,25 @@ type Writing = {
 export async function writeDecision(
   cli: Cli,
   decision: Decision,
-  { outputs, options, summary }: Writing,
+  { outputs, options, summary, sign }: Writing,
 ): Promise<void> {
   const { verbose = false, sarifCategory: category, stepSummary } = options;
   const how = {
     detail: cli.quiet ? 'verdict' : verbose ? 'full' : 'brief',
     ...defined({ category }),
   } as const;
+  const render = async (format: DecisionFormat, look: typeof PLAIN): Promise<string> => {
+    const text = decisionRenderers[format](decision, { ...how, ...look });
+    return format === 'json' && sign !== undefined ? sign(text) : text;
+  };
+  const shown = await render(outputs.shown, lookOf(cli, cli.stdout));
   const unwritten: unknown[] = [];
   const attempt = async (work: Promise<void> | undefined): Promise<void> => {
     await work?.catch((error: unknown) => unwritten.push(error));
     cli.signal.throwIfAborted();
   };
   for (const { format, file } of outputs.files) {
-    const text = decisionRenderers[format](decision, { ...how, ...PLAIN });
+    const text = await render(format, PLAIN);
     await attempt(writeOutputFile(cli, file, [Buffer.from(text)], outputs));
   }
   // With =FILE the caller writes the summary of the step.
@@ -54,7 +61,7 @@ export async function writeDecision(
   await attempt(summary?.write(decision));
   cli.exitCode = exitOfAnswer(decision.answer, options);
   if (options.reportOnly === true) await say(cli, 'report only: the exit code is 0 whatever the answer is');
-  await cli.stdout.write(decisionRenderers[outputs.shown](decision, { ...how, ...lookOf(cli, cli.stdout) }));
+  await cli.stdout.write(shown);
   await reportUnwritten(cli, unwritten);
 }
 

@@ -16,6 +16,7 @@ import { pathsOf, readInput } from '../shared/input/input.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findGiven } from '../shared/options/options.ts';
+import { openReportSigning } from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
@@ -31,8 +32,11 @@ import { openSummary } from './summary.ts';
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
   const { vsa } = options;
   const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);
-  const settings = await replacingStale(cli, outputs, () => readSettings(cli, named, options));
-  const { names, policy, how, summary, isPast } = settings;
+  const settings = await replacingStale(cli, outputs, async () => ({
+    ...(await readSettings(cli, named, options)),
+    sign: await openReportSigning(cli, options, outputs),
+  }));
+  const { names, policy, how, summary, isPast, sign } = settings;
   // Until a decision is made, the exit code says that the gate could not tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
@@ -50,7 +54,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     unmet: [],
   };
   const decision = { ...evaluated, ...(isPast && { pastTime: true as const }), run };
-  await writeDecision(cli, decision, { outputs, options, summary });
+  await writeDecision(cli, decision, { outputs, options, summary, sign });
 }
 
 /** Everything but the evidence; whatever is wrong with it is a wrong call. */

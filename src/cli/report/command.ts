@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import { REPORT_FORMATS } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { digest, examples, many, standardOptions, text, time } from '../shared/options/options.ts';
+import { targetIn } from '../shared/options/values.ts';
+import type { ChainCommandOptions, HistoryOptions } from './signed.ts';
 
 const MORE = `
 All files must be JSON reports of one kind: "mirror --list" or "--all", scrub,
@@ -10,9 +13,69 @@ each other about an export are refused. The order of files does not count.
 Exit codes: the worst of the reports: 0 everything is good, 1 something is bad
 or contradicts; 2 wrong call, 3 a shard is missing or something was not checked.`;
 
+const CHAIN_MORE = `
+The trust store needs the signing keys with the purpose "report". Pass the
+reports from oldest to newest. Newer reports could be missing at the end,
+unless you pass --expect-last.
+
+Exit codes: 0 trusted keys signed every report and each follows the one before
+it, 1 something does not hold, 2 wrong call, 3 no trusted keys were given.`;
+
+const HISTORY_MORE = `
+Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.
+The page has plots, and needs no network and no script.
+
+Exit codes: 0 the page was written, 1 a signed report or the chain does not
+hold, 2 wrong call, 3 a report could not be read.`;
+
 export function defineReportCommand(command: Command, cli: Cli): void {
-  command.description('Work on the JSON reports of other commands.');
-  const merge = command.command('merge').summary('put the reports of shards or machines together');
+  command.description(
+    'Work on the JSON reports of other commands: show many over time, merge them, verify signed ones.',
+  );
+  defineShow(
+    command.command('show', { isDefault: true }).summary('show many reports over time as a page (default)'),
+    cli,
+  );
+  defineMerge(command.command('merge').summary('put the reports of shards or machines together'), cli);
+  defineVerify(command.command('verify').summary('verify a chain of signed reports'), cli);
+  examples(command, {
+    'a page about a year of reports':
+      'drillproof report show reports/*.json --format html=year.html --trust trust.json',
+    'put shards together': 'drillproof report merge shard-*.json',
+    'check a chain of signed reports':
+      'drillproof report verify 1.dsse.json 2.dsse.json --trust auditors.json',
+  });
+}
+
+function defineShow(show: Command, cli: Cli): void {
+  show
+    .description('Show many reports over time as a page: verdicts, bytes, and keys with their expiry.')
+    .argument('<file...>', 'reports in JSON, signed or not')
+    .requiredOption(
+      '--format <kind[=file]>',
+      'html: write a page, to standard output or a file',
+      targetIn(['html']),
+    )
+    .option(
+      '--trust <file>',
+      'show the validity of these keys, and verify signed reports with them (repeatable)',
+      many(text),
+    )
+    .option('--as-of <time>', 'verify signed reports as of this time (default: now)', time)
+    .option('--force', 'replace an existing page')
+    .option('--json', 'print errors as JSON')
+    .option('-q, --quiet', 'print errors only')
+    .helpOption('-h, --help', 'show help')
+    .action(async (files: string[], options: HistoryOptions) => {
+      const { showHistory } = await import('./signed.ts');
+      await showHistory(cli, files, options);
+    });
+  examples(show, {
+    'a year of reports': 'drillproof report show reports/*.json --format html=year.html --trust trust.json',
+  }).addHelpText('after', HISTORY_MORE);
+}
+
+function defineMerge(merge: Command, cli: Cli): void {
   standardOptions(merge)
     .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
@@ -24,5 +87,28 @@ export function defineReportCommand(command: Command, cli: Cli): void {
     'three shards of a mirror': 'drillproof report merge shard-0.json shard-1.json shard-2.json',
     'as one report, for a machine': 'drillproof report merge shard-*.json --json > whole.json',
   }).addHelpText('after', MORE);
-  examples(command, { 'put shards together': 'drillproof report merge shard-*.json' });
+}
+
+function defineVerify(verify: Command, cli: Cli): void {
+  standardOptions(verify, { formats: false })
+    .description('Verify signed reports offline: each signature, their order, gaps, and replaced reports.')
+    .argument('<file...>', 'envelopes, oldest first')
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option('--after <digest>', 'accept that the first report follows this one', digest)
+    .option('--expect-last <digest>', 'require that the chain ends with this report', digest)
+    .option('--as-of <time>', 'verify as of this time (default: now)', time)
+    .option(
+      '--format <kind[=file]>',
+      'write text, json or html, to standard output or a file (repeatable)',
+      many(targetIn(REPORT_FORMATS)),
+    )
+    .option('--force', 'replace existing report files')
+    .action(async (files: string[], options: ChainCommandOptions) => {
+      const { verifyChain } = await import('./signed.ts');
+      await verifyChain(cli, files, options);
+    });
+  examples(verify, {
+    'a chain that an auditor handed over':
+      'drillproof report verify 2026-*.dsse.json --trust auditors.json --format html=chain.html',
+  }).addHelpText('after', CHAIN_MORE);
 }

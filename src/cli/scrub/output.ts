@@ -1,8 +1,18 @@
-import { count, counted, type Shard, size } from '../../report/index.ts';
+import {
+  count,
+  counted,
+  renderScrubPage,
+  type ReportFormat,
+  type Shard,
+  size,
+  stableJson,
+} from '../../report/index.ts';
 import type { MirrorScrub, ScrubFault } from '../../scrub/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { facts, table, writeProduct } from '../shared/output/product.ts';
+import type { SignText } from '../shared/options/reporting.ts';
+import { facts, table } from '../shared/output/product.ts';
+import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 
 const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
   good: EXIT.pass,
@@ -17,11 +27,24 @@ export type ScrubProduct = ScrubTotals & {
   readonly run?: { readonly name: string; readonly workers: readonly string[] };
 };
 
+type Writing = { readonly outputs?: Outputs<ReportFormat>; readonly sign?: SignText };
+
 /** Writes what a scrub found, faults last, and sets the exit code by it. */
-export async function writeScrub(cli: Cli, totals: ScrubProduct, place: string): Promise<void> {
+export async function writeScrub(
+  cli: Cli,
+  totals: ScrubProduct,
+  place: string,
+  { outputs = { shown: cli.format, files: [], force: false, paths: [] }, sign }: Writing = {},
+): Promise<void> {
   const outcome = worstOutcome(totals);
   cli.exitCode = EXITS[outcome];
-  await writeProduct(cli, { kind: 'scrub', place, outcome, ...totals }, scrubText(totals, outcome, place));
+  const product = { schemaVersion: 1, kind: 'scrub', place, outcome, ...totals } as const;
+  const render = {
+    text: () => scrubText(totals, outcome, place),
+    json: () => stableJson(product),
+    html: () => renderScrubPage(product),
+  };
+  await writeRenderings(cli, outputs, render, sign);
 }
 
 function scrubText(totals: ScrubProduct, outcome: string, place: string): string {

@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { JobResult } from '../../node/queue/index.ts';
-import { inShard, mirrorScrubSchema, type Shard, shardName } from '../../report/index.ts';
+import { inShard, mirrorScrubSchema, type ReportFormat, type Shard, shardName } from '../../report/index.ts';
 import {
   type MirrorScrub,
   repairMirror,
@@ -29,8 +29,10 @@ import {
   shareWork,
   whyFailed,
 } from '../shared/options/queue.ts';
+import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
+import { type FormatOptions, planOutputs } from '../shared/output/targets.ts';
 import { loadSecondOpinion } from '../verify/run.ts';
 import { createTally, type ScrubProduct, writeScrub } from './output.ts';
 
@@ -46,11 +48,15 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly shard?: Shard;
   readonly repairFrom?: string;
 } & RemoteOptions &
+  ReportSigningOptions &
+  FormatOptions<ReportFormat> &
   QueueOptions;
 
 /** Scrubs an archive, reports what was found, and sets the exit code by it. */
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
   const { journal, jobs, shard } = options;
+  const outputs = await planOutputs(cli, options);
+  const sign = await openReportSigning(cli, options, outputs);
   assertQueue(options, place);
   if (options.queue !== undefined) refuseUnshared(options);
   const stop = new AbortController();
@@ -64,7 +70,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
     const mirrors = inShard(archive.mirrors, shardName, shard);
     const work = { place, mirrors, archive, how, repairs, stop };
-    await writeScrub(cli, await scrubAll(cli, work, options), place);
+    await writeScrub(cli, await scrubAll(cli, work, options), place, { outputs, ...defined({ sign }) });
   } finally {
     await repairs?.close();
     await archive.close();

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
-import { renderers, type ReportFormat } from '../../report/index.ts';
+import { REPORT_FORMATS } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { evidenceOptions } from '../shared/options/evidence.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
+import { reportSigningOptions } from '../shared/options/reporting.ts';
 import { shard, targetIn } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
 
@@ -14,7 +15,7 @@ intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
 export function defineVerifyCommand(command: Command, cli: Cli): void {
-  evidenceOptions(standardOptions(command, { formats: false }))
+  reportSigningOptions(evidenceOptions(standardOptions(command, { formats: false })))
     .description(
       'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',
     )
@@ -31,8 +32,8 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
     .option('-v, --verbose', 'print every check, part and finding')
     .option(
       '--format <kind[=file]>',
-      'write text or json, to standard output or a file (repeatable)',
-      many(targetIn(Object.keys(renderers) as ReportFormat[])),
+      'write text, json or html, to standard output or a file (repeatable)',
+      many(targetIn(REPORT_FORMATS)),
     )
     .option('--force', 'replace existing report files')
     .action(async (paths: string[], options: VerifyCommandOptions) => {
@@ -48,6 +49,8 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
       'drillproof verify ./mirror --trust trust.json --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     'in CI: text in the log, JSON in a file':
       'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
+    'a page for people, and a signed report':
+      'drillproof verify ./mirror --trust trust.json --format html=report.html --format json=report.dsse.json --sign auditor.pem --issuer auditor',
     'every export below a folder, with one summary':
       'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
     'a part with a DSSE envelope': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',

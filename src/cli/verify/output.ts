@@ -1,19 +1,25 @@
 import { defined } from '../../bytes/index.ts';
 import {
+  BEGIN_REPORTS,
   createSummary,
   type Detail,
+  endReports,
   foldLines,
   printable,
   renderers,
   renderLine,
+  renderReportPage,
+  renderReportsRow,
   renderSummary,
   type ReportFormat,
   type ShardFacts,
   stableJson,
   type SummaryCollector,
 } from '../../report/index.ts';
+import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
+import type { SignText } from '../shared/options/reporting.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
 import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
@@ -26,7 +32,12 @@ export type Result = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly failure: Failure }
 );
 
-type Look = { readonly color: boolean; readonly width: number; readonly detail: Detail };
+type Look = {
+  readonly color: boolean;
+  readonly width: number;
+  readonly detail: Detail;
+  readonly trust?: TrustStore;
+};
 
 /** What a run over many paths says of itself at the end. */
 type Ending = { readonly run: Run; readonly shard?: ShardFacts };
@@ -50,6 +61,14 @@ const jsonOf = (result: Result): unknown =>
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
   text: { begin: '', result: (result, _index, look) => textOf(result, look), end: () => '' },
   json: { begin: '', result: (result) => stableJson(jsonOf(result)), end: () => '' },
+  html: {
+    begin: '',
+    result: (result, _index, { trust }) =>
+      'report' in result
+        ? renderReportPage(result.report, defined({ trust }))
+        : BEGIN_REPORTS + renderReportsRow(result) + endReports(undefined),
+    end: () => '',
+  },
 };
 
 /** Many paths: in text what passed takes a line; in JSON everything is there, the summary last. */
@@ -74,6 +93,11 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
       return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)},\n  "run": ${nested(run, 2)}${cut}\n}\n`;
     },
   },
+  html: {
+    begin: BEGIN_REPORTS,
+    result: (result) => renderReportsRow(result),
+    end: ({ summary }) => endReports(summary()),
+  },
 };
 
 /** Such JSON as a member of a document that is written piece by piece. */
@@ -96,30 +120,38 @@ type WriteOptions = {
   readonly run: Pick<Run, 'tool' | 'options'>;
   readonly shard?: ShardFacts;
   readonly verbose?: boolean;
+  readonly trust?: TrustStore;
+  readonly sign?: SignText;
 };
 
 /** Writes every rendering while the results come. Files go first, so that a pipe that breaks loses none. */
 export async function writeResults(
   cli: Cli,
   outputs: Omit<Outputs<ReportFormat>, 'paths'>,
-  { many, run, shard, verbose = false }: WriteOptions,
+  { many, run, shard, verbose = false, trust, sign }: WriteOptions,
 ): Promise<ResultWriter> {
   const renderings = many ? MANY : ONE;
   const files = outputs.files.map(({ format, file }) => ({
     rendering: renderings[format],
-    ...openOutputFile(cli, file, outputs),
+    ...signing(openOutputFile(cli, file, outputs), format, sign),
   }));
+  const plainStdout: Stream = { write: cli.stdout.write, close: () => Promise.resolve(undefined) };
+  const stdout = signing(plainStdout, outputs.shown, sign);
   const shown = renderings[outputs.shown];
   const detail: Detail = verbose ? 'full' : 'brief';
-  const plain: Look = { color: false, width: Infinity, detail };
-  const look: Look = { ...lookOf(cli, cli.stdout), detail: cli.quiet ? 'verdict' : detail };
+  const plain: Look = { color: false, width: Infinity, detail, ...defined({ trust }) };
+  const look: Look = {
+    ...lookOf(cli, cli.stdout),
+    detail: cli.quiet ? 'verdict' : detail,
+    ...defined({ trust }),
+  };
   const abort = async (reason: unknown): Promise<void> => {
     await Promise.all(files.map((file) => file.abort(reason)));
   };
   const all = async (render: (rendering: Rendering, look: Look) => string): Promise<void> => {
     for (const { rendering, write } of files) await write(render(rendering, plain));
     const text = render(shown, look);
-    if (text !== '') await cli.stdout.write(text);
+    if (text !== '') await stdout.write(text);
   };
   const summary = createSummary();
   const exits = new Set<ExitCode>();
@@ -130,7 +162,7 @@ export async function writeResults(
     abort,
     async add(result) {
       // Standard output begins with the first result, because an earlier error is a document of its own.
-      if (!begun && shown.begin !== '') await cli.stdout.write(shown.begin);
+      if (!begun && shown.begin !== '') await stdout.write(shown.begin);
       begun = true;
       exits.add(result.exit);
       summary.add({ ...result, passed: hasPassed(result) });
@@ -149,9 +181,29 @@ export async function writeResults(
       }
       const begin = begun ? '' : shown.begin;
       const text = begin + shown.end(summary, look, ending);
-      if (text !== '') await cli.stdout.write(text);
+      if (text !== '') await stdout.write(text);
+      await stdout.close();
       cli.exitCode = exitCode;
       await reportUnwritten(cli, unwritten);
+    },
+  };
+}
+
+type Stream = {
+  readonly write: (text: string) => Promise<void>;
+  readonly close: () => Promise<unknown>;
+};
+
+/** The stream of a JSON report that is signed: it takes everything before it writes the envelope. */
+function signing<S extends Stream>(stream: S, format: ReportFormat, sign: SignText | undefined): S {
+  if (format !== 'json' || sign === undefined) return stream;
+  const texts: string[] = [];
+  return {
+    ...stream,
+    write: (text: string) => Promise.resolve(void texts.push(text)),
+    async close() {
+      await stream.write(await sign(texts.join('')));
+      return stream.close();
     },
   };
 }

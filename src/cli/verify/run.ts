@@ -27,6 +27,7 @@ import { withEvidence } from '../shared/input/evidence.ts';
 import { pathsOf, readEnvelopes } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
 import type { EvidenceOptions, TrustOptions } from '../shared/options/evidence.ts';
+import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
@@ -42,6 +43,7 @@ type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
 /** What the command line says, parsed. */
 export type VerifyCommandOptions = VerifyingOptions &
   Requirements &
+  ReportSigningOptions &
   FormatOptions<ReportFormat> & {
     readonly verbose?: boolean;
     readonly shard?: Shard;
@@ -62,13 +64,21 @@ export async function verify(
   options: VerifyCommandOptions,
 ): Promise<void> {
   const outputs = await planOutputs(cli, options);
-  const { all, paths, how } = await replacingStale(cli, outputs, () => readSettings(cli, named, options));
+  const { all, paths, how, sign } = await replacingStale(cli, outputs, async () => ({
+    ...(await readSettings(cli, named, options)),
+    sign: await openReportSigning(cli, options, outputs),
+  }));
   const { shard, verbose = false } = options;
   // A list always gets the form for many paths, even if it names one.
   const many = options.list !== undefined || named.length > 1 || shard !== undefined;
   const run = await describeRun(options);
   const cut = shard && { ...shard, list: listDigest(all.map(shardName)) };
-  const writer = await writeResults(cli, outputs, { many, run, verbose, ...defined({ shard: cut }) });
+  const writer = await writeResults(cli, outputs, {
+    many,
+    run,
+    verbose,
+    ...defined({ shard: cut, trust: how.trust, sign }),
+  });
   try {
     for (const path of paths) {
       cli.signal.throwIfAborted();

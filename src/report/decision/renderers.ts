@@ -4,6 +4,7 @@ import { renderDecisionJunit } from './junit.ts';
 import { renderDecisionMarkdown } from './markdown.ts';
 import { renderDecisionSarif } from './sarif.ts';
 import { decisionText } from './text.ts';
+import { renderDecisionPage } from '../html/pages/decision.ts';
 import { fileOf, pathOf } from './location.ts';
 import { formatFacts, formatReason, type Reason, reasonsOf } from './reasons.ts';
 import { stableJson } from '../json.ts';
@@ -25,6 +26,7 @@ export const decisionRenderers = {
   github: (decision) => renderDecisionGithub(decision),
   gitlab: (decision) => renderDecisionGitlab(decision),
   markdown: (decision) => renderDecisionMarkdown(decision),
+  html: (decision) => renderDecisionPage(decision),
 } as const satisfies Readonly<Record<string, DecisionRenderer>>;
 
 export type DecisionFormat = keyof typeof decisionRenderers;

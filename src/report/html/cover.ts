@@ -87,12 +87,12 @@ function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const last = Math.max(...times.map(({ lastIssuedAtMs }) => lastIssuedAtMs));
   return [
     ['Verified as of', isoTime(report.asOfMs)],
-    ['Signed', times.length === 0 ? undefined : spanOf(first, last)],
+    ['Signed', times.length === 0 ? undefined : formatTimeRange(first, last)],
   ];
 }
 
 /** A time, or two with what is between them. */
-export const spanOf = (firstMs: number, lastMs: number): string =>
+export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
 /** Every signature by a trusted key, that of the list last. */

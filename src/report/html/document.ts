@@ -6,13 +6,10 @@ import { REPORT_CSS } from './style.ts';
 type DocumentOptions = { readonly images?: boolean };
 
 /**
- * A page in one file. Its policy allows its own style and nothing else: no script, no request, no form, no frame.
+ * The beginning of a page in one file. Its policy allows its own style and nothing else: no script, no request, no form,
+ * no frame.
  */
-export function renderDocument(
-  title: string,
-  body: Markup,
-  { images = false }: DocumentOptions = {},
-): string {
+export function openDocument(title: string, { images = false }: DocumentOptions = {}): string {
   const sources = [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(fromHex(digestOf(toUtf8(REPORT_CSS)).slice('sha256:'.length)))}'`,
@@ -32,9 +29,11 @@ export function renderDocument(
 </head>
 <body>
 <main>
-${markupText(body)}
-</main>
-</body>
-</html>
 `;
 }
+
+export const DOCUMENT_END = '</main>\n</body>\n</html>\n';
+
+/** A page in one file. */
+export const renderDocument = (title: string, body: Markup, options: DocumentOptions = {}): string =>
+  openDocument(title, options) + markupText(body) + DOCUMENT_END;

@@ -1,3 +1,4 @@
+import { toBase64, toUtf8 } from '../../bytes/index.ts';
 import { printable } from '../printable.ts';
 
 const TEXT = Symbol('text');
@@ -15,6 +16,11 @@ export type Piece = Markup | string | number | undefined | readonly Piece[];
  */
 export const html = (strings: TemplateStringsArray, ...values: readonly Piece[]): Markup => ({
   [TEXT]: strings.map((string, at) => string + pieceText(values[at])).join(''),
+});
+
+/** An SVG as the address of an image: in an image no script runs and nothing is loaded. */
+export const dataImage = (svg: string): Markup => ({
+  [TEXT]: `data:image/svg+xml;base64,${toBase64(toUtf8(svg))}`,
 });
 
 export const markupText = (markup: Markup): string => markup[TEXT];

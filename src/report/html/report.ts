@@ -4,7 +4,7 @@ import { findingsIn } from '../text/findings.ts';
 import { renderSection } from './blocks.ts';
 import { chainOf, type Link } from './chain.ts';
 import { renderCaveats, renderCommands, renderCoverage } from './closing.ts';
-import { renderCover, titleOf } from './cover.ts';
+import { renderCover, signersIn, titleOf } from './cover.ts';
 import { renderDocument } from './document.ts';
 import { renderFindings } from './findings.ts';
 import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
@@ -22,7 +22,7 @@ export function renderReportSections(
   report: ExportReport | BundleReport,
   { trust }: ReportViewOptions = {},
 ): Readonly<Record<ReportSection, Markup>> {
-  const keys = keyRowsOf(report, matchingTrust(report, trust));
+  const keys = keyRowsOf(signersIn(report), matchingTrust(report, trust));
   return {
     cover: renderCover(report),
     findings: renderSection('findings', 'Findings', [renderFindings(findingsIn(report))]),

@@ -75,4 +75,6 @@ export const renderers = {
   json: (report) => renderJson(report),
 } as const satisfies Readonly<Record<string, (report: Report, options?: TextOptions) => string>>;
 
-export type ReportFormat = keyof typeof renderers;
+/** The formats of a report about evidence: those for all reports, and a page. */
+export const REPORT_FORMATS = ['text', 'json', 'html'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];

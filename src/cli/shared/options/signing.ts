@@ -10,7 +10,7 @@ import { usageError } from './values.ts';
 const MAX_KEY_BYTES = 256 * 1024;
 
 /** A command that signs instead of a key file. */
-type SignerOptions = {
+export type SignerOptions = {
   readonly signer?: string;
   readonly publicKey?: string;
   readonly signerTimeout?: number;
@@ -25,6 +25,7 @@ export type ExportSigningOptions = SignerOptions & {
 type SigningNames = { readonly key: string; readonly prefix: string };
 const PLAIN: SigningNames = { key: '--key', prefix: '--' };
 const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
+const REPORTS: SigningNames = { key: '--sign', prefix: '--' };
 const SUMMARIES: SigningNames = { key: '--vsa-key', prefix: '--vsa-' };
 
 export type SummarySigningOptions = {
@@ -57,7 +58,7 @@ export function summarySigningOptions(command: Command, when: string): Command {
   return signerOptions(command, when, SUMMARIES.prefix);
 }
 
-const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
+export const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
   command
     .option(
       `${prefix}signer <command>`,
@@ -76,6 +77,21 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
 /** `readSigning` for commands that generate exports later. Their key is named --signing-key. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
   readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
+
+/** `readSigning` for the JSON report of a command. Its key is named --sign. */
+export const readReportSigning = (
+  cli: Cli,
+  {
+    sign,
+    signer,
+    publicKey,
+    signerTimeout,
+    issuer,
+  }: SignerOptions & {
+    readonly sign?: string;
+    readonly issuer?: string;
+  },
+) => readSigning(cli, defined({ key: sign, signer, publicKey, signerTimeout, issuer }), REPORTS);
 
 /** `readSigning` for the summary of a decision, by this issuer. */
 export const readSummarySigning = (

@@ -3,7 +3,7 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { type FormatTarget, usageError } from '../options/values.ts';
 import { EXIT } from './exit.ts';
 import { failureOf, failureText } from './failure.ts';
-import { checkOutputFile, removeStale } from './output-file.ts';
+import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
 
 /** Where the renderings of a result go. */
 export type Outputs<F extends string> = {
@@ -58,6 +58,26 @@ export async function replacingStale<T>(
     // Only now are the inputs known that lists and policies name.
     if (force) for (const path of paths) await removeStale(cli, path);
   }
+}
+
+/** Writes a result in each format; files go first, so that a pipe that breaks loses none. Text is folded. */
+export async function writeRenderings<F extends string>(
+  cli: Cli,
+  { shown, files, force }: Outputs<F>,
+  renderings: Readonly<Record<F, () => string>>,
+  sign?: (json: string) => Promise<string>,
+): Promise<void> {
+  const render = async (format: F): Promise<string> =>
+    format === 'json' && sign !== undefined ? sign(renderings[format]()) : renderings[format]();
+  const onStdout = await render(shown);
+  const unwritten: unknown[] = [];
+  for (const { format, file } of files)
+    await writeOutputFile(cli, file, [Buffer.from(await render(format))], { force }).catch((error: unknown) =>
+      unwritten.push(error),
+    );
+  if (shown === 'text') await writeFolded(cli.stdout, onStdout);
+  else await cli.stdout.write(onStdout);
+  await reportUnwritten(cli, unwritten);
 }
 
 /** Reports files that could not be written. The result stands, but a pass without its report does not count as one. */

@@ -1,0 +1,64 @@
+import { BarChart, LineChart } from 'echarts/charts';
+import { GridComponent, LegendComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
+import { SVGRenderer } from 'echarts/renderers';
+import type { Chart } from '../../report/index.ts';
+
+use([BarChart, LineChart, GridComponent, LegendComponent, SVGRenderer]);
+
+const WIDTH = 720;
+const HEIGHT = 300;
+
+const THEMES = {
+  light: {
+    text: '#1b1f24',
+    line: '#d0d7de',
+    good: '#116329',
+    open: '#b07800',
+    bad: '#a40e26',
+    idle: '#545d68',
+  },
+  dark: {
+    text: '#e6edf3',
+    line: '#3a424c',
+    good: '#56d364',
+    open: '#e3b341',
+    bad: '#ff8d85',
+    idle: '#9aa4af',
+  },
+} as const;
+type Theme = (typeof THEMES)[keyof typeof THEMES];
+
+/** A chart as SVG, once for each color scheme. It contains our words and numbers alone. */
+export const drawChart = (chart: Chart): { readonly light: string; readonly dark: string } => ({
+  light: drawSvg(chart, THEMES.light),
+  dark: drawSvg(chart, THEMES.dark),
+});
+
+function drawSvg({ kind, labels, series }: Chart, theme: Theme): string {
+  const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  const axis = { axisLabel: { color: theme.text }, axisLine: { lineStyle: { color: theme.line } } };
+  canvas.setOption({
+    animation: false,
+    textStyle: { fontFamily: 'system-ui, sans-serif' },
+    legend: { top: 4, itemGap: 28, textStyle: { color: theme.text } },
+    grid: { left: 56, right: 16, top: 44, bottom: 32 },
+    xAxis: { type: 'category', data: [...labels], ...axis },
+    yAxis: {
+      type: 'value',
+      ...(kind === 'bars' && { minInterval: 1 }),
+      splitLine: { lineStyle: { color: theme.line } },
+      ...axis,
+    },
+    series: series.map(({ name, tone, values }) => ({
+      type: kind === 'bars' ? ('bar' as const) : ('line' as const),
+      name,
+      data: [...values],
+      color: theme[tone],
+      ...(kind === 'bars' ? { stack: 'all', barMaxWidth: 40 } : { symbolSize: 7 }),
+    })),
+  });
+  const svg = canvas.renderToSVGString();
+  canvas.dispose();
+  return svg;
+}

@@ -1,0 +1,76 @@
+import type { Code } from '../../../codes/index.ts';
+import type { BundleReport, ExportReport } from '../../../verify/index.ts';
+import type { Summary } from '../../merge/summary.ts';
+import { findingsIn } from '../../text/findings.ts';
+import { count, counted } from '../../text/page.ts';
+import { quote, renderFacts } from '../blocks.ts';
+import { idOfReport, quoted } from '../cover.ts';
+import { DOCUMENT_END, openDocument } from '../document.ts';
+import { html, markupText, type Piece } from '../markup.ts';
+import { renderState } from '../states.ts';
+
+const MAX_ERRORS = 5;
+
+/** The beginning of a page about many paths; rows and the end follow, so that no report has to stay in memory. */
+export const BEGIN_REPORTS: string =
+  openDocument('Verification of many paths') +
+  markupText(html`<h1>Verification of many paths</h1>
+<p>The totals are at the <a href="#totals">end</a>. The JSON report has every finding.</p>
+<div class="scroll" role="group" aria-label="Paths" tabindex="0"><table>
+<caption>Paths</caption>
+<thead><tr><th scope="col">Path</th><th scope="col">Verdict</th><th scope="col">Evidence</th><th scope="col">Errors, with expected and actual values</th></tr></thead>
+<tbody>
+`);
+
+type Row = { readonly path: string } & (
+  | { readonly report: ExportReport | BundleReport }
+  | { readonly failure: { readonly code: Code; readonly message: string } }
+);
+
+/** One path: its verdict and its first errors, or why there is no report. */
+export function renderReportsRow(row: Row): string {
+  const cells: readonly Piece[] =
+    'failure' in row
+      ? [renderState('not_checked'), undefined, html`<code>${row.failure.code}</code> ${row.failure.message}`]
+      : [renderState(row.report.verdict), quoted(idOfReport(row.report)), errorsOf(row.report)];
+  return markupText(
+    html`<tr><th scope="row">${quote(row.path)}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
+  );
+}
+
+function errorsOf(report: ExportReport | BundleReport): Piece {
+  const errors = findingsIn(report).filter(({ severity }) => severity === 'error');
+  const more = errors.length - MAX_ERRORS;
+  return [
+    ...errors.slice(0, MAX_ERRORS).map(
+      ({ code, expected, actual, message }) => html`<p><code>${code}</code> ${message}</p>
+${
+  expected === undefined && actual === undefined
+    ? undefined
+    : renderFacts([
+        ['Expected', quoted(expected)],
+        ['Actual', quoted(actual)],
+      ])
+}`,
+    ),
+    more > 0 ? html`<p>and ${count(more)} more</p>` : undefined,
+  ];
+}
+
+/** The end of the page with the totals. */
+export function endReports(summary: Summary | undefined): string {
+  const totals =
+    summary &&
+    html`<h2 id="totals">Totals</h2>
+${renderFacts([
+  ['Paths', count(summary.judged)],
+  ['Passed', count(summary.passed)],
+  ...Object.entries(summary.verdicts).map(([verdict, times]) => [verdict, count(times)] as const),
+  ['Without a report', count(summary.unreadable)],
+  [
+    'Exports under several paths',
+    summary.copies.length === 0 ? undefined : counted(summary.copies.length, 'export'),
+  ],
+])}`;
+  return `${markupText(html`</tbody></table></div>\n${totals}`)}${DOCUMENT_END}`;
+}

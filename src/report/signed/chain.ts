@@ -1,0 +1,194 @@
+import * as z from 'zod';
+import { defined, type Digest, isoTime } from '../../bytes/index.ts';
+import type { Code } from '../../codes/index.ts';
+import { countSchema, typedDigestSchema } from '../../contract/index.ts';
+import { signedMessage, thumbprintOf, type TrustStore, verifySignatures } from '../../trust/index.ts';
+import { attestationReportSchema, finding, type Finding, findingsOf } from '../../verify/index.ts';
+import type { Named } from '../merge/shard.ts';
+import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
+
+const memberSchema = z.strictObject({
+  name: z.string().describe('the file, as the caller named it'),
+  digest: typedDigestSchema.exactOptional().describe('SHA-256 of its payload; absent if it cannot be read'),
+  sequence: countSchema.exactOptional(),
+  previous: typedDigestSchema.exactOptional(),
+  issuer: z.string().exactOptional(),
+  issuedAtMs: attestationReportSchema.shape.asOfMs.exactOptional(),
+  report: z
+    .strictObject({ kind: z.string(), result: z.string() })
+    .exactOptional()
+    .describe('what was signed, and the result that it states'),
+  keys: z.array(typedDigestSchema).readonly().describe('thumbprints of the trusted keys that signed it'),
+});
+
+/** The product of `report verify`. */
+export const reportChainSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('report-chain'),
+  /** `valid`: trusted keys signed every report, and each follows the one before it. `not_judged`: no trust was given. */
+  verdict: attestationReportSchema.shape.verdict,
+  asOfMs: attestationReportSchema.shape.asOfMs,
+  trust: attestationReportSchema.shape.trust,
+  reports: z.array(memberSchema).readonly().describe('in the order of the call'),
+  findings: attestationReportSchema.shape.findings,
+});
+export type ReportChain = Readonly<z.infer<typeof reportChainSchema>>;
+type Member = ReportChain['reports'][number];
+
+export type ChainOptions = {
+  /** The time of the verification, in ms since 1970. */
+  readonly asOfMs: number;
+  readonly trust?: TrustStore;
+  /** The report before the first one, if the caller knows it. */
+  readonly after?: Digest;
+  /** The last report, if the caller knows it: without it, newer reports could be missing without a trace. */
+  readonly expectLast?: Digest;
+};
+
+type Read = { readonly name: string; readonly signed: SignedReport };
+type Verified = {
+  readonly member: Member;
+  readonly signed?: SignedReport;
+  readonly findings: readonly Finding[];
+};
+
+/**
+ * Verifies a chain of signed reports, oldest first (docs/reports.md, Signed reports): each signature under the trust
+ * store, the order, gaps, replaced reports, and both ends. Never throws for what is in the bytes.
+ */
+export function verifyReportChain(files: readonly Named<Uint8Array>[], options: ChainOptions): ReportChain {
+  const { asOfMs, trust } = options;
+  const verified = files.map(({ name, report }) => verifyMember(name, report, options));
+  const read = verified.flatMap(({ member: { name }, signed }) =>
+    signed === undefined ? [] : [{ name, signed }],
+  );
+  const findings = [...verified.flatMap((one) => one.findings), ...checkLinks(read, options)];
+  const failed = findings.some(({ severity }) => severity === 'error') || files.length === 0;
+  return defined({
+    schemaVersion: 1,
+    kind: 'report-chain',
+    verdict: failed ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
+    asOfMs,
+    trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length },
+    reports: verified.map(({ member }) => member),
+    findings,
+  } as const);
+}
+
+function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): Verified {
+  try {
+    const envelope = parseSignedEnvelope(bytes);
+    const signed = readSignedReport(envelope);
+    const { keys, findings } = checkSigned(name, signedMessage(envelope), signed, options);
+    const { digest, sequence, previous, issuer, issuedAtMs, report } = signed;
+    const result = { kind: report.kind, result: resultOfReport(report) };
+    const member = defined({ name, digest, sequence, previous, issuer, issuedAtMs, report: result, keys });
+    return { member, signed, findings };
+  } catch (error) {
+    return { member: { name, keys: [] }, findings: findingsOf(error, name) };
+  }
+}
+
+type Signing = { readonly keys: readonly Digest[]; readonly findings: readonly Finding[] };
+
+function checkSigned(
+  name: string,
+  message: ReturnType<typeof signedMessage>,
+  { issuer, keyId, issuedAtMs }: SignedReport,
+  { asOfMs, trust }: ChainOptions,
+): Signing {
+  const early = issuedAtMs <= asOfMs ? [] : [futureFinding(name, issuedAtMs, asOfMs)];
+  if (trust === undefined) {
+    const note = 'no trust store was given, so the signature was not verified';
+    return { keys: [], findings: [finding('trust.STORE_ABSENT', name, { message: note }), ...early] };
+  }
+  const claim = { issuer, keyId, issuedAtMs, purpose: 'report', asOfMs } as const;
+  const result = verifySignatures(message, trust, claim);
+  const keys = [...new Set(result.keys.map(thumbprintOf))];
+  const problems = result.signatures.flatMap(({ problem }, at) => {
+    if (problem === undefined) return [];
+    const { code, ...detail } = problem;
+    return [finding(code, name, { path: `/signatures/${at}`, ...detail })];
+  });
+  // Without a key that counts, each reason is an error and not only a remark.
+  return { keys, findings: [...(keys.length > 0 ? [] : problems), ...early] };
+}
+
+const futureFinding = (name: string, issuedAtMs: number, asOfMs: number): Finding =>
+  finding('attestation.ISSUED_IN_FUTURE', name, {
+    message: 'the report was signed after the time of this verification',
+    expected: `at most ${isoTime(asOfMs)}`,
+    actual: isoTime(issuedAtMs),
+  });
+
+/** Each report has to follow the one before it, and the two ends have to be those that the caller expects. */
+function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions): readonly Finding[] {
+  const last = read.at(-1);
+  const links = read.flatMap((current, at) => checkLink(read, current, at, after));
+  if (expectLast === undefined || last?.signed.digest === expectLast) return links;
+  const message = 'the last report is not the expected one';
+  const ends = defined({ expected: expectLast, actual: last?.signed.digest });
+  return [...links, finding('report.LAST_MISMATCH', last?.name ?? 'chain', { message, ...ends })];
+}
+
+function checkLink(
+  read: readonly Read[],
+  { name, signed }: Read,
+  at: number,
+  after: Digest | undefined,
+): readonly Finding[] {
+  const before = read[at - 1];
+  const expected = before === undefined ? after : before.signed.digest;
+  if (signed.previous !== expected) {
+    const [code, message] = breakOf(read, signed, at);
+    return [linkFinding(code, name, { message, ...defined({ expected, actual: signed.previous }) })];
+  }
+  if (before === undefined) return [];
+  return [...checkSequence(name, before.signed, signed), ...checkTime(name, before.signed, signed)];
+}
+
+/** Why a report does not follow the one before it: a fork, the wrong order, a replaced report, or a gap. */
+function breakOf(
+  read: readonly Read[],
+  { previous, digest, sequence }: SignedReport,
+  at: number,
+): readonly [Code, string] {
+  if (previous === undefined)
+    return ['report.ORDER_MISMATCH', 'it begins a chain, but it is not the first report that was given'];
+  const siblings = read.slice(0, at).filter(({ signed }) => signed.previous === previous);
+  if (siblings.some(({ signed }) => signed.digest !== digest))
+    return ['report.FORKED', `it follows the same report as ${siblings[0]?.name}`];
+  if (siblings.length > 0) return ['report.ORDER_MISMATCH', 'it was given twice'];
+  const named = read.find(({ signed }) => signed.digest === previous);
+  if (named !== undefined)
+    return ['report.ORDER_MISMATCH', `it follows ${named.name}, which is not directly before it`];
+  const place = read.find(({ signed }) => signed.sequence === sequence - 1);
+  if (place !== undefined)
+    return ['report.PREVIOUS_MISMATCH', `${place.name} has the number before it and another digest`];
+  return ['report.PREVIOUS_MISSING', `report ${sequence - 1} of the chain was not given`];
+}
+
+const checkSequence = (name: string, before: SignedReport, signed: SignedReport): readonly Finding[] =>
+  signed.sequence === before.sequence + 1
+    ? []
+    : [
+        linkFinding('report.ORDER_MISMATCH', name, {
+          message: 'its number is not the next one',
+          expected: String(before.sequence + 1),
+          actual: String(signed.sequence),
+        }),
+      ];
+
+const checkTime = (name: string, before: SignedReport, signed: SignedReport): readonly Finding[] =>
+  signed.issuedAtMs >= before.issuedAtMs
+    ? []
+    : [
+        linkFinding('report.ORDER_MISMATCH', name, {
+          message: 'it was signed before the report that it follows',
+          expected: `at least ${isoTime(before.issuedAtMs)}`,
+          actual: isoTime(signed.issuedAtMs),
+        }),
+      ];
+
+const linkFinding = (code: Code, name: string, detail: Parameters<typeof finding>[2]): Finding =>
+  finding(code, name, { path: '/predicate/previous', ...detail });

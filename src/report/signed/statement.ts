@@ -1,0 +1,170 @@
+import * as z from 'zod';
+import {
+  canonicalBytes,
+  defined,
+  type Digest,
+  digestOf,
+  type JsonValue,
+  parseJson,
+} from '../../bytes/index.ts';
+import { atMsSchema, textSchema, typedDigestSchema } from '../../contract/index.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { IN_TOTO_PAYLOAD_TYPE, inTotoStatement, typeDocument } from '../../evidence/index.ts';
+import { decisionSchema } from '../../policy/index.ts';
+import { type DsseEnvelope, isObject, parseDsse, signDsse, type Signer } from '../../trust/index.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
+import { reportDiffSchema } from '../diff.ts';
+import { reportsSchema } from '../merge/reports.ts';
+import { scrubSchema } from '../merge/scrubs.ts';
+
+export const REPORT_PREDICATE_TYPE = 'urn:drillproof:attestation:report:v1';
+
+/** Bytes of an envelope: base64 takes a third more than the report in it. */
+export const MAX_SIGNED_BYTES = 128 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 96 * 1024 * 1024;
+const MAX_VALUES = 4_000_000;
+
+/** The reports that can be signed, by their kind. */
+const anyReport = z.discriminatedUnion('kind', [
+  exportReportSchema,
+  bundleReportSchema,
+  reportsSchema,
+  scrubSchema,
+  reportDiffSchema,
+  decisionSchema,
+]);
+export type SignableReport = z.infer<typeof anyReport>;
+const KINDS = ['export', 'bundle', 'reports', 'scrub', 'report-diff', 'decision'] as const;
+
+const predicate = {
+  schemaVersion: z.literal(1),
+  issuer: textSchema(1, 1024).describe('the name under which it is signed'),
+  keyId: textSchema(1, 256).describe('the key of the first signature'),
+  issuedAtMs: atMsSchema.describe('the time of the signature, by the word of the signer'),
+  /** One more than that of the report before it. */
+  sequence: z.int().min(1).describe('place in the chain: 1 for the first'),
+  previous: typedDigestSchema
+    .exactOptional()
+    .describe('SHA-256 of the payload of the envelope before it; absent for the first'),
+};
+const chained = ({ sequence, previous }: { sequence: number; previous?: Digest }): boolean =>
+  (sequence === 1) === (previous === undefined);
+
+const statementOf = <R extends z.ZodType>(report: R) =>
+  z.strictObject({
+    _type: z.literal('https://in-toto.io/Statement/v1'),
+    subject: z.tuple([
+      z.strictObject({
+        name: z.literal('report'),
+        digest: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+      }),
+    ]),
+    predicateType: z.literal(REPORT_PREDICATE_TYPE),
+    predicate: z
+      .strictObject({ ...predicate, report })
+      .refine(chained, { path: ['previous'], message: 'the first report alone follows no other' }),
+  });
+
+/** The statement as its schema is published: the report follows the schema of its kind. */
+export const signedReportSchema = statementOf(
+  z
+    .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
+    .describe('a report, by the schema of its kind'),
+);
+const statementSchema = statementOf(anyReport);
+
+/** A signed report as its statement says; no signature is verified. */
+export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 'schemaVersion'> & {
+  /** SHA-256 of the payload: what the next report of the chain names. */
+  readonly digest: Digest;
+};
+
+/** Who signs, when, and what the new report follows. */
+export type ReportSigning = {
+  readonly signer: Signer;
+  readonly issuer: string;
+  readonly issuedAtMs: number;
+  readonly previous?: Pick<SignedReport, 'digest' | 'sequence'>;
+};
+
+/**
+ * Signs a report as an in-toto statement in a DSSE envelope. Its subject is the report itself, by its canonical JSON.
+ * @throws DrillproofError `report.SIGNED_INVALID` for what is not a report, `trust.SIGNER_FAULT`, what the signer throws
+ * @throws LimitError `json.TOO_LARGE`
+ */
+export async function signReport(report: JsonValue, signing: ReportSigning): Promise<DsseEnvelope> {
+  const { signer, issuer, issuedAtMs, previous } = signing;
+  const content = defined({
+    schemaVersion: 1,
+    issuer,
+    keyId: signer.keyId,
+    issuedAtMs,
+    sequence: (previous?.sequence ?? 0) + 1,
+    previous: previous?.digest,
+    report,
+  });
+  const digest = digestOf(canonicalBytes(report));
+  const payload = canonicalBytes(inTotoStatement(digest, REPORT_PREDICATE_TYPE, content, 'report'));
+  if (payload.length > MAX_PAYLOAD_BYTES)
+    throw new LimitError(
+      'json.TOO_LARGE',
+      `the report has ${payload.length} bytes, more than ${MAX_PAYLOAD_BYTES}`,
+    );
+  typeStatement(payload);
+  return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signer]);
+}
+
+const typeStatement = (payload: Uint8Array) =>
+  typeDocument(parseJson(payload, { maxBytes: MAX_PAYLOAD_BYTES, maxValues: MAX_VALUES }), {
+    schema: statementSchema,
+    code: 'report.SIGNED_INVALID',
+  });
+
+/** @throws DrillproofError `dsse.INVALID` and what `parseJson` throws @throws LimitError `json.TOO_LARGE` */
+export const parseSignedEnvelope = (bytes: Uint8Array): DsseEnvelope =>
+  parseDsse(bytes, { maxBytes: MAX_SIGNED_BYTES });
+
+/**
+ * The signed report in an envelope; no signature is verified.
+ * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `report.SIGNED_INVALID`, `report.SUBJECT_MISMATCH`, and what
+ *   `parseJson` throws
+ */
+export function readSignedReport({ payloadType, payload }: DsseEnvelope): SignedReport {
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
+    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
+    throw new DrillproofError('dsse.PAYLOAD_TYPE_UNSUPPORTED', message, { path: '/payloadType' });
+  }
+  const { subject, predicate: content } = typeStatement(payload);
+  const { schemaVersion: _version, ...signed } = content;
+  const actual = digestOf(canonicalBytes(signed.report));
+  if (actual !== `sha256:${subject[0].digest.sha256}`)
+    throw new DrillproofError('report.SUBJECT_MISMATCH', `the report has the digest ${actual}`, {
+      path: '/subject/0/digest/sha256',
+    });
+  return { ...signed, digest: digestOf(payload) };
+}
+
+/** A report from a file: by itself, or in an envelope. */
+export type OpenedReport = { readonly report: SignableReport; readonly signed?: SignedReport };
+
+/**
+ * Reads a JSON report, signed or not; no signature is verified.
+ * @throws DrillproofError `report.UNREADABLE`, and as `readSignedReport` and `parseJson`
+ */
+export function openReport(bytes: Uint8Array): OpenedReport {
+  const value = parseJson(bytes, { maxBytes: MAX_SIGNED_BYTES, maxValues: MAX_VALUES });
+  if (isObject(value) && Object.hasOwn(value, 'payloadType')) {
+    const signed = readSignedReport(parseSignedEnvelope(bytes));
+    return { report: signed.report, signed };
+  }
+  return { report: typeDocument(value, { schema: anyReport, code: 'report.UNREADABLE' }) };
+}
+
+/** The result of a report in one word, as the report itself has it. */
+export function resultOfReport(report: SignableReport): string {
+  if (report.kind === 'reports')
+    return report.results.every(({ passed }) => passed) ? 'passed' : 'not passed';
+  if (report.kind === 'report-diff') return report.equal ? 'equal' : 'different';
+  if (report.kind === 'decision') return report.answer;
+  return report.kind === 'scrub' ? report.outcome : report.verdict;
+}

@@ -1,0 +1,184 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { canonicalBytes, digestOf, type JsonValue, parseJson } from '../../../src/bytes/index.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../../src/evidence/index.ts';
+import { readSignedReport, signReport, verifyReportChain } from '../../../src/report/index.ts';
+import type { SignedReport } from '../../../src/report/index.ts';
+import { type DsseEnvelope, dsseBytes, parseDsse, signDsse, trustStore } from '../../../src/trust/index.ts';
+import { edited, makeSigner, NOW } from '../../support/evidence.ts';
+import { exportReport } from '../makers.ts';
+
+const signer = makeSigner();
+const ISSUER = 'auditor';
+const store = (rest: object = {}, key = signer) =>
+  trustStore([
+    { issuer: ISSUER, keyId: key.keyId, point: key.point, compromised: true, purposes: ['report'], ...rest },
+  ]);
+const asJson = (value: object): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
+
+type Link = { readonly bytes: Uint8Array; readonly signed: SignedReport };
+
+async function sign(n: number, previous?: SignedReport, issuedAtMs = NOW + n): Promise<Link> {
+  const report = asJson(exportReport({ asOfMs: NOW + n }));
+  const signing = { signer, issuer: ISSUER, issuedAtMs, ...(previous && { previous }) };
+  const bytes = dsseBytes(await signReport(report, signing));
+  return { bytes, signed: readSignedReport(parseDsse(bytes)) };
+}
+
+let first: Link;
+let second: Link;
+let third: Link;
+beforeAll(async () => {
+  first = await sign(1);
+  second = await sign(2, first.signed);
+  third = await sign(3, second.signed);
+});
+
+const verify = (links: readonly Uint8Array[], options: object = {}) =>
+  verifyReportChain(
+    links.map((report, at) => ({ name: `${at + 1}.json`, report })),
+    { asOfMs: NOW + 10, trust: store(), ...options },
+  );
+const codes = ({ findings }: ReturnType<typeof verify>): string[] => findings.map(({ code }) => code);
+
+describe('a chain of signed reports', () => {
+  it('is valid for signed reports in order, and states what each of them says', () => {
+    const chain = verify([first.bytes, second.bytes, third.bytes], { expectLast: third.signed.digest });
+    expect(chain.verdict).toBe('valid');
+    expect(chain.findings).toEqual([]);
+    expect(chain.reports.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    expect(chain.reports[0]).toMatchObject({
+      report: { kind: 'export', result: 'verified' },
+      keys: [signer.keyId],
+    });
+  });
+
+  it.each<[string, () => Promise<Uint8Array[]> | Uint8Array[], object, string[]]>([
+    ['a gap', () => [first.bytes, third.bytes], {}, ['report.PREVIOUS_MISSING']],
+    ['a missing beginning', () => [second.bytes, third.bytes], {}, ['report.PREVIOUS_MISSING']],
+    [
+      'the wrong order',
+      () => [second.bytes, first.bytes],
+      {},
+      ['report.ORDER_MISMATCH', 'report.ORDER_MISMATCH'],
+    ],
+    ['a report given twice', () => [first.bytes, first.bytes], {}, ['report.ORDER_MISMATCH']],
+    [
+      'a missing end',
+      () => [first.bytes],
+      { expectLast: `sha256:${'0'.repeat(64)}` },
+      ['report.LAST_MISMATCH'],
+    ],
+    [
+      'a replaced report',
+      async () => [(await sign(7)).bytes, second.bytes],
+      {},
+      ['report.PREVIOUS_MISMATCH'],
+    ],
+    [
+      'two reports that follow one',
+      async () => [first.bytes, second.bytes, (await sign(8, first.signed)).bytes],
+      {},
+      ['report.FORKED'],
+    ],
+    [
+      'a report that is older than the one it follows',
+      async () => [first.bytes, (await sign(2, first.signed, NOW)).bytes],
+      {},
+      ['report.ORDER_MISMATCH'],
+    ],
+    [
+      'a number that was skipped',
+      async () => [first.bytes, (await sign(2, { ...first.signed, sequence: 5 })).bytes],
+      {},
+      ['report.ORDER_MISMATCH'],
+    ],
+    ['a report from the future', () => [first.bytes], { asOfMs: NOW }, ['attestation.ISSUED_IN_FUTURE']],
+    [
+      'a key that is not trusted',
+      () => [first.bytes],
+      { trust: store({}, makeSigner()) },
+      ['trust.KEY_UNKNOWN'],
+    ],
+    [
+      'a key of another issuer',
+      () => [first.bytes],
+      { trust: store({ issuer: 'other' }) },
+      ['trust.KEY_UNKNOWN'],
+    ],
+    [
+      'a key for evidence',
+      () => [first.bytes],
+      { trust: store({ purposes: ['evidence'] }) },
+      ['trust.PURPOSE_MISMATCH'],
+    ],
+    ['an expired key', () => [first.bytes], { trust: store({ notAfterMs: NOW }) }, ['trust.KEY_EXPIRED']],
+    ['a report without an envelope', () => [canonicalBytes(exportReport())], {}, ['dsse.INVALID']],
+  ])('is invalid for %s', async (_what, make, options, expected) => {
+    const chain = verify(await make(), options);
+    expect(chain.verdict).toBe('invalid');
+    expect([...new Set(codes(chain))]).toEqual([...new Set(expected)]);
+  });
+
+  it('accepts a beginning that the caller knows', () => {
+    expect(verify([second.bytes, third.bytes], { after: first.signed.digest }).verdict).toBe('valid');
+  });
+
+  it('is not judged without a trust store, and invalid without a report', () => {
+    const { trust: _trust, ...untrusting } = { asOfMs: NOW + 10, trust: undefined };
+    const chain = verifyReportChain([{ name: 'a', report: first.bytes }], untrusting);
+    expect([chain.verdict, codes(chain)]).toEqual(['not_judged', ['trust.STORE_ABSENT']]);
+    expect(verify([]).verdict).toBe('invalid');
+  });
+
+  it('refuses a changed payload under the old signature', () => {
+    const changed = edited<{ payload: string }>(first.bytes, (envelope) => ({
+      ...envelope,
+      payload: Buffer.from(
+        Buffer.from(envelope.payload, 'base64')
+          .toString()
+          .replace(`"issuedAtMs":${NOW + 1}`, `"issuedAtMs":${NOW}`),
+      ).toString('base64'),
+    }));
+    expect(codes(verify([changed]))).toEqual(['attestation.SIGNATURE_INVALID']);
+  });
+
+  it('refuses a statement that names the digest of another report', async () => {
+    const signed = await reseal(first.bytes, (statement) => {
+      statement.predicate.report.asOfMs += 1;
+    });
+    expect(codes(verify([signed]))).toEqual(['report.SUBJECT_MISMATCH']);
+  });
+
+  it.each<[string, (statement: Statement) => void]>([
+    ['of another predicate type', (statement) => void (statement.predicateType = 'urn:other')],
+    ['with an unknown member', (statement) => void Object.assign(statement.predicate, { more: true })],
+    [
+      'that is the first and follows another',
+      (statement) => void (statement.predicate.previous = digestOf(new Uint8Array())),
+    ],
+    ['with an unknown kind of report', (statement) => void (statement.predicate.report.kind = 'other')],
+  ])('refuses a statement %s', async (_what, edit) => {
+    expect(codes(verify([await reseal(first.bytes, edit)]))).toContain('report.SIGNED_INVALID');
+  });
+
+  it('signs nothing but a report', async () => {
+    const signing = { signer, issuer: ISSUER, issuedAtMs: NOW };
+    await expect(signReport({ kind: 'error' }, signing)).rejects.toMatchObject({
+      code: 'report.SIGNED_INVALID',
+    });
+  });
+});
+
+type Statement = {
+  predicateType: string;
+  predicate: { previous?: string; report: { kind: string; asOfMs: number } };
+};
+
+/** The envelope with a changed statement, signed again. */
+async function reseal(bytes: Uint8Array, edit: (statement: Statement) => void): Promise<Uint8Array> {
+  const envelope: DsseEnvelope = parseDsse(bytes);
+  const statement = parseJson(envelope.payload) as unknown as Statement;
+  edit(statement);
+  const payload = canonicalBytes(statement);
+  return dsseBytes(await signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signer]));
+}
