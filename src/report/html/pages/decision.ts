@@ -79,7 +79,12 @@ const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
     ['Call', run === undefined ? undefined : html`${quote(runWords(run))}, exit code ${run.exitCode}`],
   ] as const;
 
-const STATES = { failed: 'failed', not_checked: 'could_not_tell', waived: 'waived' } as const;
+const STATES = {
+  failed: 'failed',
+  not_checked: 'could_not_tell',
+  warned: 'warned',
+  waived: 'waived',
+} as const;
 
 const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
 <h3>${renderState(STATES[reason.state])} <code>${reason.rule}</code>: ${reason.title}</h3>
