@@ -24,7 +24,6 @@ const LOOKS = {
   not_applicable: ['idle', 'nothing to check'],
   warned: ['open', 'warned'],
   waived: ['open', 'waived'],
-  warned: ['open', 'warned'],
   yes: ['good', 'yes'],
   no: ['bad', 'no'],
   error: ['bad', 'error'],
