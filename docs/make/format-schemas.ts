@@ -14,7 +14,7 @@ import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
 import { casesSchema } from '../../src/policy/document/cases.ts';
-import { policySchema } from '../../src/policy/document/document.ts';
+import { POLICY_SCHEMA_ROW } from '../../src/policy/document/schema.ts';
 import { importSchema } from '../../src/server/index.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 
@@ -159,14 +159,7 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
       'Resources for "drillproof admin import" (docs/server.md). Each belongs to a project of its organization; a session names an environment and a run a session of the project, in the file or stored.',
     schema: importSchema,
   },
-  {
-    name: 'policy',
-    version: 1,
-    title: 'Policy',
-    description:
-      'What evidence must satisfy (formats §8), for "drillproof gate". The schema does not reject codes that cannot be waived or invalid dates.',
-    schema: policySchema,
-  },
+  POLICY_SCHEMA_ROW,
   {
     name: 'policy-cases',
     version: 1,

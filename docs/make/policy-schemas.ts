@@ -28,7 +28,15 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Valid policy',
     description: 'Output of "drillproof policy check --json" for a valid policy.',
-    schema: product('policy-check', { name, digest, sources, waivers: count }),
+    schema: product('policy-check', {
+      name,
+      digest,
+      sources,
+      waivers: count,
+      warnings: z
+        .array(z.strictObject({ policy: z.string(), path: z.string(), message: z.string() }))
+        .describe('rules that cannot hold or cannot fail, and text that was probably meant as a pattern'),
+    }),
   },
   {
     name: 'policy-words',

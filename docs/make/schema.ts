@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 
 /** One published JSON Schema: a document or an output of the command, in one version. */
 export type SchemaRow = {
@@ -15,9 +15,4 @@ export type SchemaRow = {
 /** The path of a schema below `docs/`. */
 export const schemaPath = ({ name, version }: SchemaRow): string => `schemas/${name}.v${version}.schema.json`;
 
-/** The JSON Schema (2020-12) of a row, as it is written to its file. */
-export function schemaText({ name, version, title, description, schema }: SchemaRow): string {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
-  return `${JSON.stringify({ ...head, ...rest }, null, 2)}\n`;
-}
+export { formatSchema as schemaText } from '../../src/policy/document/schema.ts';

@@ -6,6 +6,8 @@ import type { PolicyDocument } from './document/document.ts';
 export type Policy = PolicyUsed & {
   /** Each document once, after those that it extends. */
   readonly layers: readonly PolicyDocument[];
+  /** Parameters that a document declares and does not use. */
+  readonly unusedParameters?: readonly string[];
 };
 
 /** What an argument that is one has to be. */

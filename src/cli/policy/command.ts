@@ -1,5 +1,14 @@
 import type { Command } from 'commander';
-import { detectSyntax, jsonTemplate, type Policy, yamlTemplate } from '../../policy/index.ts';
+import {
+  detectSyntax,
+  type Doubt,
+  formatSchema,
+  jsonTemplate,
+  listDoubts,
+  type Policy,
+  POLICY_SCHEMA_ROW,
+  yamlTemplate,
+} from '../../policy/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
@@ -11,6 +20,7 @@ export function definePolicyCommand(command: Command, cli: Cli): void {
   command.description('Write, check, explain and test the policies of "drillproof gate".');
   defineInit(command.command('init').summary('write the default policy to a file'), cli);
   defineCheck(command.command('check').summary('list every mistake in a policy'), cli);
+  defineSchema(command.command('schema').summary('print the JSON Schema of policies'), cli);
   defineExplain(command.command('explain').summary('explain a policy in words'), cli);
   defineTest(command.command('test').summary('apply a policy to cases with expected answers'), cli);
   examples(command, {
@@ -41,21 +51,33 @@ function defineInit(command: Command, cli: Cli): void {
   });
 }
 
+function defineSchema(command: Command, cli: Cli): void {
+  standardOptions(command, { formats: false })
+    .description('Print the JSON Schema (2020-12) of policies, for editors.')
+    .action(async () => {
+      await cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW));
+    });
+  examples(command, { 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
+}
+
 const CHECK_MORE = `
 Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
 
 function defineCheck(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Read a policy with all that it extends, and list every mistake with its place.')
+    .description(
+      'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
+    )
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
     .action(async (file: string) => {
       const policy = await openPolicy(cli, file, 'sample');
       const { name, digest, sources, layers } = policy;
+      const warnings = listWarnings(policy, cli.now());
       const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
       await writeProduct(
         cli,
-        { kind: 'policy-check', name, digest, sources, waivers },
-        formatPolicy(policy, waivers),
+        { kind: 'policy-check', name, digest, sources, waivers, warnings },
+        formatPolicy(policy, waivers, warnings),
       );
     });
   examples(command, {
@@ -64,9 +86,30 @@ function defineCheck(command: Command, cli: Cli): void {
   }).addHelpText('after', CHECK_MORE);
 }
 
-const formatPolicy = ({ name, digest, sources }: Policy, waivers: number): string =>
+type Warning = Doubt & { readonly policy: string };
+
+const listWarnings = (
+  { name, sources, layers, unusedParameters = [] }: Policy,
+  nowMs: number,
+): readonly Warning[] => [
+  ...layers.flatMap((layer, at) =>
+    listDoubts(layer, nowMs).map((doubt) => ({ policy: sources[at]?.path ?? name, ...doubt })),
+  ),
+  ...unusedParameters.map((parameter) => ({
+    policy: name,
+    path: `/parameters/${parameter}`,
+    message: 'no rule uses the parameter',
+  })),
+];
+
+const formatPolicy = (
+  { name, digest, sources }: Policy,
+  waivers: number,
+  warnings: readonly Warning[],
+): string =>
   `${name} is valid\n${facts([
     ['  digest', digest],
     ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
     ['  waivers', String(waivers)],
+    ...warnings.map(({ policy, path, message }) => ['  warning', `${policy} ${path}: ${message}`] as const),
   ])}`;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
-import { formatJsonPointer } from '../../bytes/index.ts';
 import { typedDigestSchema as digest } from '../../contract/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
+import { describeIssue, listIssues } from './issues.ts';
 import { parseValue } from './parse.ts';
 import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
@@ -54,12 +54,11 @@ export type PolicyCase = z.infer<typeof caseSchema>;
 /** @throws DrillproofError `policy.INVALID` */
 export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase[] {
   const { value, lineOf } = parseValue(bytes, path);
-  const result = casesSchema.safeParse(value);
+  const result = casesSchema.safeParse(value, { error: describeIssue });
   if (result.success) return result.data.cases;
-  const issues = result.error.issues.map(({ path: at, message }) => {
-    const pointer = formatJsonPointer(at);
-    return { path: pointer, message: `${message}${lineOf(pointer)}` };
-  });
+  const issues = result.error.issues
+    .flatMap((issue) => listIssues(issue))
+    .map((issue) => ({ ...issue, message: `${issue.message}${lineOf(issue.path)}` }));
   throw brokenDocument('policy.INVALID', issues);
 }
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { didYouMean } from '../../bytes/index.ts';
+import { didYouMean, type JsonValue } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
 import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
+import { BETWEEN_UNKNOWN } from './issues.ts';
 import { parametersSchema } from './parameters.ts';
 import { DURATION, MOMENT, momentMs } from './values.ts';
 
@@ -12,9 +13,6 @@ const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>
     error: (issue) =>
       issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
   });
-
-/** Separates the messages about several unknown members; JSON escapes it in names. */
-export const BETWEEN_UNKNOWN = '\n';
 
 function unknown(given: readonly string[], known: readonly string[]): string {
   const words = given.map((name) => {
@@ -282,7 +280,12 @@ const sections = {
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closed({
   $schema: z.string().exactOptional(),
-  schemaVersion: z.literal(1, 'must be 1'),
+  schemaVersion: z.literal(1, {
+    error: ({ input }) =>
+      typeof input === 'number' && input > 1
+        ? `is ${input}, which is newer than this program reads (1). Update drillproof`
+        : 'must be 1',
+  }),
   kind: z.literal('policy', 'must be "policy"'),
   name: textSchema(1, 128).exactOptional(),
   description: textSchema(1, 4096).exactOptional(),
@@ -309,6 +312,10 @@ export const policySchema = closed({
   clockSkew: duration.exactOptional().describe('clocks may differ by so much; default 0'),
   waivers: z.array(waiverSchema).max(MAX_ITEMS).readonly().exactOptional(),
 });
+
+/** Whether a document is of a later version of the format. */
+export const isNewer = (value: JsonValue): boolean =>
+  typeof value === 'object' && value !== null && 'schemaVersion' in value && Number(value.schemaVersion) > 1;
 
 export type PolicyDocument = z.infer<typeof policySchema>;
 export type Waiver = z.infer<typeof waiverSchema>;

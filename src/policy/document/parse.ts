@@ -1,16 +1,8 @@
-import {
-  BYTES,
-  checkArguments,
-  formatJsonPointer,
-  fromUtf8,
-  type JsonValue,
-  parseJson,
-  TEXT,
-} from '../../bytes/index.ts';
-import type * as z from 'zod';
+import { BYTES, checkArguments, fromUtf8, type JsonValue, parseJson, TEXT } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { brokenDocument, type DocumentIssue } from '../../evidence/index.ts';
-import { BETWEEN_UNKNOWN, policySchema, type PolicyDocument } from './document.ts';
+import { brokenDocument } from '../../evidence/index.ts';
+import { isNewer, policySchema, type PolicyDocument } from './document.ts';
+import { describeIssue, listIssues } from './issues.ts';
 import { bindParameters, type ParameterValues } from './parameters.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -51,10 +43,13 @@ export type ParsedLayer = {
 export function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): ParsedLayer {
   const { value, lineOf } = parseValue(bytes, path);
   const bound = bindParameters(value, values);
-  const result = policySchema.safeParse(bound.value);
+  const result = policySchema.safeParse(bound.value, { error: describeIssue });
   if (result.success && bound.issues.length === 0)
     return { document: result.data, written: withoutSchema(value), unused: bound.unused };
-  const issues = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue, []))];
+  const all = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue))];
+  // The members of a later version are not mistakes.
+  const newer = all.filter((issue) => issue.path === '/schemaVersion' && isNewer(value));
+  const issues = newer.length > 0 ? newer : all;
   throw brokenDocument(
     'policy.INVALID',
     issues.map(({ path: pointer, message }) => ({ path: pointer, message: message + lineOf(pointer) })),
@@ -86,25 +81,3 @@ export function parseValue(bytes: Uint8Array, path: string): Read {
     throw new DrillproofError('policy.INVALID', cause.message, { cause });
   }
 }
-
-type Issue = z.core.$ZodIssue;
-
-/** For a union, the problems of the branch that was probably meant: the one whose type matches. */
-function listIssues(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue[] {
-  const path = [...parent, ...issue.path];
-  if (issue.code === 'invalid_union') {
-    const meant = issue.errors.filter((branch) => !branch.some(hasWrongType));
-    if (meant.length === 1) return meant[0]!.flatMap((one) => listIssues(one, path));
-  }
-  if (issue.code === 'unrecognized_keys') {
-    const messages = issue.message.split(BETWEEN_UNKNOWN);
-    return issue.keys.map((key, at) => ({
-      path: formatJsonPointer([...path, key]),
-      message: messages[at] ?? issue.message,
-    }));
-  }
-  return [{ path: formatJsonPointer(path), message: issue.message }];
-}
-
-const hasWrongType = ({ code, path }: Issue): boolean =>
-  path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');

@@ -46,6 +46,7 @@ export async function readPolicy(
   const layers = reading.layers.map((layer) => layer.document);
   if (values !== 'sample')
     checkParameters(Object.assign({}, ...layers.map((layer) => layer.parameters)), values);
+  const unused = reading.layers.flatMap((layer) => layer.unused);
   return {
     name: document.name ?? file.path,
     // The form with {param}, so that the digest is the same for all values.
@@ -53,6 +54,7 @@ export async function readPolicy(
     sources: reading.sources,
     ...(values !== 'sample' && Object.keys(values).length > 0 && { parameters: values }),
     layers,
+    ...(unused.length > 0 && { unusedParameters: unused }),
   };
 }
 

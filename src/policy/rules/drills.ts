@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { type Condition, durationMs, formatCondition, fulfils } from '../document/values.ts';
+import { type Condition, durationMs, formatCondition, fulfils, fulfilsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
 import { listNotPassed, type Named } from './attested-facts.ts';
 import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
@@ -81,9 +81,10 @@ function isOf({ attested, report }: BundleFact, requirement: Requirement): boole
   );
 }
 
+const timeOf = ({ report }: BundleFact): number => report.createdAtMs ?? Infinity;
+
 /** The latest runs; a run without a time could be the latest. */
 function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
-  const timeOf = ({ report }: BundleFact): number => report.createdAtMs ?? Infinity;
   const last = Math.max(...runs.map(timeOf));
   return runs.filter((run) => timeOf(run) === last);
 }
@@ -112,12 +113,13 @@ function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewM
 const hasOutcome = ({ report }: BundleFact, verdict: string | undefined): boolean =>
   verdict === undefined || report.outcome?.verdict === verdict;
 
+const isCounted = ({ attested, report }: BundleFact): boolean =>
+  attested && report.reproduction !== undefined;
+
 /** Groups the attested runs by drill and checks each group; reruns do not count. */
 const evaluateByDrill =
   (what: string, check: (runs: readonly BundleFact[], drill: string) => Problem | undefined): Evaluator =>
   ({ bundles }): RuleOutcome => {
-    const isCounted = ({ attested, report }: BundleFact): boolean =>
-      attested && report.reproduction !== undefined;
     const runs = bundles.filter(
       (bundle) => isCounted(bundle) && bundle.report.rerunOfHostedRunId === undefined,
     );
@@ -158,11 +160,42 @@ export const requireDistinctSeeds = (least: number): Evaluator =>
     };
   });
 
+/** The required drills that the other rules of the policy exclude. */
+export const listExcludedDrills = (
+  required: readonly RequiredDrill[],
+  { run = {}, outcome = {} }: PolicyDocument,
+): readonly string[] =>
+  required.flatMap((item) => {
+    const { drill, target, scenario, build, outcome: verdict } = requirementOf(item);
+    const rows = [
+      ['run.drills', drill, run.drills],
+      ['run.targets', target, run.targets],
+      ['run.scenarios', scenario, run.scenarios],
+      ['run.builds', build, run.builds],
+      ['outcome.verdict', verdict, outcome.verdict],
+    ] as const;
+    return rows.flatMap(([rule, value, allowed]) =>
+      typeof value !== 'string' || allowed === undefined || fulfilsAny(value, allowed)
+        ? []
+        : [`cannot hold: ${drill} requires ${value}, which ${rule} excludes`],
+    );
+  });
+
+/** Whether more keys are required than can sign. */
+export const exceedsKeys = (
+  least: number | undefined,
+  keys: readonly string[] | undefined,
+): readonly string[] =>
+  least === undefined || keys === undefined || least <= new Set(keys).size
+    ? []
+    : [`cannot hold: ${least} different keys are required, and ${new Set(keys).size} are allowed`];
+
+const joinNames = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
+
 /** The words for each member of a requirement that the run must fulfil. */
 function listWords(requirement: Requirement): readonly string[] {
   const { target, scenario, build, outcome, ran, signed, signers, reruns, latest } = requirement;
   const { assertions, checkpoints, seeds, passRate } = requirement;
-  const names = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
   const words = {
     target: target && formatCondition(target),
     scenario: scenario && formatCondition(scenario),
@@ -170,7 +203,7 @@ function listWords(requirement: Requirement): readonly string[] {
     outcome,
     'run within': ran,
     'signed within': signed,
-    'signed by': signers && names([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
+    'signed by': signers && joinNames([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
     'different keys': signers?.distinct?.toString(),
     'no rerun': reruns === 'refuse' ? '' : undefined,
     assertions: assertions?.join(' and '),

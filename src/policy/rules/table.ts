@@ -1,6 +1,13 @@
 import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { type Condition, durationMs, formatCondition, formatRange, type Range } from '../document/values.ts';
+import {
+  boundsOf,
+  type Condition,
+  durationMs,
+  formatCondition,
+  formatRange,
+  type Range,
+} from '../document/values.ts';
 import { hasOnlySummaries } from '../facts.ts';
 import {
   type PinnedFact,
@@ -23,6 +30,8 @@ import {
 } from './completeness.ts';
 import { refuseContradiction, refuseLateRuns } from './contradictions.ts';
 import {
+  exceedsKeys,
+  listExcludedDrills,
   formatRequired,
   listRerunDrills,
   requireDistinctSeeds,
@@ -115,6 +124,12 @@ const contradiction = (
 const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
   trials === 'complete' ? { complete: true, attempts: 'every' } : trials;
 
+/** A range that every number is in. */
+const unbounded = (range: Range): readonly string[] => {
+  const { min, max } = boundsOf(range);
+  return min <= 0 && max === Infinity ? ['cannot fail: every number is in the range'] : [];
+};
+
 const VERDICT_WORDS = {
   verified: 'verified: complete and unchanged, and signed by a trusted key',
   intact: 'at least intact: complete and unchanged, signed or not',
@@ -156,12 +171,14 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (least, { signers = {} }) => requireDistinctKeys(least, signers),
     sentence: (least) =>
       `At least ${least} different allowed keys must have signed every bundle; two names of one key count once.`,
+    doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
   'signers.distinctIssuers': rule({
     member: ({ signers }) => signers?.distinctIssuers,
     evaluate: (least, { signers = {} }) => requireDistinctIssuers(least, signers),
     sentence: (least) =>
       `At least ${least} different allowed issuers must have signed every bundle, each with a key of its own.`,
+    doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
   'signers.roles': rule({
     member: ({ signers }) => signers?.roles,
@@ -222,6 +239,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (required, policy) => requireDrills(required, skewMsOf(policy)),
     sentence: (required) =>
       `Each of these must be present and verified: ${required.map(formatRequired).join('; ')}.`,
+    doubts: (required, policy) => [
+      ...listExcludedDrills(required, policy),
+      ...required.flatMap((drill) =>
+        typeof drill === 'string' ? [] : exceedsKeys(drill.signers?.distinct, drill.signers?.keys),
+      ),
+    ],
   }),
   'outcome.status': rule({
     member: ({ outcome }) => outcome?.status,
@@ -306,11 +329,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     member: ({ completeness }) => completeness?.bundles,
     evaluate: (range) => requireCount('bundles', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} bundles.`,
+    doubts: unbounded,
   }),
   'completeness.localReports': rule({
     member: ({ completeness }) => completeness?.localReports,
     evaluate: (range) => requireCount('localReports', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} local reports.`,
+    doubts: unbounded,
   }),
   'completeness.coverage': rule({
     member: ({ completeness }) => completeness?.coverage,

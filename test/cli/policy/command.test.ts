@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
 import { call, NOW_MS, useEvidenceFolder } from '../make.ts';
 
+const PUBLISHED = readFileSync('docs/schemas/policy.v1.schema.json', 'utf8');
 // Read now: the tests go into a folder of their own.
 const SCHEMAS = {
   check: schemaOf('policy-check'),
@@ -66,6 +68,63 @@ describe('policy check', () => {
     expect(json.details.issues.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/outcom', '/signers/distinct']),
     );
+  });
+
+  it('policy check warns about rules that cannot hold or cannot fail, and ends with 0', async () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    await writeFile(
+      'odd.yaml',
+      `${HEAD}age: {}\nsigners: { distinct: 2, keys: ['${digest}'], timestamp: required }\n` +
+        'run: { drills: [checkout, "pay-*"] }\ndrills: { required: [refund] }\n' +
+        'completeness: { bundles: { min: 0 } }\nparameters: { unused: { type: text } }\n' +
+        'enforcement: { age.max: { severity: warn }, verdict.bundles: { severity: warn } }\n',
+    );
+    const { code, stdout } = await policy('check', 'odd.yaml', '--json');
+    const { warnings } = JSON.parse(stdout) as { warnings: { path: string }[] };
+    expect(code).toBe(0);
+    expect(warnings.map(({ path }) => path)).toEqual([
+      '/age',
+      '/run/drills/1',
+      '/signers/distinct',
+      '/signers/timestamp',
+      '/drills/required',
+      '/completeness/bundles',
+      '/enforcement/age.max',
+      '/enforcement/verdict.bundles',
+      '/parameters/unused',
+    ]);
+    expect((await policy('check', 'odd.yaml')).stdout).toContain('warning');
+    await policy('init', 'sound.yaml', '--force');
+    expect(JSON.parse((await policy('check', 'sound.yaml', '--json')).stdout)).toMatchObject({ warnings: [] });
+  });
+
+  it.each([
+    ['age: 7d', 'must be an object (line 3) (/age)'],
+    ['signers: { distinct: two }', 'must be a number (line 3) (/signers/distinct)'],
+    ['signers: { distinct: 65 }', 'must be at most 64'],
+    ['signers: { issuers: [] }', 'must have at least 1 item '],
+    ['completeness: { vouched: [claimed] }', 'must be "pinned" or "attested"'],
+    ['completeness: { window: { last: 7d } }', 'is required (line 3) (/completeness/window/lag)'],
+    ['enforcement: { age.maxx: { severity: warn } }', 'Did you mean age.max?'],
+    ['parameters: { p: { type: date } }', 'must be one of text, commit, digest, duration, number'],
+    ['run: { targets: [{ param: p }] }', 'the policy declares no parameter "p"'],
+  ])('policy check describes the mistake in "%s" in its own words', async (line, words) => {
+    await writeFile('bad.yaml', `${HEAD}${line}\n`);
+    const { code, stderr } = await policy('check', 'bad.yaml');
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(stderr).not.toMatch(/Invalid|expected|received|Too /);
+  });
+
+  it('policy check says that a version is newer, and nothing about its members', async () => {
+    await writeFile('newer.yaml', 'schemaVersion: 2\nkind: policy\nfuture: true\n');
+    const { code, stderr } = await policy('check', 'newer.yaml');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('newer than this program reads')]);
+    expect(stderr).not.toContain('future');
+  });
+
+  it('policy schema prints the published schema', async () => {
+    const { code, stdout } = await policy('schema');
+    expect([code, stdout]).toEqual([0, PUBLISHED]);
   });
 
   it('reads standard input', async () => {

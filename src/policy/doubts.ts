@@ -1,0 +1,66 @@
+import { formatJsonPointer } from '../bytes/index.ts';
+import type { PolicyDocument } from './document/document.ts';
+import { momentMs } from './document/values.ts';
+import { isRule, RULE_IDS } from './rules/catalogue.ts';
+import { POLICY_RULES } from './rules/table.ts';
+
+/** A rule that cannot hold, cannot fail, or may mean something else. */
+export type Doubt = { readonly path: string; readonly message: string };
+
+/** Members whose text is not compared with evidence. */
+const OTHER = new Set([
+  '$schema',
+  'schemaVersion',
+  'kind',
+  'name',
+  'description',
+  'extends',
+  'parameters',
+  'enforcement',
+]);
+
+/** The rules of one document that cannot hold or cannot fail, and text that was probably meant as a pattern. */
+export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Doubt[] => [
+  ...Object.entries(document).flatMap(([name, value]) =>
+    OTHER.has(name) ? [] : listOddValues(value, [name]),
+  ),
+  ...RULE_IDS.flatMap((rule) =>
+    (POLICY_RULES[rule](document)?.doubts ?? []).map((message) => ({
+      path: `/${rule.replace('.', '/')}`,
+      message,
+    })),
+  ),
+  ...listEnforcementDoubts(document),
+  ...(document.waivers ?? []).flatMap(({ expires }, at) =>
+    momentMs(expires) > nowMs ? [] : [{ path: `/waivers/${at}/expires`, message: 'the waiver has expired' }],
+  ),
+];
+
+function listOddValues(value: unknown, path: readonly PropertyKey[]): readonly Doubt[] {
+  const place = formatJsonPointer([...path]);
+  if (typeof value === 'string')
+    return value.includes('*') && path.at(-1) !== 'pattern' && path.at(-1) !== 'reason'
+      ? [
+          {
+            path: place,
+            message: `${JSON.stringify(value)} is compared exactly; write {"pattern": …} for a pattern`,
+          },
+        ]
+      : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const members = Object.entries(value);
+  if (members.length === 0 && !Array.isArray(value)) return [{ path: place, message: 'requires nothing' }];
+  return members.flatMap(([name, member]) => listOddValues(member, [...path, name]));
+}
+
+/** Rules without which nothing shows that evidence was verified. */
+const VERIFYING = new Set(['verdict.export', 'verdict.bundles', 'summary.accepted']);
+
+const listEnforcementDoubts = (document: PolicyDocument): readonly Doubt[] =>
+  Object.keys(document.enforcement ?? {}).flatMap((rule) => {
+    const path = formatJsonPointer(['enforcement', rule]);
+    if (VERIFYING.has(rule))
+      return [{ path, message: 'the answer can be yes for evidence that is not verified' }];
+    const isAbsent = isRule(rule) && POLICY_RULES[rule](document) === undefined;
+    return isAbsent ? [{ path, message: 'the policy does not have this rule' }] : [];
+  });
