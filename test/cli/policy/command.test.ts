@@ -95,7 +95,9 @@ describe('policy check', () => {
     ]);
     expect((await policy('check', 'odd.yaml')).stdout).toContain('warning');
     await policy('init', 'sound.yaml', '--force');
-    expect(JSON.parse((await policy('check', 'sound.yaml', '--json')).stdout)).toMatchObject({ warnings: [] });
+    expect(JSON.parse((await policy('check', 'sound.yaml', '--json')).stdout)).toMatchObject({
+      warnings: [],
+    });
   });
 
   it.each([
