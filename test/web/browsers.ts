@@ -30,8 +30,11 @@ const CHROMIUM_FLAGS = [
   '--disable-sync',
 ];
 
-async function startChromium(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: CHROMIUM_FLAGS });
+async function startChromium(flags: readonly string[] = []): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [...CHROMIUM_FLAGS, ...flags],
+  });
   return {
     async open(url) {
       const page = await browser.newPage();

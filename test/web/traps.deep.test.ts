@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canonicalJson, memoryAccess } from '../../src/bytes/index.ts';
+import { packExport, readPartFacts } from '../../src/evidence/index.ts';
+import { trustStoreJwks } from '../../src/trust/index.ts';
+import {
+  EXPORT_ID,
+  flipped,
+  idOf,
+  makeExport,
+  makePart,
+  makeTrust,
+  NOW,
+  ORGANIZATION,
+  PROJECT,
+} from '../support/evidence.ts';
+import { type Browser, BROWSERS } from './browsers.ts';
+import { FILE_URL, openPage, readPage, type VerifyPage } from './page.ts';
+
+const PARTS = 10_000;
+const HOST = 'insecure.test';
+let dir = '';
+let browser: Browser;
+let server: Server;
+let port = 0;
+const at = (name: string): string => join(dir, name);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'drillproof-traps-'));
+  const made = await makeExport({ parts: 150, reports: 0 });
+  const files = {
+    ...made.files,
+    'parts/evidence_000000000007.zip': flipped(made.files['parts/evidence_000000000007.zip']!, 99),
+  };
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(at('export'), path)), { recursive: true });
+    await writeFile(join(at('export'), path), bytes);
+  }
+  // An export of which most parts are missing has as many rows as a whole one, and is quick to make.
+  const many = await manyParts();
+  await mkdir(at('many/parts'), { recursive: true });
+  for (const { path, bytes } of many) await writeFile(join(at('many'), path), bytes);
+  await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
+  await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
+  const page = await readPage();
+  server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  ({ port } = server.address() as AddressInfo);
+  browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);
+});
+afterAll(async () => {
+  await browser.close();
+  server.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function manyParts(): Promise<readonly { readonly path: string; readonly bytes: Uint8Array }[]> {
+  const { bytes, packed } = await makePart(1);
+  const first = await readPartFacts(memoryAccess(bytes));
+  const { documents } = await packExport({
+    evidenceExportId: EXPORT_ID,
+    organizationId: ORGANIZATION,
+    scope: { kind: 'project', projectId: PROJECT },
+    fromAtMs: NOW - 200_000,
+    throughAtMs: NOW,
+    operationId: 'op_000000000001',
+    requestedBy: 'tester',
+    createdAtMs: NOW - 40_000,
+    completedAtMs: NOW - 30_000,
+    parts: Array.from({ length: PARTS }, (_, n) => ({
+      ...first,
+      manifest: { ...first.manifest, evidenceBundleId: idOf('evidence', n + 1) },
+    })),
+    localReports: [],
+  });
+  return [...documents, { path: `parts/${packed.manifest.evidenceBundleId}.zip`, bytes }];
+}
+
+/** Drops a real file or folder, as the system does. */
+async function dropPath({ page }: VerifyPage, zone: string, path: string): Promise<void> {
+  const { x, y, width, height } = (await page!.locator(zone).boundingBox())!;
+  const session = await page!.context().newCDPSession(page!);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+}
+
+describe('the page in Chromium', () => {
+  test('lists all files of a dropped folder, although a call lists at most 100', async () => {
+    const page = await openPage(browser, `http://localhost:${port}/`);
+    await dropPath(page, '#evidence-drop', at('export'));
+    await page.choose('#keys-input', [at('trust.json')]);
+    const text = await page.verify(NOW);
+    expect(text).toContain('149 verified, 1 failed');
+    expect(await page.text('#evidence-name')).toContain('export (153 files');
+    await page.close();
+  });
+
+  test('verifies a folder that was dropped on file://, or asks to choose it', async () => {
+    const page = await openPage(browser, FILE_URL);
+    await dropPath(page, '#evidence-drop', at('export'));
+    expect(await page.verify(NOW)).toMatch(
+      /149 intact, 1 failed|choose it with the folder picker|Choose the evidence/,
+    );
+    await page.close();
+  });
+
+  test('finds, filters, sorts and opens parts', async () => {
+    const page = await openPage(browser);
+    await page.chooseFolder([], at('export'));
+    await page.choose('#keys-input', [at('trust.json')]);
+    await page.verify(NOW);
+    expect(await page.text('#parts-count')).toBe('150 parts, 1 to 100 of them here');
+    await page.page!.getByLabel('Verdict').selectOption('failed');
+    expect(await page.text('#parts-count')).toBe('1 of 150 parts');
+    await page.page!.getByRole('button', { name: 'Details of part 7' }).click();
+    await page.page!.locator('#details-body .finding').first().waitFor();
+    expect(await page.text('#details-body')).toContain('part.DIGEST_MISMATCH');
+    await page.page!.keyboard.press('Escape');
+    await page.page!.getByLabel('Verdict').selectOption('');
+    await page.page!.getByRole('button', { name: 'Verdict' }).click();
+    expect(await page.evaluate("document.querySelector('#parts-body tr .state').innerText")).toBe('failed');
+    await page.page!.getByRole('searchbox').fill('000000000150');
+    expect(await page.text('#parts-count')).toBe('1 of 150 parts');
+    await page.close();
+  });
+
+  test(`sorts and filters ${PARTS} rows and keeps 100 of them in the page`, async () => {
+    const page = await openPage(browser);
+    await page.chooseFolder([], at('many'));
+    expect(await page.verify(NOW)).toContain('part.MISSING');
+    const rows = "document.querySelectorAll('#parts-body tr').length";
+    expect([await page.evaluate(rows), await page.text('#parts-count')]).toEqual([
+      100,
+      '10,000 parts, 1 to 100 of them here',
+    ]);
+    await page.page!.getByRole('button', { name: 'Next 100' }).click();
+    expect(await page.text('#parts-count')).toBe('10,000 parts, 101 to 200 of them here');
+    await page.page!.getByRole('searchbox').fill('evidence_000000009999');
+    expect(await page.text('#parts-count')).toBe('1 of 10,000 parts');
+    await page.page!.getByRole('searchbox').fill('');
+    await page.evaluate("void dispatchEvent(new Event('beforeprint'))");
+    expect(await page.evaluate(rows)).toBe(PARTS);
+    await page.close();
+  });
+
+  test('verifies without Web Crypto in an insecure context', async () => {
+    const page = await openPage(browser, `http://${HOST}:${port}/`);
+    expect(await page.evaluate('[isSecureContext, crypto.subtle === undefined]')).toEqual([false, true]);
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    await page.close();
+  });
+
+  test('allows no request, no code from text and no style of others', async () => {
+    const page = await openPage(browser);
+    const attempts = [
+      "fetch('http://localhost/').then(() => 'sent', () => 'refused')",
+      "new Promise((resolve) => { const image = new Image(); image.onload = () => resolve('sent'); image.onerror = () => resolve('refused'); image.src = 'http://localhost/a.png'; })",
+      "new Promise((resolve) => { const script = document.createElement('script'); script.textContent = 'globalThis.ran = 1'; document.body.append(script); resolve(globalThis.ran === undefined ? 'refused' : 'ran'); })",
+      "new Promise((resolve) => { try { const socket = new WebSocket('ws://localhost/'); socket.onerror = () => resolve('refused'); } catch { resolve('refused'); } })",
+    ];
+    for (const attempt of attempts) expect(await page.evaluate(attempt)).toBe('refused');
+    await page.close();
+  });
+
+  test('shows no check mark that evidence or names of files contain', async () => {
+    const page = await openPage(browser);
+    await writeFile(at('✔ verified ✅.zip'), (await makePart(2)).bytes);
+    await page.choose('#file', [at('✔ verified ✅.zip')]);
+    const text = await page.verify(NOW);
+    expect(text).not.toMatch(/[✔✅]/u);
+    expect(text).toContain(String.raw`\u{2714}`);
+    await page.close();
+  });
+
+  test('fits into 360 pixels, and follows a dark color scheme', async () => {
+    const page = await openPage(browser);
+    await page.page!.setViewportSize({ width: 360, height: 740 });
+    await page.page!.emulateMedia({ colorScheme: 'dark' });
+    await page.chooseFolder([], at('export'));
+    await page.verify(NOW);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)');
+    await page.close();
+  });
+
+  test('can be used with the keyboard alone', async () => {
+    const page = await openPage(browser);
+    const seen = new Set<string>();
+    for (let tab = 0; tab < 12; tab++) {
+      await page.page!.keyboard.press('Tab');
+      seen.add(await page.evaluate('document.activeElement.id || document.activeElement.tagName'));
+    }
+    expect([...seen]).toEqual(
+      expect.arrayContaining(['choose-folder', 'choose-file', 'choose-keys', 'verify']),
+    );
+    await page.close();
+  });
+});

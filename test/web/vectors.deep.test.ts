@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call } from '../cli/make.ts';
+import { NOW } from '../support/evidence.ts';
+import { readVectors } from '../vectors/read.ts';
+import { BROWSERS } from './browsers.ts';
+import { openPage } from './page.ts';
+
+type Input = {
+  readonly zip?: string;
+  readonly part?: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly trust?: string;
+  readonly asOfMs?: number;
+};
+/** A case as the page gets it: a file, or the files of a folder, in base64. */
+type Case = {
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly trust: string;
+  readonly asOfMs: number;
+};
+
+const isPlain = (path: string): boolean => /^[\w-]+(?:[./][\w-]+)*$/.test(path);
+
+const CASES = ['bundles', 'exports', 'archives', 'dsse'].flatMap((kind) =>
+  readVectors(kind).cases.flatMap(({ input }, at): Case[] => {
+    const { zip, part, files, trust = '', asOfMs = NOW } = input as Input;
+    const archive = zip ?? part;
+    const name = archive === undefined ? `${kind}-${at}` : `${kind}-${at}.zip`;
+    const all = archive === undefined ? files : { [name]: archive };
+    return all !== undefined && Object.keys(all).every(isPlain) ? [{ name, files: all, trust, asOfMs }] : [];
+  }),
+);
+
+const home = process.cwd();
+const expected: string[] = [];
+
+/** What is compared: the report, or the code of the error that prevented one. */
+const shorten = (json: string): string => {
+  const value = JSON.parse(json) as { kind?: string; code?: string };
+  return value.kind === 'export' || value.kind === 'bundle' ? json : String(value.code);
+};
+
+beforeAll(async () => {
+  process.chdir(await mkdtemp(join(tmpdir(), 'drillproof-web-vectors-')));
+  for (const { name, files, trust, asOfMs } of CASES) {
+    const isFile = name in files;
+    for (const [path, base64] of Object.entries(files)) {
+      const place = isFile ? path : join(name, path);
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(place, Buffer.from(base64, 'base64'));
+    }
+    await writeFile('trust.json', trust);
+    const keys = trust === '' ? [] : ['--trust', 'trust.json'];
+    const asOf = ['--as-of', new Date(asOfMs).toISOString(), '--json'];
+    expected.push(shorten((await call(['verify', name, ...keys, ...asOf])).stdout));
+  }
+});
+afterAll(async () => {
+  const root = process.cwd();
+  process.chdir(home);
+  await rm(root, { recursive: true, force: true });
+});
+
+// The worker of the page itself, one for all cases, because each start of one takes longer than a case.
+const RUN = `async (cases) => {
+  const worker = new Worker(URL.createObjectURL(blobs[0]));
+  const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const results = [];
+  for (const { name, files, trust, asOfMs } of cases) {
+    const tree = { name, folders: [], files: new Map(Object.entries(files).map(([path, base64]) => [path, new File([bytesOf(base64)], path)])) };
+    const keys = trust === '' ? [] : [{ name: 'trust.json', bytes: new TextEncoder().encode(trust) }];
+    results.push(await new Promise((resolve) => {
+      worker.onmessage = ({ data }) => {
+        if (data.kind === 'done') resolve(data.verified.json);
+        if (data.kind === 'failed') resolve(data.failure.code);
+      };
+      worker.postMessage({ kind: 'start', request: { tree, keys, asOfMs }, ports: [] });
+    }));
+  }
+  worker.terminate();
+  return results;
+}`;
+
+test.each(Object.entries(BROWSERS))(
+  'the report of the page in %s is that of the command, byte for byte, for every vector with an archive',
+  async (_, start) => {
+    const browser = await start();
+    try {
+      const page = await openPage(browser);
+      await page.choose('#file', [join(process.cwd(), CASES.find(({ name, files }) => name in files)!.name)]);
+      await page.verify(NOW);
+      const results = await page.evaluate<string[]>(`(${RUN})(${JSON.stringify(CASES)})`);
+      expect(expected.filter((text) => text.startsWith('{')).length).toBeGreaterThan(300);
+      for (const [at, { name }] of CASES.entries()) expect(results[at], name).toBe(expected[at]);
+    } finally {
+      await browser.close();
+    }
+  },
+);
