@@ -17,9 +17,9 @@ const NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 const UNITS: Readonly<Record<string, string>> = {
-  string: ' characters',
-  array: ' items',
-  record: ' members',
+  string: 'character',
+  array: 'item',
+  record: 'member',
 };
 
 const formatValues = (values: readonly unknown[]): string =>
@@ -48,8 +48,11 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-const measure = (origin: string, bound: string): string =>
-  UNITS[origin] === undefined ? `be ${bound}` : `have ${bound}${UNITS[origin]}`;
+const measure = (origin: string, bound: string): string => {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `be ${bound}`;
+  return `have ${bound} ${unit}${bound.endsWith(' 1') ? '' : 's'}`;
+};
 
 /** For a union, the problems of the branch that was probably meant: the one whose type matches. */
 export function listIssues(issue: Issue, parent: readonly PropertyKey[] = []): DocumentIssue[] {
