@@ -16,6 +16,18 @@ export const policyCodes = {
     'Policies extend each other more than 8 levels deep, or there are more than 64 of them.',
     'Put the rules into fewer files.',
   ),
+  'policy.SOURCE_UNPINNED': policies.usage(
+    'A policy at an https address or in a git revision is not pinned by its digest.',
+    'Append "#" and the SHA-256 of the file to the address, such as #sha256:4f53….',
+  ),
+  'policy.SOURCE_MISMATCH': policies.usage(
+    'The SHA-256 of a policy at an address does not match the digest that pins it.',
+    'Review the change in the policy, then pin its new digest.',
+  ),
+  'policy.SOURCE_UNREADABLE': policies.usage(
+    'A policy could not be read from its https address or git revision.',
+    'Check the address with curl, or git:REVISION:PATH with git show, in the repository you are in.',
+  ),
   'policy.PARAMETER_MISSING': policies.usage(
     'The policy declares a parameter, and no value was given for it.',
     'Pass the value with --param NAME=VALUE.',

@@ -70,7 +70,10 @@ function gateOptions(command: Command): Command {
   const verifying = remoteOptions(
     evidenceOptions(
       parameterOption(
-        command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
+        command.option(
+          '--policy <file>',
+          'apply this policy: file, https://…#sha256:… or git:REVISION:PATH#sha256:… (default: the default policy)',
+        ),
       ),
     ),
     'for exports named by id: ',

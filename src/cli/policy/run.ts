@@ -30,6 +30,7 @@ import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { readVerifyOptions, verifyPath } from '../verify/run.ts';
+import { isPolicyAddress, readPinnedPolicy, readPolicyAddress, resolveAddress } from './source.ts';
 
 /** The policy of a file with everything that it extends (default: the default policy). */
 export async function openPolicy(
@@ -42,16 +43,17 @@ export async function openPolicy(
       throw usageError('the default policy has no parameters', 'Name a policy with --policy FILE.');
     return DEFAULT_POLICY;
   }
-  const read = async (file: string) => ({
-    path: file,
-    bytes: await readInput(file, MAX_POLICY_BYTES, cli),
-  });
-  return readPolicy(await read(path), (parent, from) => read(resolveBeside(from, parent)), values);
+  const read = async (file: string) =>
+    isPolicyAddress(file)
+      ? readPolicyAddress(cli, file)
+      : { path: file, bytes: await readInput(file, MAX_POLICY_BYTES, cli) };
+  const file = isPolicyAddress(path) ? await readPinnedPolicy(cli, path) : await read(path);
+  return readPolicy(file, (parent, from) => read(resolveBeside(from, parent)), values);
 }
 
 /** Paths in standard input are relative to the working directory. */
 const resolveBeside = (from: string, path: string): string =>
-  from === '-' ? path : join(dirname(from), path);
+  isPolicyAddress(from) ? resolveAddress(from, path) : from === '-' ? path : join(dirname(from), path);
 
 const MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,

@@ -59,7 +59,7 @@ const KEEP_ALIVE_MS = 15_000;
  * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
  */
-async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
+export async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
   const proxies = proxiesOf(cli.env);
   const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
   // NODE_DEBUG makes node:http print the token.

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { privateAuthority } from '../../support/tls.ts';
+import { call, drillproof, scratch } from '../make.ts';
+
+const HEAD = 'schemaVersion: 1\nkind: policy\n';
+const pin = (text: string): string => `#sha256:${createHash('sha256').update(text).digest('hex')}`;
+const base = `${HEAD}name: base\n`;
+const top = `${HEAD}name: top\nextends: [{ path: base.yaml, digest: '${pin(base).slice(1)}' }]\n`;
+const ZEROS = `#sha256:${'0'.repeat(64)}`;
+
+async function inRepository<T>(work: () => Promise<T>): Promise<T> {
+  const home = process.cwd();
+  await using dir = await scratch();
+  process.chdir(dir.root);
+  try {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example', ...args], { stdio: 'pipe' });
+    git('init', '-q');
+    await mkdir('rules');
+    await writeFile('rules/base.yaml', base);
+    await writeFile('rules/top.yaml', top);
+    git('add', '.');
+    git('commit', '-qm', 'rules');
+    git('tag', 'v1');
+    await writeFile('rules/top.yaml', 'changed');
+    return await work();
+  } finally {
+    process.chdir(home);
+  }
+}
+
+describe('a policy in a git revision', () => {
+  it('is read with what it extends as of the revision, whatever the files are now', async () => {
+    await inRepository(async () => {
+      const { code, stdout } = await call(['policy', 'check', `git:v1:rules/top.yaml${pin(top)}`, '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        name: 'top',
+        sources: [{ path: 'git:v1:rules/base.yaml' }, { path: 'git:v1:rules/top.yaml' }],
+      });
+    });
+  });
+
+  it.each([
+    ['without a digest', 'git:v1:rules/top.yaml', 'policy.SOURCE_UNPINNED'],
+    ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],
+    ['of a revision that does not exist', `git:v2:rules/top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
+    ['of an option in place of a revision', `git:--help:top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
+  ])('%s is a wrong call', async (_, place, expected) => {
+    await inRepository(async () => {
+      const { code, stderr } = await call(['gate', 'any', '--policy', place]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
+    });
+  });
+});
+
+describe('a policy at an https address', () => {
+  it('is read with what it extends, pinned by its digest, and without redirects', async () => {
+    const authority = privateAuthority();
+    const files: Readonly<Record<string, string>> = { '/rules/top.yaml': top, '/rules/base.yaml': base };
+    const server = createServer(authority.serverFor('IP:127.0.0.1'), (request, response) => {
+      const text = files[request.url ?? ''];
+      if (text === undefined) response.writeHead(302, { location: '/rules/top.yaml' });
+      response.end(text);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const check = (place: string) =>
+        drillproof(['policy', 'check', `https://127.0.0.1:${port}/rules/${place}`, '--json'], {
+          env: { NODE_EXTRA_CA_CERTS: authority.file },
+        });
+      const [good, changed, redirected] = await Promise.all([
+        check(`top.yaml${pin(top)}`),
+        check(`top.yaml${ZEROS}`),
+        check(`moved.yaml${pin(top)}`),
+      ]);
+      expect(JSON.parse(good.stdout)).toMatchObject({ name: 'top' });
+      expect([good.code, changed.code, redirected.code]).toEqual([0, 2, 2]);
+      expect(changed.stdout + changed.stderr).toContain('policy.SOURCE_MISMATCH');
+      expect(redirected.stdout + redirected.stderr).toContain('policy.SOURCE_UNREADABLE');
+    } finally {
+      server.close();
+      authority.remove();
+    }
+  });
+
+  it('is refused over http', async () => {
+    const { code, stderr } = await call(['policy', 'check', `http://127.0.0.1:1/p.yaml${ZEROS}`]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('policy.SOURCE_UNREADABLE')]);
+  });
+});
