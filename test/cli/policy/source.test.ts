@@ -14,13 +14,14 @@ const base = `${HEAD}name: base\n`;
 const top = `${HEAD}name: top\nextends: [{ path: base.yaml, digest: '${pin(base).slice(1)}' }]\n`;
 const ZEROS = `#sha256:${'0'.repeat(64)}`;
 
+const git = (...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example', ...args], { stdio: 'pipe' });
+
 async function inRepository<T>(work: () => Promise<T>): Promise<T> {
   const home = process.cwd();
   await using dir = await scratch();
   process.chdir(dir.root);
   try {
-    const git = (...args: readonly string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example', ...args], { stdio: 'pipe' });
     git('init', '-q');
     await mkdir('rules');
     await writeFile('rules/base.yaml', base);
