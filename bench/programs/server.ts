@@ -57,7 +57,7 @@ async function servePlane(): Promise<void> {
   const sink = createWriteStream('/dev/null');
   const write = (line: string): void => void sink.write(line);
   const log = plane.createLog({ level: 'info', format: 'json', write, now: Date.now });
-  const limits = { requestsPerSecond: 1e6, requestBurst: 1e6 };
+  const limits = { requestsPerSecond: 1e6, requestBurst: 1e6, downloadsPerSecond: 1e6, downloadBurst: 1e6 };
   await plane.listen(plane.createServer({ store, blobs, limits, log }), { port: Number(port), log });
 }
 

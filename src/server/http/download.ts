@@ -197,7 +197,7 @@ export async function answerDownload(download: Download, context: DownloadContex
     const { range, ...head } = decide(download, blob.bytes, context);
     if (context.method === 'HEAD') return { ...head, body: null };
     if (range.end - range.start <= ONE_SHOT_BYTES)
-      return { ...head, body: Buffer.from(await blob.access().read(range.start, range.end - range.start)) };
+      return { ...head, body: await blob.access().read(range.start, range.end - range.start) };
     handedOver = true;
     return { ...head, body: largeBody(blob, range, context) };
   } finally {

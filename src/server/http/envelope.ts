@@ -139,18 +139,23 @@ export type LargeBody = {
 
 /** What is sent: a refusal has its code. */
 export type Answer = Pick<ErrorAnswer, 'status' | 'headers'> & {
-  readonly body: string | Uint8Array<ArrayBuffer> | LargeBody | null;
+  readonly body: string | Uint8Array | LargeBody | null;
   readonly code?: ControlCode;
 };
 
 const isLarge = (body: Answer['body']): body is LargeBody =>
   body !== null && typeof body === 'object' && 'writeTo' in body;
 
+const webBody = (body: Answer['body']): BodyInit | null => {
+  if (isLarge(body)) return body.toWeb();
+  return body instanceof Uint8Array ? Uint8Array.from(body) : body;
+};
+
 /** Sends an answer. Writing to the response of Node takes a fraction of the time of the objects of the web. */
 export async function sendAnswer({ status, headers, body }: Answer, to: Outgoing): Promise<Response> {
   const { outgoing, method } = to;
   if (outgoing === undefined || method === 'HEAD' || body === null)
-    return new Response(isLarge(body) ? body.toWeb() : body, { status, headers });
+    return new Response(webBody(body), { status, headers });
   outgoing.writeHead(status, headers);
   if (isLarge(body)) await body.writeTo(outgoing);
   else outgoing.end(body);

@@ -65,7 +65,8 @@ function remembering(database: DatabaseSync): {
     if (seen !== current) results.clear();
     current = seen;
     isCurrent = true;
-    nextTick(committed); // before anything else can arrive
+    // The tick comes after all microtasks, and before anything else can arrive; from here it would come before them.
+    queueMicrotask(() => nextTick(committed));
   };
   const remember = <T>(key: string, read: () => Promise<T>): Promise<T> => {
     if (!isCurrent) check();
