@@ -1,9 +1,14 @@
 import { checkArguments, COUNT, defined, optional, TEXT, withMembers } from '../bytes/index.ts';
 import { availableParallelism } from 'node:os';
 import {
+  type BundleReport,
+  createPartContext,
   type Depth,
   type ExportReport,
+  type Listing,
   type PartVerifier,
+  settingsOf,
+  verifyArchive,
   verifyExport,
   type VerifyExportOptions,
   type VerifyProgress,
@@ -23,6 +28,10 @@ export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'c
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
 /** A part takes as long as so many bytes even when it is empty. */
 const PART_BYTES = 10 * 2 ** 10;
+/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. */
+const SMALL_PART_BYTES = 256 * 2 ** 10;
+/** This thread takes a part only while so many wait for the others. */
+const BACKLOG = 64;
 /** Parts in progress per thread, so that batches of small parts fill. */
 const AHEAD = 128;
 
@@ -44,12 +53,34 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
   const pool = await createVerifyPool(jobs, buildPoolSettings(folder, rest));
+  const { onProgress: _onProgress, dsse: _dsse, keep: _keep, ...verifying } = rest;
+  const settings = settingsOf(verifying);
   let small = true;
+  let isHelping = false;
+  let isBusy = false;
   const onProgress = (event: VerifyProgress): void => {
-    if (event.kind === 'planned') small = !isWorthThreads(event, rest);
+    if (event.kind === 'planned') {
+      small = !isWorthThreads(event, rest);
+      isHelping = event.bytes / event.parts < SMALL_PART_BYTES;
+      if (isHelping) pool.limit(jobs - 1);
+    }
     rest.onProgress?.(event);
   };
-  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
+  const verifyHere = async (path: string, listed: Listing): Promise<BundleReport> => {
+    const access = await source.open(path);
+    try {
+      return await verifyArchive(access, createPartContext(settings, { listed }));
+    } finally {
+      await access.close();
+    }
+  };
+  const verifyPart: PartVerifier = (path, listed) => {
+    if (small) return undefined;
+    const isSmall = Number(listed.row.bytes) < SMALL_PART_BYTES;
+    if (!isHelping || !isSmall || isBusy || pool.waiting() < BACKLOG) return pool.verify({ path, listed });
+    isBusy = true;
+    return verifyHere(path, listed).finally(() => void (isBusy = false));
+  };
   try {
     return await verifyExport(source, { ...rest, onProgress, verifyPart, concurrency: jobs * AHEAD });
   } finally {

@@ -31,6 +31,10 @@ export type VerifyPool = {
    *   memory or exited, `internal.BUG` when it failed
    */
   verify(job: PoolJob): Promise<BundleReport>;
+  /** Starts no more than so many threads from now on. */
+  limit(threads: number): void;
+  /** Jobs that wait for a thread. */
+  waiting(): number;
   close(): Promise<void>;
 };
 
@@ -62,6 +66,7 @@ export async function createVerifyPool(
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];
+  let most = size;
   let scheduled = false;
   let closed = false;
 
@@ -94,7 +99,7 @@ export async function createVerifyPool(
     scheduled = false;
     while (queue.length > 0) {
       if (closed) return;
-      const [thread = threads.size < size ? start() : undefined] = idle;
+      const [thread = threads.size < most ? start() : undefined] = idle;
       if (thread === undefined) return;
       idle.delete(thread);
       thread.batch = nextBatch(queue);
@@ -109,6 +114,8 @@ export async function createVerifyPool(
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
+    limit: (threads) => void (most = threads),
+    waiting: () => queue.length,
     async close() {
       closed = true;
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));

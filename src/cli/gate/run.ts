@@ -8,6 +8,8 @@ import { DrillproofError } from '../../errors.ts';
 import { mirrorExport } from '../../mirror/index.ts';
 import { mirrorDirectory } from '../../node/index.ts';
 import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
+import { count, groupBy } from '../../report/index.ts';
+import type { BundleReport } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
 import { toolName } from '../mirror/setting.ts';
@@ -40,7 +42,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   // Until a decision is made, the exit code says that the gate could not tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
-  const inputs = await readInputs(cli, names, options, how);
+  const inputs = await readInputs(cli, names, options, { ...how, keep: reduceReport });
   const { asOfMs, trust } = how;
   const evaluated = evaluate(inputs, policy, {
     asOfMs,
@@ -149,6 +151,20 @@ async function readInputs(
     inputs.push(await readInputOf(cli, name, options, how));
   }
   return inputs;
+}
+
+/**
+ * What a policy needs of a report on a bundle: of the findings with one code only the first, which says how many there
+ * are, so that memory does not depend on their number.
+ */
+export function reduceReport(report: BundleReport): BundleReport {
+  const groups = groupBy(report.findings, ({ code }) => code).values();
+  const findings = Array.from(groups, ([first, ...more]) =>
+    more.length === 0
+      ? first
+      : { ...first, message: `${first.message} (the first of ${count(more.length + 1)})` },
+  );
+  return { ...report, checks: [], findings };
 }
 
 async function readInputOf(

@@ -55,6 +55,7 @@ export type VerifyHow = VerifyOptions & {
   readonly trust?: TrustStore;
   readonly dsse?: readonly Uint8Array[];
   readonly jobs: number;
+  readonly keep?: (report: BundleReport) => BundleReport;
 };
 
 /** Verifies every path, writes each report as it is made, and sets the exit code to the worst of them. */
@@ -184,16 +185,16 @@ const expectations = (options: VerifyingOptions): Expectations =>
 export const verifyPath = (
   cli: Cli,
   path: string,
-  { jobs, ...how }: VerifyHow,
+  { jobs, keep = (report) => report, ...how }: VerifyHow,
 ): Promise<ExportReport | BundleReport> =>
   withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') {
       refuseExportExpectations(path, how.expect ?? {});
-      return verifyPart(evidence.access, how);
+      return keep(await verifyPart(evidence.access, how));
     }
     return withProgress(cli, 'verified', 'parts', ({ update }) => {
       const { source } = evidence;
-      const watched = { ...how, onProgress: follow(update) };
+      const watched = { ...how, keep, onProgress: follow(update) };
       if (source.kind === 'directory') return verifyDirectory(path, { ...watched, jobs });
       return verifyExport(source, source.kind === 's3' ? { ...watched, concurrency: jobs } : watched);
     });

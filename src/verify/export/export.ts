@@ -34,6 +34,7 @@ const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
   verifyPart: optional(FUNCTION),
   concurrency: optional(COUNT),
   onProgress: optional(FUNCTION),
+  keep: optional(FUNCTION),
   dsse: optional(ENVELOPES),
 };
 

@@ -34,6 +34,8 @@ export type PartScheduling = {
   /** Parts verified at the same time; default 1. */
   readonly concurrency?: number;
   readonly onProgress?: (event: VerifyProgress) => void;
+  /** What stays in memory of the report on a part, once its verdict is known; default: everything. */
+  readonly keep?: (report: BundleReport) => BundleReport;
 };
 
 /** Parts that are verified before other tasks get a turn, so that an abort is noticed and progress is shown. */
@@ -44,7 +46,7 @@ export async function verifyParts(
   tree: ExportContext,
   manifest: ExportManifest,
   { signer, envelopes }: ExportSigning,
-  { onProgress, verifyPart, concurrency = 1 }: PartScheduling,
+  { onProgress, verifyPart, concurrency = 1, keep = (report) => report }: PartScheduling,
 ): Promise<StepOf<readonly BundleReport[]>> {
   const { source, settings, files } = tree;
   const { parts: rows, organizationId, fromAtMs, throughAtMs } = manifest;
@@ -70,7 +72,7 @@ export async function verifyParts(
     });
     done++;
     onProgress?.(progressOf(row, report, done, rows.length));
-    return report;
+    return keep(report);
   });
   return summarizeMetadata(reports);
 }

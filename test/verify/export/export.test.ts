@@ -1,3 +1,4 @@
+import type { BundleReport } from '../../../src/verify/index.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
@@ -408,6 +409,15 @@ describe('the work of a verification', () => {
       { ...part, evidenceBundleId: 'evidence_000000000001', bytes: bytes[0], done: 1 },
       { ...part, evidenceBundleId: 'evidence_000000000002', bytes: bytes[1], done: 2 },
     ]);
+  });
+
+  test('keeps of each report what the caller wants, after its verdict is known', async () => {
+    const keep = (report: BundleReport): BundleReport => ({ ...report, verdict: 'verified', checks: [] });
+    const files = { ...made.files, [PART]: made.files[SECOND]! };
+    const events: unknown[] = [];
+    const report = await verify(files, { keep, onProgress: (event) => events.push(event) });
+    expect(report.parts.map(({ checks }) => checks)).toEqual([[], []]);
+    expect(events[1]).toMatchObject({ verdict: 'failed' });
   });
 
   test('ends with the reason of an aborted signal, wherever it is', async () => {
