@@ -21,7 +21,9 @@ it('many small parts have the same report with one thread, and with threads that
     }
     const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
     const alone = await verifyDirectory(root, { ...options, jobs: 1 });
-    expect(alone.parts.filter(({ verdict }) => verdict === 'verified')).toHaveLength(PARTS - damaged.size - 1);
+    expect(alone.parts.filter(({ verdict }) => verdict === 'verified')).toHaveLength(
+      PARTS - damaged.size - 1,
+    );
     for (const jobs of [2, 3]) expect(await verifyDirectory(root, { ...options, jobs })).toEqual(alone);
   } finally {
     await rm(root, { recursive: true });
