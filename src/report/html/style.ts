@@ -47,7 +47,7 @@ caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
 thead th{border-bottom-width:2px;white-space:nowrap}
 tbody th{font-weight:400}
-td code,tbody th code{display:inline-block;min-width:9rem}
+td:has(code),tbody th:has(code){min-width:8rem}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .plot{width:100%;height:auto;display:block}
 .plot text{fill:var(--text);font:12px system-ui,sans-serif}
@@ -70,5 +70,5 @@ h2,h3{break-after:avoid}
 .case,.chain li,tr,.plot,.verdict,dl,pre{break-inside:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}
-td code,tbody th code{min-width:0}}
+td:has(code),tbody th:has(code){min-width:0}}
 `;
