@@ -1,7 +1,7 @@
 import { type Digest, memoryAccess, once, type RandomAccess } from '../../bytes/index.ts';
 import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
-import { checkPackages, openBuild } from '../builds/check-build.ts';
+import { checkPackages, openBuild, provenanceOf } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
 import { derivedId } from '../ids.ts';
 import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
@@ -52,7 +52,10 @@ export async function ingestBuild(
   await checkPackages(build, limits.toolSourceBytes);
   const { buildHash } = build;
   const archive = await blobs.put(once(bytes));
-  const attempt = attemptOf(project, { buildHash, archive }, requestedBy, now());
+  const attempt = {
+    ...attemptOf(project, { buildHash, archive }, requestedBy, now()),
+    ...provenanceOf(build, archive),
+  };
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await writeHolding(context, [archive.digest], async (tx) => {

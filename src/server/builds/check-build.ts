@@ -1,4 +1,5 @@
 import { type Digest, digestOf, digestStream, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
+import type { BuildAttempt } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type BuildLock,
@@ -9,6 +10,7 @@ import {
   readEntry,
 } from '../../evidence/index.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import type { BlobRef } from '../store/store.ts';
 
 const BUILD_LOCK = 'build.json';
 const MAX_EXPANDED_BYTES = 1024 * 1024 * 1024;
@@ -68,6 +70,19 @@ export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
     throw new DrillproofError('build.ARCHIVE_INVALID', 'the archive has no build.json');
   const bytes = await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes);
   return { archive, lock: parseBuildLock(bytes), buildHash: digestOf(bytes) };
+}
+
+// The control API lists at most so many; a part of them would look like all.
+const MAX_CLOSURE = 2_000;
+
+/** Where a build came from: the digest of its archive, and the files that its lock names, sorted. */
+export function provenanceOf(
+  { lock }: OpenBuild,
+  archive: Pick<BlobRef, 'digest'>,
+): Pick<BuildAttempt, 'sourceClosure' | 'sourceDigest'> {
+  const paths = new Set(lock.packages.flatMap((locked) => filesOf(locked).map(({ path }) => path)));
+  const sourceClosure = paths.size > MAX_CLOSURE ? [] : [...paths].toSorted();
+  return { sourceClosure, sourceDigest: archive.digest };
 }
 
 /**

@@ -9,7 +9,7 @@ import { dropPieces } from './upload-pieces.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove, isEnd, mayMove } from '../states.ts';
 import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
-import { checkPackages, openBuild } from './check-build.ts';
+import { checkPackages, openBuild, type OpenBuild, provenanceOf } from './check-build.ts';
 
 /**
  * An attempt after one transition.
@@ -19,7 +19,7 @@ export function moveAttempt(
   attempt: BuildAttempt,
   state: BuildAttemptState,
   nowMs: number,
-  ends: Partial<Pick<BuildAttempt, 'diagnostics' | 'buildHash'>> = {},
+  ends: Partial<Pick<BuildAttempt, 'diagnostics' | 'buildHash' | 'sourceClosure' | 'sourceDigest'>> = {},
 ): BuildAttempt {
   assertMove('buildAttempt', attempt.state, state);
   const moved = { ...attempt, ...ends, state, updatedAtMs: nowMs };
@@ -135,7 +135,12 @@ async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<bo
 }
 
 /** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
-const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<BuildAttempt> =>
+const succeed = (
+  work: BuildWork,
+  ref: AttemptRef,
+  archive: BlobRef,
+  build: OpenBuild,
+): Promise<BuildAttempt> =>
   changeAttempt(work, ref, async (tx, row, nowMs) => {
     const { resource } = row;
     if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
@@ -150,7 +155,11 @@ const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<Bu
     await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
     await tx.builds.save({ organizationId, projectId, buildHash, archive });
-    return end(tx, row, moveAttempt(resource, 'succeeded', nowMs, { buildHash }));
+    return end(
+      tx,
+      row,
+      moveAttempt(resource, 'succeeded', nowMs, { buildHash, ...provenanceOf(build, archive) }),
+    );
   });
 
 async function checkArchive(
@@ -158,7 +167,7 @@ async function checkArchive(
   ref: AttemptRef,
   attempt: BuildAttempt,
   archive: BlobRef,
-): Promise<void> {
+): Promise<OpenBuild> {
   await stepTo(work, ref, 'fetching');
   const blob = await work.blobs.open(archive.digest);
   try {
@@ -172,6 +181,7 @@ async function checkArchive(
     }
     await stepTo(work, ref, 'verifying');
     await checkPackages(build, work.limits.toolSourceBytes);
+    return build;
   } finally {
     await blob.close();
   }
@@ -192,14 +202,15 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
   )
     return attempt;
   const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
+  let build: OpenBuild;
   try {
-    await checkArchive(work, ref, attempt, archive);
+    build = await checkArchive(work, ref, attempt, archive);
   } catch (error) {
     const failure = diagnosticOf(error);
     if (failure === undefined) throw error;
     return fail(work, ref, failure);
   }
-  return succeed(work, ref, archive);
+  return succeed(work, ref, archive, build);
 }
 
 const BATCH = 100;

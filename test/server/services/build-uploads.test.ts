@@ -194,6 +194,8 @@ describe('sending the archive', () => {
       updatedAtMs: NOW_MS + 10,
       finishedAtMs: NOW_MS + 10,
       buildHash: build.buildHash,
+      sourceClosure: ['greeter/index.js', 'greeter/package.json', 'greeter/ui.html'],
+      sourceDigest: digestOf(build.bytes),
     });
     expect(await read(attempt)).toEqual(done);
     const path = `/v1/projects/${PROJECT}/builds/${encodeURIComponent(build.buildHash)}/tools/source`;
