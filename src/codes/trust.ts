@@ -68,7 +68,7 @@ export const trustCodes = {
   ),
   'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this kind of statement.',
-    'If that is intended, add the purpose to the key in the trust store.',
+    'If you trust the key for it, name all purposes: keys set KEY --purpose evidence --purpose export --trust FILE.',
   ),
   'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this project.',

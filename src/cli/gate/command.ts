@@ -17,8 +17,8 @@ import { summaryOptions, type SummaryOptions } from './summary.ts';
 
 const MORE = `
 Only the policy and the keys that you name are used. The default policy
-requires: signed by a trusted key, every byte bound, the drill passed, the list
-pinned or attested.
+requires: signed by a trusted key, every byte bound, the drill passed without
+contradicting itself, the list pinned or attested.
 
 Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
 nothing to check, 130 interrupted.`;

@@ -313,6 +313,11 @@ export const policySchema = closed({
   waivers: z.array(waiverSchema).max(MAX_ITEMS).readonly().exactOptional(),
 });
 
+/** The schemas of values for which a parameter can stand; `describe` copies a schema and keeps its definition. */
+export const PARAMETRIC: ReadonlySet<unknown> = new Set(
+  [conditionSchema, whole, digest, distinct, percent, duration].map((schema) => schema._zod.def),
+);
+
 /** Whether a document is of a later version of the format. */
 export const isNewer = (value: JsonValue): boolean =>
   typeof value === 'object' && value !== null && 'schemaVersion' in value && Number(value.schemaVersion) > 1;

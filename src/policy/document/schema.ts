@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { policySchema } from './document.ts';
+import { PARAMETRIC, policySchema } from './document.ts';
 
 /** The published JSON Schema of a policy. */
 export const POLICY_SCHEMA_ROW = {
@@ -11,9 +11,26 @@ export const POLICY_SCHEMA_ROW = {
   schema: policySchema,
 };
 
+/** A parameter in the place of a value. */
+const PARAM = {
+  type: 'object',
+  properties: { param: { type: 'string' } },
+  required: ['param'],
+  additionalProperties: false,
+};
+
 /** The JSON Schema (2020-12) of a row, as it is written to its file. */
 export function formatSchema({ name, version, title, description, schema }: SchemaRow): string {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    reused: schema === policySchema ? 'ref' : 'inline',
+    override({ zodSchema, jsonSchema }) {
+      if (schema !== policySchema || !PARAMETRIC.has(zodSchema._zod.def)) return;
+      const value = { ...jsonSchema };
+      for (const name of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, name);
+      Object.assign(jsonSchema, { anyOf: [value, PARAM] });
+    },
+  });
   const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
   return `${JSON.stringify({ ...head, ...rest }, null, 2)}\n`;
 }

@@ -188,7 +188,7 @@ export const exceedsKeys = (
 ): readonly string[] =>
   least === undefined || keys === undefined || least <= new Set(keys).size
     ? []
-    : [`cannot hold: ${least} different keys are required, and ${new Set(keys).size} are allowed`];
+    : [`cannot hold: ${least} different keys are required, and the policy allows ${new Set(keys).size}`];
 
 const joinNames = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
 
