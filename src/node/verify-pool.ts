@@ -114,7 +114,7 @@ export async function createVerifyPool(
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
-    limit: (threads) => void (most = threads),
+    limit: (count) => void (most = count),
     waiting: () => queue.length,
     async close() {
       closed = true;

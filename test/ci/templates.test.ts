@@ -68,6 +68,10 @@ describe('the template for GitLab CI', async () => {
     expect(await written(job.artifacts.reports['junit']!)).toContain('<failure');
   });
 
+  it('the GitLab job ends with 2 without the single file, which is no answer', async () => {
+    expect(await run({ GATE_EVIDENCE: 'mirror', DRILLPROOF: 'absent.mjs' })).toBe(2);
+  });
+
   it('the GitLab job fails without evidence and for a missing path', async () => {
     expect([2, 3]).toContain(await run({}));
     expect(await run({ GATE_EVIDENCE: 'nowhere' })).toBe(3);

@@ -396,6 +396,7 @@ describe('what else lies in an export', () => {
   });
 });
 
+const keep = (report: BundleReport): BundleReport => ({ ...report, verdict: 'verified', checks: [] });
 const failToRead = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
 
 describe('the work of a verification', () => {
@@ -412,7 +413,6 @@ describe('the work of a verification', () => {
   });
 
   test('keeps of each report what the caller wants, after its verdict is known', async () => {
-    const keep = (report: BundleReport): BundleReport => ({ ...report, verdict: 'verified', checks: [] });
     const files = { ...made.files, [PART]: made.files[SECOND]! };
     const events: unknown[] = [];
     const report = await verify(files, { keep, onProgress: (event) => events.push(event) });
