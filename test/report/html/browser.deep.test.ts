@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderReportPage } from '../../../src/report/index.ts';
+import { drawChart } from '../../../src/cli/report/charts.ts';
+import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
+import { renderHistoryPage, renderReportPage } from '../../../src/report/index.ts';
+import { NO } from '../decision/makers.ts';
 import { makeReports } from './samples.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -15,7 +18,13 @@ const pages = new Map<string, string>();
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   const { good, damaged, trust } = await makeReports();
-  const texts = { good: renderReportPage(good, { trust }), damaged: renderReportPage(damaged, { trust }) };
+  const entries = [good, damaged].map((report, at) => ({ name: `${at}.json`, report }));
+  const texts = {
+    good: renderReportPage(good, { trust }),
+    damaged: renderReportPage(damaged, { trust }),
+    history: renderHistoryPage(entries, { asOfMs: good.asOfMs, draw: drawChart, trust }),
+    decision: renderDecisionPage(NO),
+  };
   for (const [name, text] of Object.entries(texts)) {
     const file = join(folder, `${name}.html`);
     writeFileSync(file, text);
@@ -33,6 +42,9 @@ describe('a page in Chromium', () => {
     ['good', 'dark'],
     ['damaged', 'light'],
     ['damaged', 'dark'],
+    ['history', 'light'],
+    ['history', 'dark'],
+    ['decision', 'dark'],
   ] as const)(
     '%s, %s: has no violation of accessibility, no error, and fits 360 px',
     async (name, colorScheme) => {

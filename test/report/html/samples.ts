@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import { type ExportReport, type Run, verifyExport } from '../../../src/verify/index.ts';
@@ -30,4 +31,31 @@ export async function makeReports(): Promise<{
   const good = { ...(await verifyExport(memorySource(files), options)), run };
   const damaged = await verifyExport(memorySource(changed), options);
   return { good, damaged: { ...damaged, run: { ...run, exitCode: 1 } }, trust };
+}
+
+/** The report with one text wherever evidence or a caller can put one. */
+export function attacked<T>(value: T, name?: string): T;
+export function attacked(value: unknown, name = ''): unknown {
+  if (typeof value === 'string')
+    return /^(?:kind|code|class|severity|id|state|verdict|completeness|depth|provenance|in|rule|answer|findings|outcome|found|repair)$/.test(
+      name,
+    )
+      ? value
+      : ATTACK;
+  if (Array.isArray(value)) return value.map((item: unknown) => attacked(item, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => [member, attacked(inner, member)]),
+  );
+}
+
+const OUR_TAGS =
+  /^<\/?(?:head|body|main|html|header|section|article|div|span|svg|circle|path|rect|line|text|figure|figcaption|h[1-3]|p|br|dl|dt|dd|ul|ol|li|table|caption|thead|tbody|tr|th|td|code|pre|strong|picture|source|img|a)$/;
+
+/** Expects a page of hostile text in which nothing became markup or a picture. */
+export function expectOurTags(page: string): void {
+  const [, body = ''] = page.split('</style>', 2);
+  expect(body).toContain('&lt;script&gt;');
+  expect(body).not.toMatch(/<script|onerror=alert\(2\)>|<\/style|\u2713|\u202E/);
+  for (const [tag] of body.matchAll(/<\/?[a-z][^\s>]*/g)) expect(tag).toMatch(OUR_TAGS);
 }

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { renderChainPage, renderHistoryPage, renderScrubPage } from '../../../src/report/index.ts';
+import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
+import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
+import { finding } from '../../../src/verify/index.ts';
+import { NO } from '../decision/makers.ts';
+import { DIGEST, exportReport, failedPart } from '../makers.ts';
+import { attacked, expectOurTags } from './samples.ts';
+
+const draw = () => ({ light: '<svg/>', dark: '<svg/>' });
+const scrub = {
+  schemaVersion: 1,
+  kind: 'scrub',
+  place: 'archive',
+  outcome: 'damaged',
+  mirrors: 1,
+  outcomes: { good: 0, damaged: 1, unreadable: 0, unread: 0 },
+  ...{ files: 2, read: 2, readBytes: 10, young: 0, left: 0, leftBytes: 0 },
+  results: [
+    { name: 'm', outcome: 'damaged', files: 2, read: 2, readBytes: 10, young: 0, left: 0, leftBytes: 0 },
+  ],
+  faults: [{ mirror: 'm', path: 'p', found: 'damaged', code: 'part.DIGEST_MISMATCH', message: 'it differs' }],
+  moreFaults: 0,
+  strays: ['stray'],
+} as const;
+const chain = {
+  schemaVersion: 1,
+  kind: 'report-chain',
+  verdict: 'invalid',
+  asOfMs: 0,
+  reports: [
+    {
+      name: 'n',
+      digest: DIGEST,
+      sequence: 1,
+      issuer: 'i',
+      report: { kind: 'export', result: 'r' },
+      keys: [],
+    },
+  ],
+  findings: [finding('report.FORKED', 'n', { message: 'm', expected: 'e', actual: 'a' })],
+} as const;
+const whole = exportReport({ parts: [failedPart(1)] });
+
+it.each<[string, () => string]>([
+  ['a decision', () => renderDecisionPage(attacked(NO))],
+  ['a scrub', () => renderScrubPage(attacked(scrub))],
+  ['a chain of signed reports', () => renderChainPage(attacked(chain))],
+  [
+    'many reports',
+    () => renderHistoryPage([attacked({ name: 'n', report: whole })], { asOfMs: 0, draw, chain }),
+  ],
+  [
+    'many paths',
+    () =>
+      BEGIN_REPORTS +
+      renderReportsRow({ path: attacked('p'), report: attacked(whole) }) +
+      endReports(undefined),
+  ],
+])('the page about %s keeps hostile text in its place', (_what, render) => {
+  expectOurTags(render());
+});
+
+it('the page about many reports counts bundles by verdict, and puts plots into images', () => {
+  const charts: unknown[] = [];
+  const page = renderHistoryPage([{ name: 'n', report: whole }], {
+    asOfMs: 0,
+    draw: (chart) => {
+      charts.push(chart.series.map(({ values }) => values));
+      return draw();
+    },
+  });
+  expect(charts[0]).toEqual([[0], [0], [0], [1]]);
+  expect(page).toContain('img-src data:');
+});
