@@ -29,7 +29,7 @@ export {
 } from './arguments.ts';
 export { abortable, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
 export { collectBytes, concatBytes, joinChunks } from './chunks.ts';
-export { assertEcdsaDer, type DerElement, derTag, rawEcdsa, readDer, readDerItems } from './der.ts';
+export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
 export { type Digest, digestAccess, digester, digestOf, digestSoon, digestStream } from './hash.ts';
 export { canonicalBytes, canonicalJson, parseCanonicalJson } from './json/canonical.ts';
 export {
