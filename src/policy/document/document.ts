@@ -315,7 +315,7 @@ export const policySchema = closed({
 
 /** The schemas of values for which a parameter can stand; `describe` copies a schema and keeps its definition. */
 export const PARAMETRIC: ReadonlySet<unknown> = new Set(
-  [conditionSchema, whole, digest, distinct, percent, duration].map((schema) => schema._zod.def),
+  [conditionSchema, whole, digest, distinct, percent, duration].map((schema) => schema.def),
 );
 
 /** Whether a document is of a later version of the format. */

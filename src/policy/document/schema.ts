@@ -25,9 +25,9 @@ export function formatSchema({ name, version, title, description, schema }: Sche
     io: 'input',
     reused: schema === policySchema ? 'ref' : 'inline',
     override({ zodSchema, jsonSchema }) {
-      if (schema !== policySchema || !PARAMETRIC.has(zodSchema._zod.def)) return;
+      if (schema !== policySchema || !('def' in zodSchema) || !PARAMETRIC.has(zodSchema.def)) return;
       const value = { ...jsonSchema };
-      for (const name of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, name);
+      for (const member of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, member);
       Object.assign(jsonSchema, { anyOf: [value, PARAM] });
     },
   });

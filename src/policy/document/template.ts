@@ -31,6 +31,9 @@ verdict:
 outcome:
   status: [completed]
   verdict: [passed]
+  # passRate: 95
+  # assertions: [stock-is-restored]
+  # checkpoints: [end]
 
 # The run result does not contradict itself.
 contradictions: refuse
@@ -41,11 +44,15 @@ completeness:
   # issuers: [acme-release]
   # bundles: { min: 1 }
   # coverage: full
+  # window: { last: 30d, lag: 1d }
 
 # signers:
 #   issuers: [acme-ci]
 #   keys: [sha256:…]
 #   distinct: 2
+#   distinctIssuers: 2
+#   roles: [{ role: build, issuers: [acme-ci] }, { role: quality, issuers: [acme-qa] }]
+#   validFor: 30d
 
 # age:
 #   max: 7d
@@ -59,11 +66,13 @@ completeness:
 #   drills: [checkout, { pattern: 'payment-*' }]
 #   targets: [shop]
 #   builds: [sha256:…]
+#   distinctSeeds: 3
 
 # drills:
 #   required:
 #     - checkout
 #     - { drill: refund, min: 3, outcome: passed }
+#     - { drill: refund, outcome: passed, ran: 7d, latest: true }
 
 # Require every trial and attempt of each run. Reruns are refused unless allowed.
 # trials: complete
@@ -74,6 +83,23 @@ completeness:
 
 # findings:
 #   warnings: refuse
+
+# One of these sets of rules must hold too.
+# anyOf:
+#   - age: { run: 2d }
+#   - signers: { distinct: 2 }
+
+# Rules whose violations are only warnings, always or before a moment.
+# enforcement:
+#   age.run: { severity: warn }
+#   signers.distinct: { effectiveFrom: 2026-12-31 }
+
+# Values that the caller gives with --param; { param: commit } stands for one.
+# parameters:
+#   commit: { type: commit }
+
+# How far the clocks of runners and signers may differ.
+# clockSkew: 5m
 
 # waivers:
 #   - code: policy.OUTCOME_VERDICT
