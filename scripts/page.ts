@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { REPORT_CSS } from '../src/report/html/style.ts';
 import { directImports } from './direct-imports.ts';
+import { notices } from './notices.ts';
 
 const SOURCE = 'src/web/page';
 const NAME = 'drillproof.html';
 
 /** Writes the page that verifies evidence in a browser, and next to it its SHA-256, which is published apart from it. */
 export async function buildPage(folder: string): Promise<void> {
-  const page = await makePage();
+  const page = await makePage(folder);
   const digest = createHash('sha256').update(page).digest('hex');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, NAME), page);
@@ -18,10 +19,12 @@ export async function buildPage(folder: string): Promise<void> {
   console.log(`${digest}  ${join(folder, NAME)}`);
 }
 
-/** The page. Its policy names the hashes of its script, its style and its worker, and allows nothing else. */
-export async function makePage(): Promise<string> {
+/**
+ * The page. With a folder, the licences of the packages inside it go there. Its policy names the hashes of its script, its style and its worker, and allows nothing else.
+ */
+export async function makePage(folder?: string): Promise<string> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
-  const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
+  const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) }, folder);
   const script = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker) });
   const style = REPORT_CSS + (await readFile(`${SOURCE}/page.css`, 'utf8'));
   const values = {
@@ -34,7 +37,11 @@ export async function makePage(): Promise<string> {
   return Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
 }
 
-async function bundle(entry: string, define: Readonly<Record<string, string>>): Promise<string> {
+async function bundle(
+  entry: string,
+  define: Readonly<Record<string, string>>,
+  outdir?: string,
+): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -48,7 +55,8 @@ async function bundle(entry: string, define: Readonly<Record<string, string>>): 
     write: false,
     define,
     conditions: ['drillproof:source'],
-    plugins: [directImports],
+    metafile: true,
+    ...(outdir === undefined ? { plugins: [directImports] } : { outdir, plugins: [directImports, notices] }),
   });
   // Nothing in it may end the element that it stands in.
   return outputFiles[0]!.text
