@@ -15,7 +15,12 @@ const scrub = {
   outcome: 'damaged',
   mirrors: 1,
   outcomes: { good: 0, damaged: 1, unreadable: 0, unread: 0 },
-  ...{ files: 2, read: 2, readBytes: 10, young: 0, left: 0, leftBytes: 0 },
+  files: 2,
+  read: 2,
+  readBytes: 10,
+  young: 0,
+  left: 0,
+  leftBytes: 0,
   results: [
     { name: 'm', outcome: 'damaged', files: 2, read: 2, readBytes: 10, young: 0, left: 0, leftBytes: 0 },
   ],
