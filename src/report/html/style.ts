@@ -70,5 +70,7 @@ h2,h3{break-after:avoid}
 .case,.chain li,tr,.plot,.verdict,dl,pre{break-inside:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}
-td:has(code),tbody th:has(code){min-width:0}}
+td:has(code),tbody th:has(code){min-width:6.5rem}
+table{font-size:8.5pt}
+.scroll thead th,td .state{white-space:normal}}
 `;
