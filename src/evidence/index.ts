@@ -69,7 +69,7 @@ export {
   selectionDigest,
   sumBytes,
 } from './export/manifest.ts';
-export { assertExportFiles, openZipEvidence } from './export/open-zip.ts';
+export { assertExportFiles, isExportPath, openZipEvidence } from './export/open-zip.ts';
 export {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,

@@ -2,7 +2,7 @@ export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
 export { diffReports } from './diff.ts';
 export { chainOf } from './html/chain.ts';
-export { renderChainPage } from './html/pages/chained.ts';
+export { renderChainBody, renderChainPage } from './html/pages/chained.ts';
 export { type Chart, type HistoryEntry, renderHistoryPage } from './html/pages/history.ts';
 export { BEGIN_REPORTS, endReports, renderReportsRow } from './html/pages/many.ts';
 export { markupText } from './html/markup.ts';

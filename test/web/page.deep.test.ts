@@ -54,6 +54,18 @@ async function writeSparsePart(name: string): Promise<void> {
   expect(dataOffset).toBeGreaterThan(0);
 }
 
+const LATER = NOW + 366 * 24 * 3600 * 1000;
+
+/** Two reports in a chain, and the trust store of the auditor who signed them. */
+async function signReports(): Promise<void> {
+  await call(['keys', 'generate', '--out', 'auditor.pem']);
+  const purpose = ['--issuer', 'auditor', '--purpose', 'report'];
+  await call(['keys', 'add', 'auditor.pub.pem', ...purpose, '--trust', 'auditors.json']);
+  const sign = ['verify', 'export', ...TRUST, '--sign', 'auditor.pem', '--issuer', 'auditor', '--quiet'];
+  await call([...sign, '--format', 'json=1.dsse.json']);
+  await call([...sign, '--format', 'json=2.dsse.json', '--previous', '1.dsse.json']);
+}
+
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'drillproof-web-'));
   process.chdir(dir);
@@ -72,6 +84,7 @@ beforeAll(async () => {
     write('.', { 'export.zip': await pack(Object.entries(made.files)) }),
     write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
   ]);
+  await signReports();
   const page = await readPage();
   server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -146,6 +159,22 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(ISSUER)})`);
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.saved()).toBe(await asJson('part.zip', '--key', `key.pem,issuer=${ISSUER}`));
+    await page.close();
+  });
+
+  test('verifies a chain of signed reports, and finds the gap in it', async () => {
+    const page = await openPage(browser);
+    await page.choose('#file', [at('2.dsse.json'), at('1.dsse.json')]);
+    await page.choose('#keys-input', [at('auditors.json')]);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.verify(LATER)).toMatch(/^Chain of signed reports[^]*Trusted keys signed every report/);
+    const verify = ['report', 'verify', '1.dsse.json', '2.dsse.json', '--trust', 'auditors.json', '--json'];
+    expect(await page.saved()).toBe(
+      (await call([...verify, '--as-of', new Date(LATER).toISOString()])).stdout,
+    );
+    await page.choose('#file', [at('2.dsse.json')]);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.verify(LATER)).toContain('report.PREVIOUS_MISSING');
     await page.close();
   });
 

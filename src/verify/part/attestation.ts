@@ -84,7 +84,8 @@ async function checkOwnAttestation(
     reproduction: statement.subject.reproduction,
   });
   const time = checkRunTime(subject, ATTESTATION, manifest.createdAtMs, statement.issuedAtMs);
-  return { ...joinSteps([result, checkBinding(bundle, statement, runResult), noteFindings(time)]), value };
+  const binding = [checkBinding(bundle, statement, runResult), recordCheck('attestation.binding', time)];
+  return { ...joinSteps([result, ...binding]), value };
 }
 
 /** A bundle without an attestation is signed by the envelopes that the caller gave, or by no one. */

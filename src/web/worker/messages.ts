@@ -1,5 +1,6 @@
 import type { Code } from '../../codes/index.ts';
 import type { TrustedKey } from '../../trust/index.ts';
+import type { ReportChain } from '../../report/index.ts';
 import type { BundleReport, Listing, Verdict } from '../../verify/index.ts';
 import type { BlobTree } from '../sources.ts';
 
@@ -49,9 +50,9 @@ export type PartLine = {
   readonly keys: readonly (string | number)[];
 };
 
-/** A report as escaped HTML. */
+/** A result as escaped HTML. */
 export type View = {
-  readonly verdict: Verdict;
+  readonly verdict: Verdict | ReportChain['verdict'];
   readonly sections: readonly string[];
   readonly parts: readonly PartLine[];
 };
@@ -59,7 +60,7 @@ export type View = {
 /** A verification that came to an end. */
 export type Verified = {
   readonly view: View;
-  /** The same bytes as `drillproof verify --json` writes. */
+  /** The same bytes as `drillproof verify --json` writes, or `report verify --json`. */
   readonly json: string;
   /** Names of key files that are inside the evidence too. */
   readonly keysInside: readonly string[];

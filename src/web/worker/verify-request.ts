@@ -1,9 +1,19 @@
 import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { describeOptions, finishReport, stableJson } from '../../report/index.ts';
+import {
+  describeOptions,
+  finishReport,
+  markupText,
+  MAX_SIGNED_BYTES,
+  type Named,
+  renderChainBody,
+  stableJson,
+  verifyReportChain,
+} from '../../report/index.ts';
 import {
   importPublicKeys,
   parseTrustStore,
+  type Purpose,
   SIGNER_PURPOSES,
   type TrustedKey,
   trustStore,
@@ -16,8 +26,8 @@ import {
   verifyPart,
   type VerifyProgress,
 } from '../../verify/index.ts';
-import { readFile } from '../../evidence/index.ts';
-import { type ChosenEvidence, openTree } from '../sources.ts';
+import { isExportPath, readFile } from '../../evidence/index.ts';
+import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { KeyFile, Request, Verified } from './messages.ts';
 import { createPortPool } from './pool.ts';
 import { viewReport } from './view.ts';
@@ -36,7 +46,8 @@ type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly B
 /** Verifies what the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, asOfMs, manifestDigest } = request;
-  const trust = readKeyFiles(keys);
+  if (isSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
+  const trust = readKeyFiles(keys, SIGNER_PURPOSES);
   const evidence = await openTree(tree, context.onRead);
   const expect = defined({ manifestDigest: manifestDigest as Digest | undefined });
   const options = { asOfMs, expect, ...defined({ trust }) };
@@ -51,6 +62,29 @@ export async function verifyRequest(request: Request, context: RequestContext): 
     keysInside: await findKeysInside(evidence, keys),
   };
   return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
+}
+
+/** Only JSON, and nothing that an export has. */
+const isSignedReports = ({ files }: BlobTree): boolean =>
+  files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
+
+/** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
+async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Verified> {
+  const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
+  const files = await Promise.all(Array.from(tree.files, ([name, file]) => readSignedFile(name, file)));
+  const { reports } = verifyReportChain(files, options);
+  const places = new Map(reports.map(({ name, sequence = Infinity }) => [name, sequence]));
+  const chain = verifyReportChain(
+    files.toSorted((a, b) => places.get(a.name)! - places.get(b.name)!),
+    options,
+  );
+  const view = { verdict: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
+  return { view, json: stableJson(chain), keysInside: [] };
+}
+
+/** One byte more than the limit, so that a larger file is refused when it is parsed. */
+async function readSignedFile(name: string, file: Blob): Promise<Named<Uint8Array>> {
+  return { name, report: new Uint8Array(await file.slice(0, MAX_SIGNED_BYTES + 1).arrayBuffer()) };
 }
 
 /** Parts that are waiting in the pool, for each helper. */
@@ -93,18 +127,18 @@ const describeRequest = ({ tree, keys, asOfMs, manifestDigest }: Request) => {
 };
 
 /** The keys of all files together; `undefined` without any. @throws DrillproofError `trust.…`, naming the file */
-function readKeyFiles(files: readonly KeyFile[]): TrustStore | undefined {
-  return files.length === 0 ? undefined : trustStore(files.flatMap(readKeyFile));
+function readKeyFiles(files: readonly KeyFile[], purposes: readonly Purpose[]): TrustStore | undefined {
+  return files.length === 0 ? undefined : trustStore(files.flatMap((file) => readKeyFile(file, purposes)));
 }
 
-function readKeyFile({ name, bytes, issuer }: KeyFile): readonly TrustedKey[] {
+function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpose[]): readonly TrustedKey[] {
   try {
     if (issuer === undefined) return parseTrustStore(bytes).keys;
     return importPublicKeys(bytes).map((key) => ({
       ...key,
       issuer,
       compromised: true,
-      purposes: SIGNER_PURPOSES,
+      purposes,
     }));
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;

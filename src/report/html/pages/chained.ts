@@ -44,11 +44,9 @@ const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
       ? 'not_asked'
       : 'holds';
 
-/** The result of `report verify` as a page in one file. */
-export const renderChainPage = (chain: ReportChain): string =>
-  renderDocument(
-    'Chain of signed reports',
-    html`<header class="cover">
+/** The result of `report verify`: the cover, the chain, and what it does not mean. */
+export const renderChainBody = (chain: ReportChain): Markup =>
+  html`<header class="cover">
 <h1>Chain of signed reports</h1>
 ${renderFacts([
   ['Verified as of', isoTime(chain.asOfMs)],
@@ -60,5 +58,8 @@ ${renderFacts([
   ],
 ])}
 </header>
-${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderSection('caveats', 'What this does not mean', [html`<ul>${CAVEATS.map((text) => html`<li>${text}</li>`)}</ul>`])}`,
-  );
+${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderSection('caveats', 'What this does not mean', [html`<ul>${CAVEATS.map((text) => html`<li>${text}</li>`)}</ul>`])}`;
+
+/** The same as a page in one file. */
+export const renderChainPage = (chain: ReportChain): string =>
+  renderDocument('Chain of signed reports', renderChainBody(chain));
