@@ -1,5 +1,6 @@
 import { formatJsonPointer } from '../bytes/index.ts';
 import type { PolicyDocument } from './document/document.ts';
+import { FIXED_MEMBERS } from './document/parameters.ts';
 import { momentMs } from './document/values.ts';
 import { isRule, RULE_IDS } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
@@ -7,22 +8,13 @@ import { POLICY_RULES } from './rules/table.ts';
 /** A rule that cannot hold, cannot fail, or may mean something else. */
 export type Doubt = { readonly path: string; readonly message: string };
 
-/** Members whose text is not compared with evidence. */
-const OTHER = new Set([
-  '$schema',
-  'schemaVersion',
-  'kind',
-  'name',
-  'description',
-  'extends',
-  'parameters',
-  'enforcement',
-]);
+/** Whether the text of a member is compared with evidence. */
+const isCompared = (name: string): boolean => name === 'waivers' || !FIXED_MEMBERS.has(name);
 
 /** The rules of one document that cannot hold or cannot fail, and text that was probably meant as a pattern. */
 export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Doubt[] => [
   ...Object.entries(document).flatMap(([name, value]) =>
-    OTHER.has(name) ? [] : listOddValues(value, [name]),
+    isCompared(name) ? listOddValues(value, [name]) : [],
   ),
   ...RULE_IDS.flatMap((rule) =>
     (POLICY_RULES[rule](document)?.doubts ?? []).map((message) => ({

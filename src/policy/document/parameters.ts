@@ -57,8 +57,8 @@ export const parametersSchema = z.record(
 /** Values by name, as the caller gives them; `sample` to check a policy without any. */
 export type ParameterValues = Readonly<Record<string, string>> | 'sample';
 
-/** Members in which a parameter cannot stand: they say who decides, not what is required. */
-const FIXED = new Set([
+/** Members that say who decides, not what is required: a parameter cannot stand in them. */
+export const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   '$schema',
   'schemaVersion',
   'kind',
@@ -97,7 +97,7 @@ export function bindParameters(written: JsonValue, values: ParameterValues): Bou
   const declared = parsed.data?.parameters ?? {};
   const binding: Binding = { declared, values, issues: [], used: new Set() };
   const members = Object.entries(written).map(
-    ([name, value]) => [name, FIXED.has(name) ? value : bindValue(value, [name], binding)] as const,
+    ([name, value]) => [name, FIXED_MEMBERS.has(name) ? value : bindValue(value, [name], binding)] as const,
   );
   const names = Object.keys(declared);
   return {

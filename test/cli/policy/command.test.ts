@@ -224,6 +224,25 @@ describe('policy test', () => {
     expect(code).toBe(0);
   });
 
+  it('policy test takes envelopes and pins as the gate does', async () => {
+    await writeFile('rules.yaml', `${HEAD}signers: {distinct: 2}\ncompleteness: {vouched: [pinned]}\n`);
+    await call(['keys', 'generate', '--out', 'second.pem']);
+    await call(['keys', 'add', 'second.pub.pem', '--issuer', 'second', '--trust', 'trust.json']);
+    const sign = ['--key', 'second.pem', '--issuer', 'second', '--out', 'second.dsse.json'];
+    expect((await call(['dsse', 'create', 'part-1.zip', ...sign])).stderr).toBe('');
+    const { manifestDigest } = JSON.parse(
+      (await call(['verify', 'part-1.zip', '--trust', 'trust.json', '--json'])).stdout,
+    ) as { manifestDigest: string };
+    const one = `evidence: [part-1.zip], asOf: '${AT}'`;
+    await cases(
+      `  - {name: both, ${one}, dsse: [second.dsse.json], expectManifest: '${manifestDigest}', answer: yes}\n` +
+        `  - {name: one key, ${one}, expectManifest: '${manifestDigest}', answer: no, codes: [policy.TOO_FEW_KEYS]}\n` +
+        `  - {name: no pin, ${one}, dsse: [second.dsse.json], answer: no, rules: {completeness.vouched: failed}}\n`,
+    );
+    expect((await tried()).stdout).toContain('3 of 3 cases hold');
+    await writeFile('rules.yaml', `${HEAD}outcome: {verdict: [passed]}\n`);
+  });
+
   it.each([
     ['another answer', 'answer: no', 'the answer is yes, not no'],
     ['another state', 'answer: yes, rules: {age.max: passed}', 'age.max is not in the policy, not passed'],
