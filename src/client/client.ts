@@ -88,7 +88,7 @@ export type Client = Methods & {
     readonly uploads: {
       /**
        * Sends the archive of an upload to its address, without the token, and resumes it after failures of the network or
-       * in a later call. An address of another origin than the control plane is refused unless `origin` names it.
+       * in a later call. An address whose origin is not that of the control plane is refused unless `origin` names it.
        */
       readonly send: SendUpload;
     };

@@ -71,8 +71,8 @@ export const signedReportCodes = {
     'Pass an envelope that a command wrote with --sign or --signer.',
   ),
   'report.SUBJECT_MISMATCH': signed.mismatch(
-    'The statement names the digest of another report than the one that it contains.',
-    'Get the original envelope; this one was put together from two.',
+    'The digest in the statement does not match the report that it contains.',
+    'Get the original envelope; this one combines two.',
   ),
   'report.PREVIOUS_MISSING': signed.missing(
     'A signed report follows one that was not given, so the chain has a gap.',

@@ -66,7 +66,7 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   };
   // A smaller one is read once.
   if (blob.size <= HOLD_BYTES) return { ...access, read, readInto };
-  // Chromium refuses every read of a file that has another time of change than when it was chosen.
+  // Chromium refuses every read of a file whose time of change differs from when it was chosen.
   const assertUnchanged = (): void => void attempt(path, () => load(blob.slice(0, 1)));
   return { ...access, read, readInto, assertUnchanged };
 }

@@ -68,7 +68,7 @@ describe('the template for GitLab CI', async () => {
     expect(await written(job.artifacts.reports['junit']!)).toContain('<failure');
   });
 
-  it('the GitLab job ends with 2 without the single file, which is no answer', async () => {
+  it('the GitLab job ends with 2 without the single file, which is not an answer', async () => {
     expect(await run({ GATE_EVIDENCE: 'mirror', DRILLPROOF: 'absent.mjs' })).toBe(2);
   });
 

@@ -36,7 +36,7 @@ export const settings: readonly Setting[] = [
   setting('header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'),
   setting('headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'),
   setting('request-timeout', 'requestTimeoutMs', 'seconds for a JSON body, or a pause of an upload', 's'),
-  setting('upload-rate', 'uploadBytesPerSecond', 'bytes per second that an upload brings at least'),
+  setting('upload-rate', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'),
   setting('keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'),
   setting('stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'),
   setting('upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'),

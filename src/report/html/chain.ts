@@ -19,7 +19,7 @@ export type Link = {
   /** What it states if it holds. */
   readonly claim: string;
   readonly state: LinkState;
-  /** Why it does not hold, could not be told, or was not asked. */
+  /** Why it does not hold, is unknown, or was not asked. */
   readonly why?: string;
   /** The first link that does not hold: nothing behind it is claimed. */
   readonly first?: true;

@@ -130,7 +130,7 @@ async function openLarge(path: string): Promise<StoredObject> {
 
 /**
  * Bytes that are copied into a file while they are first read, whatever the order; later reads get the copy. `finish`
- * copies what nobody read.
+ * copies the rest.
  */
 function copyInto(
   source: RandomAccess,

@@ -26,7 +26,7 @@ export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: Ab
 const cuts = new WeakMap<object, AbortController>();
 
 /**
- * What is told when the client of a request has closed its half of the connection. The end of the request itself would
+ * The signal that the client of a request closed its half of the connection. The end of the request itself would
  * make Node close the other half too, before the client is answered.
  */
 export function cutOf(request: object): AbortController {

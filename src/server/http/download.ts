@@ -147,7 +147,7 @@ async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, 
     if (spare.length < MAX_SPARE) spare.push(buffer); // after a failure the system may still read from it
   } catch (error) {
     const { correlationId, log } = context;
-    // A client that leaves is no failure of the server; the line of the request says so.
+    // A client that disconnects is not a failure of the server; the log line of the request records it.
     if (!outgoing.destroyed) log({ level: 'warn', event: 'download.interrupted', correlationId, error });
     outgoing.destroy();
   }

@@ -104,7 +104,7 @@ async function settleBatch(context: SettleContext): Promise<number> {
 
 const MINUTE_MS = 60_000;
 
-/** Settles sessions, runs and turns that nobody reads. */
+/** Settles sessions, runs and turns past their deadline, which reading them does too. */
 export const deadlineSweep = (context: SettleContext): Sweep => ({
   name: 'deadlines',
   everyMs: MINUTE_MS,

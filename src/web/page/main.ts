@@ -92,7 +92,7 @@ function showResult(verified: Verified): void {
 const warnAboutKey = (file: string): HTMLElement =>
   makeElement('p', {
     className: 'note bad',
-    textContent: `The file ${printable(file)} is inside the evidence too. Use keys that you received on another way: whoever made the evidence could have put theirs there.`,
+    textContent: `The file ${printable(file)} is inside the evidence too. Use keys that you received separately: whoever made the evidence could have put their own there.`,
   });
 
 function showDetails(part: number, html: string): void {

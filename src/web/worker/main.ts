@@ -9,7 +9,7 @@ z.config({ jitless: true }); // the page forbids code from text
 
 const post = (message: Progress): void => postMessage(message);
 
-/** The page is told about reads this often. */
+/** Reads are reported to the page this often. */
 const READ_INTERVAL_MS = 100;
 let unreported = 0;
 let reportedAt = 0;

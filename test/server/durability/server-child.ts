@@ -1,4 +1,4 @@
-// A server that kills itself before (0) or after (1) the next commit from when it was told to: `node server-child.ts DATA`.
+// A server that kills itself before (0) or after (1) its next commit: `node server-child.ts DATA`.
 import { createServer, listen, openStores, type Store } from '../../../src/server/index.ts';
 import { UNHURRIED } from '../make.ts';
 

@@ -105,7 +105,7 @@ describe('the rate of a token that several servers share', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not ask again before the time that it was told', async () => {
+  it('does not ask again before the time that the server gave', async () => {
     const { rate, asked, clock } = shared(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
     for (let n = 0; n < 3; n++) expect(await rate.take('a')).toEqual({ retryAfterMs: 5 });
     clock.nowMs = 4;

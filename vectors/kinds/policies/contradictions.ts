@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
   ],
   [
     'list-claimed-where-an-issuer-is-required',
-    'nobody attested the list',
+    'no one attested the list',
     'Completeness',
     { completeness: { issuers: ['acme-ci'] } },
     [given(exportOf([bundle(1)], { completeness: 'claimed' }))],

@@ -68,7 +68,7 @@ export async function checkOutputFile(cli: Inputs, path: string, force: boolean)
 }
 
 /**
- * Removes what an earlier run wrote, so that nobody takes it for the result of this one. What a link names is emptied.
+ * Removes what an earlier run wrote, so that it is not mistaken for the result of this one. What a link names is emptied.
  * @throws DrillproofError as `writeOutputFile`
  */
 export async function removeStale(cli: Inputs, path: string): Promise<void> {

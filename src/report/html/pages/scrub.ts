@@ -16,7 +16,7 @@ const MEANING: Readonly<Record<ScrubReport['outcome'], string>> = {
 const CAVEATS = [
   'A scrub compares stored bytes with their digests. It does not say that a drill passed.',
   'Files that were skipped or left for another run were not read this time.',
-  'The journal of a scrub records when files were read. It is no proof.',
+  'The journal of a scrub records when files were read. It is not a proof.',
 ] as const;
 
 type Rows = 'results' | 'faults' | 'strays' | 'run';

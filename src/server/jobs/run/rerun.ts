@@ -75,7 +75,7 @@ async function changeRun(
 }
 
 // A rerun of a rerun that failed early is held to the first identity in the chain. A chain longer than this is not
-// followed further: nobody repeats failures that often, and imported runs could name each other.
+// followed further: longer chains do not occur in practice, and imported runs could name each other.
 const MAX_CHAIN = 100;
 
 async function firstIdentity(reads: Reads, original: HostedRun): Promise<HostedRun['identity']> {

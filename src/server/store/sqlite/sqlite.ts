@@ -239,7 +239,7 @@ function groupCommits(
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       await setImmediate(); // what has arrived at the same time joins the group
-      await runGroup().catch(() => undefined); // every member was told
+      await runGroup().catch(() => undefined); // every member has its result
     }
     running = undefined;
   };
