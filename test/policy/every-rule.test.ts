@@ -33,7 +33,7 @@ describe('evidence that fulfils every rule', () => {
     expect(judged).toMatchObject({
       'verdict.export': 1,
       'verdict.bundles': 4,
-      'age.max': 3,
+      'age.max': 4,
       'scope.organizations': 4,
       'scope.projects': 3,
       'drills.required': 1,

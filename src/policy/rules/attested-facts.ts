@@ -105,19 +105,22 @@ export const requireOrganizations = (allowed: readonly Condition[]): Evaluator =
 /** No statement is older than allowed; exactly as old is allowed. */
 export const requireMaxAge =
   (max: string): Evaluator =>
-  (facts) => ({
-    judged: facts.bundles.length,
-    problems: [
-      ...facts.exports.flatMap(({ report, ...place }) =>
-        report.signer === undefined ? [] : checkAge(place, [report.signer], max, facts),
-      ),
-      ...facts.bundles.flatMap((bundle) => {
-        const { signers = [] } = bundle.report;
-        if (!bundle.attested || signers.length === 0) return [buildUnattested(bundle, 'the time')];
-        return checkAge(bundle, signers, max, facts);
-      }),
-    ],
-  });
+  (facts) => {
+    const lists = facts.exports.flatMap(({ report: { signer }, ...place }) =>
+      signer === undefined ? [] : [{ place, signer }],
+    );
+    return {
+      judged: lists.length + facts.bundles.length,
+      problems: [
+        ...lists.flatMap(({ place, signer }) => checkAge(place, [signer], max, facts)),
+        ...facts.bundles.flatMap((bundle) => {
+          const { signers = [] } = bundle.report;
+          if (!bundle.attested || signers.length === 0) return [buildUnattested(bundle, 'the time')];
+          return checkAge(bundle, signers, max, facts);
+        }),
+      ],
+    };
+  };
 
 const NAMED = {
   assertions: (report: BundleReport) =>
