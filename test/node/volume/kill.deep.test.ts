@@ -19,9 +19,9 @@ const TIMEOUT = LONG ? 3_600_000 : 120_000;
 const childOf = (server: ExportSource, folder: string, options: ChildOptions) =>
   startNode('mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
-/** The first kill comes when more was sent than eight parts under way can be, so that one of them was proven. */
+/** The first kill comes when more parts were sent than can wait for a flush, so that some of them were proven. */
 const someBytes = (first: boolean): number =>
-  (first ? 10 * SHAPE.bytes : 0) + Math.random() * SHAPE.parts * SHAPE.bytes * (LONG ? 0.02 : 0.15);
+  (first ? 45 * SHAPE.bytes : 0) + Math.random() * SHAPE.parts * SHAPE.bytes * (LONG ? 0.02 : 0.15);
 
 type Round = { readonly kills: number; readonly sent: number };
 
