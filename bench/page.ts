@@ -46,7 +46,7 @@ whose names begin so, and the third with small inputs, to try a change; both onl
 seeds, and kept in \`drillproof-bench-1\` in the folder for temporary files (or in \`XDG_CACHE_HOME\`). Programs that are not
 installed are listed as missing.
 
-- **median**: of at least five runs (two where 100,000 parts are verified). The contenders take turns.
+- **median**: of {{rounds}}. The contenders take turns.
 - **spread**: the distance from the slowest to the fastest run, as a part of the median.
 - **ratio**: our speed divided by that of the other. Above 1, drillproof is faster.
 - **CPU, memory**: user and system time, and the highest memory of the largest process; in races of servers, those of
@@ -92,8 +92,17 @@ function section(result: Result): string {
 
 const bytes = (count: number): string => `${(count / 1000).toFixed(1)} kB`;
 
+const ROUNDS = 'at least five runs (two where 100,000 parts are verified)';
+const SHORT_ROUNDS =
+  'three runs, with inputs that are smaller than the titles say where a race has many parts (`--short`)';
+
 /** Writes the page and its pictures into a folder, in the format of the other pages. */
-export function writePage(folder: string, results: readonly Result[], bundles: readonly Bundle[]): void {
+export function writePage(
+  folder: string,
+  results: readonly Result[],
+  bundles: readonly Bundle[],
+  { short = false } = {},
+): void {
   const pictures = join(folder, 'performance');
   rmSync(pictures, { recursive: true, force: true });
   mkdirSync(pictures, { recursive: true });
@@ -103,7 +112,7 @@ export function writePage(folder: string, results: readonly Result[], bundles: r
   const sizes = bundles.map(({ name, minified, gzip }) => [name, bytes(minified), bytes(gzip)]);
   const page = join(folder, 'performance.md');
   const text = [
-    INTRODUCTION,
+    INTRODUCTION.replace('{{rounds}}', short ? SHORT_ROUNDS : ROUNDS),
     '## Summary',
     summary(results),
     '## Machine and versions',
@@ -115,5 +124,5 @@ export function writePage(folder: string, results: readonly Result[], bundles: r
     table([['import', 'minified', 'gzip'], ...sizes]),
   ];
   writeFileSync(page, `${text.join('\n\n')}\n`);
-  execFileSync(resolve(import.meta.dirname, '../node_modules/.bin/oxfmt'), [page], { cwd: folder });
+  execFileSync(resolve(import.meta.dirname, '../node_modules/.bin/oxfmt'), [resolve(page)], { cwd: folder });
 }

@@ -75,5 +75,5 @@ const bundles = withBundles ? await measureBundles() : [];
 if (bundles.length > 0) console.table(bundles);
 if (values.json) console.log(JSON.stringify(results));
 const folder = values.write ?? (isComplete ? resolve(import.meta.dirname, '../docs') : undefined);
-if (folder !== undefined) writePage(folder, results, bundles);
+if (folder !== undefined) writePage(folder, results, bundles, values);
 if (results.some((result) => 'failure' in result)) process.exitCode = 1;
