@@ -210,6 +210,7 @@ export const RACES: readonly Race[] = [
     target: 1,
     yardstick: UNZIP,
     limit: LIMIT,
+    inShortForm: true,
     prepare: prepareFull('store'),
   },
   {
@@ -218,7 +219,6 @@ export const RACES: readonly Race[] = [
     target: 1,
     yardstick: UNZIP,
     limit: LIMIT,
-    inShortForm: true,
     prepare: prepareFull('deflate'),
   },
   ...REMOTE_RACES,
