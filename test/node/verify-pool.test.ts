@@ -92,7 +92,6 @@ const runInThreads = (code: string): void => {
 };
 
 describe('a pool whose threads', () => {
-
   it('exit leaves every part unchecked', async () => {
     runInThreads('process.exit(7)');
     const report = await verifyInPool(made.files, 2);
