@@ -10,13 +10,10 @@ import { formatChecksums } from '../src/evidence/export/checksums.ts';
 import { createSigner, publicJwk, trustStoreJwks } from '../src/trust/index.ts';
 import {
   collect,
-  EXPORT_ID,
   makeBundleInput,
+  makeExportInput,
   makeSigning,
   makeTrust,
-  NOW,
-  ORGANIZATION,
-  PROJECT,
 } from '../test/support/evidence.ts';
 
 /** What an export for a race is made of: its parts, and the bytes of the log in each of them. */
@@ -30,7 +27,7 @@ export type Shape = {
 export const small = (parts: number): Shape => ({ parts, logBytes: 1500, compression: 'deflate' });
 
 /** A change here, or in what makes parts, needs a new folder. */
-const CACHE = join(process.env['XDG_CACHE_HOME'] ?? tmpdir(), 'drillproof-bench-1');
+const CACHE = join(process.env['XDG_CACHE_HOME'] ?? tmpdir(), 'drillproof-bench-2');
 
 const scalar = createHash('sha256').update('drillproof bench').digest();
 export const signer = createSigner(scalar);
@@ -60,22 +57,7 @@ async function writeExport(root: string, shape: Shape): Promise<void> {
   mkdirSync(join(folder, 'parts'), { recursive: true });
   const parts: PartFacts[] = [];
   for (let n = 1; n <= shape.parts; n++) parts.push(await writePart(folder, n, shape));
-  const { documents, manifest } = await packExport(
-    {
-      evidenceExportId: EXPORT_ID,
-      organizationId: ORGANIZATION,
-      scope: { kind: 'project', projectId: PROJECT },
-      fromAtMs: NOW - 200_000,
-      throughAtMs: NOW,
-      operationId: 'op_000000000001',
-      requestedBy: 'bench',
-      createdAtMs: NOW,
-      completedAtMs: NOW,
-      parts,
-      localReports: [],
-    },
-    makeSigning(signer),
-  );
+  const { documents, manifest } = await packExport(makeExportInput(parts), makeSigning(signer));
   for (const { path, bytes } of documents) writeFileSync(join(folder, path), bytes);
   writeFileSync(join(root, 'SHA256SUMS'), formatChecksums(manifest.parts));
   writeFileSync(join(root, 'trust.json'), JSON.stringify(trustStoreJwks(makeTrust(signer))));

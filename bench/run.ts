@@ -3,7 +3,7 @@
  *
  *     npm run bench                     every race; writes docs/performance.md
  *     npm run bench verify serve-read   the races whose names begin so
- *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; without a name what the tests run
+ *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; with --json what the tests run
  *     npm run bench -- --json           the results as JSON
  *     npm run bench -- --write FOLDER   also write the page and its pictures into this folder
  */

@@ -3,10 +3,9 @@ import type * as z from 'zod';
 /** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
 export type Acceptor = (value: unknown) => boolean;
 
-type Check = z.core.$ZodCheck<unknown>;
+type Check = z.core.$ZodCheck<never>;
 /** What the walk below reads of a schema and of a check. */
-type Def = {
-  readonly type: string;
+type Def = z.core.$ZodTypeDef & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
   readonly catchall?: z.core.$ZodType;
   readonly element: z.core.$ZodType;
@@ -14,7 +13,6 @@ type Def = {
   readonly options: readonly z.core.$ZodType[];
   /** The member that says which one of a union a value is. */
   readonly discriminator?: string;
-  readonly checks?: readonly Check[];
 };
 type CheckDef = {
   readonly check: string;
@@ -24,7 +22,7 @@ type CheckDef = {
 };
 
 const insideOf = <T>({ _zod: inside }: { readonly _zod: T }): T => inside;
-const defOf = (schema: z.core.$ZodType): Def => insideOf(schema).def as unknown as Def;
+const defOf = (schema: z.core.$ZodType): Def => insideOf(schema).def as Def;
 
 const isString: Acceptor = (value) => typeof value === 'string';
 
@@ -68,18 +66,18 @@ export function compileAcceptor(schema: z.core.$ZodType): Acceptor {
 
 /** The checks of a schema; a format, such as that of an integer, is a check of itself. */
 const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
-  const own = insideOf(schema).traits.has('$ZodCheck') ? [schema as unknown as Check] : [];
+  const own = insideOf(schema).traits.has('$ZodCheck') ? [schema as typeof schema & Check] : [];
   return [...own, ...(defOf(schema).checks ?? [])];
 };
 
 function compileCheck(check: Check): Acceptor {
-  const { check: kind, format, pattern, fn } = insideOf(check).def as unknown as CheckDef;
+  const { check: kind, format, pattern, fn } = insideOf(check).def as CheckDef;
   if (format === 'safeint') return Number.isSafeInteger;
   if (pattern !== undefined && !pattern.global && !pattern.sticky)
     return (value) => pattern.test(value as string);
   if (kind === 'custom' && fn !== undefined) return (value) => fn(value) === true;
   return (value) => {
-    const payload: z.core.ParsePayload = { value, issues: [] };
+    const payload: z.core.ParsePayload<never> = { value: value as never, issues: [] };
     return (
       insideOf(check).check(payload) === undefined && payload.issues.length === 0 && payload.value === value
     );

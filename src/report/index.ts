@@ -27,7 +27,12 @@ export {
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
 export { printable, printableJson, clipEnd, columnsOf, padEnd, shellWord } from './printable.ts';
 export { describeOptions, exitOfVerdict, finishReport, type Requirements } from './run.ts';
-export { type ChainOptions, type ReportChain, verifyReportChain } from './signed/chain.ts';
+export {
+  type ChainOptions,
+  orderSignedReports,
+  type ReportChain,
+  verifyReportChain,
+} from './signed/chain.ts';
 export {
   MAX_SIGNED_BYTES,
   openReport,

@@ -15,6 +15,7 @@ import {
   type BundleInput,
   type BundleSigning,
   type ExportInput,
+  type PartFacts,
   type LocalReportFacts,
   type ObjectInput,
   type PackedBundle,
@@ -179,6 +180,21 @@ type ExportChoices = {
   readonly input?: Partial<ExportInput>;
 };
 
+/** What an export of these parts is packed from. */
+export const makeExportInput = (parts: readonly PartFacts[]): ExportInput => ({
+  evidenceExportId: EXPORT_ID,
+  organizationId: ORGANIZATION,
+  scope: { kind: 'project', projectId: PROJECT },
+  fromAtMs: NOW - 200_000,
+  throughAtMs: NOW,
+  operationId: 'op_000000000001',
+  requestedBy: 'tester',
+  createdAtMs: NOW - 40_000,
+  completedAtMs: NOW - 30_000,
+  parts,
+  localReports: [],
+});
+
 /** A whole export in memory, by path: by default two signed parts, one local report, a signed list. */
 export async function makeExport(choices: ExportChoices = {}): Promise<MadeExport> {
   const {
@@ -205,20 +221,7 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
   for (const { facts: report, bytes } of localReports)
     files[`local-reports/${report.localReportId}.zip`] = bytes;
   const packed = await packExport(
-    {
-      evidenceExportId: EXPORT_ID,
-      organizationId: ORGANIZATION,
-      scope: { kind: 'project', projectId: PROJECT },
-      fromAtMs: NOW - 200_000,
-      throughAtMs: NOW,
-      operationId: 'op_000000000001',
-      requestedBy: 'tester',
-      createdAtMs: NOW - 40_000,
-      completedAtMs: NOW - 30_000,
-      parts: facts,
-      localReports: localReports.map((report) => report.facts),
-      ...choices.input,
-    },
+    { ...makeExportInput(facts), localReports: localReports.map((report) => report.facts), ...choices.input },
     signedList ? { signer, issuer, issuedAtMs: NOW - 30_000 } : undefined,
   );
   for (const { path, bytes } of packed.documents) files[path] = bytes;

@@ -8,17 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson, memoryAccess } from '../../src/bytes/index.ts';
 import { packExport, readPartFacts } from '../../src/evidence/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import {
-  EXPORT_ID,
-  flipped,
-  idOf,
-  makeExport,
-  makePart,
-  makeTrust,
-  NOW,
-  ORGANIZATION,
-  PROJECT,
-} from '../support/evidence.ts';
+import { flipped, idOf, makeExport, makeExportInput, makePart, makeTrust, NOW } from '../support/evidence.ts';
 import { type Browser, BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage, type VerifyPage } from './page.ts';
 
@@ -62,22 +52,14 @@ afterAll(async () => {
 async function manyParts(): Promise<readonly { readonly path: string; readonly bytes: Uint8Array }[]> {
   const { bytes, packed } = await makePart(1);
   const first = await readPartFacts(memoryAccess(bytes));
-  const { documents } = await packExport({
-    evidenceExportId: EXPORT_ID,
-    organizationId: ORGANIZATION,
-    scope: { kind: 'project', projectId: PROJECT },
-    fromAtMs: NOW - 200_000,
-    throughAtMs: NOW,
-    operationId: 'op_000000000001',
-    requestedBy: 'tester',
-    createdAtMs: NOW - 40_000,
-    completedAtMs: NOW - 30_000,
-    parts: Array.from({ length: PARTS }, (_, n) => ({
-      ...first,
-      manifest: { ...first.manifest, evidenceBundleId: idOf('evidence', n + 1) },
-    })),
-    localReports: [],
-  });
+  const { documents } = await packExport(
+    makeExportInput(
+      Array.from({ length: PARTS }, (_, n) => ({
+        ...first,
+        manifest: { ...first.manifest, evidenceBundleId: idOf('evidence', n + 1) },
+      })),
+    ),
+  );
   return [...documents, { path: `parts/${packed.manifest.evidenceBundleId}.zip`, bytes }];
 }
 

@@ -6,6 +6,7 @@ import {
   MAX_SIGNED_BYTES,
   type Named,
   openReport,
+  orderSignedReports,
   type OpenedReport,
   renderChainPage,
   renderHistoryPage,
@@ -97,7 +98,7 @@ export async function showHistory(
   );
   const { drawChart } = await import('./charts.ts');
   const page = renderHistoryPage(entries, { asOfMs: asOf, draw: drawChart, ...defined({ trust, chain }) });
-  cli.exitCode = chain?.verdict === 'invalid' ? EXIT.bad : EXIT.pass;
+  cli.exitCode = chain === undefined ? EXIT.pass : EXITS[chain.verdict];
   await writeBytes(cli, file, [Buffer.from(page)], { force });
 }
 
@@ -111,12 +112,8 @@ const openFile = ({ name, report: bytes }: Named<Uint8Array>): Opened => ({
 
 /** The chain of the signed reports among others, in the order of their numbers. */
 function chainAmong(opened: readonly Opened[], options: ChainOptions): ReportChain | undefined {
-  const signed = opened.flatMap(({ name, bytes, signed: read }) =>
-    read === undefined ? [] : [{ name, report: bytes, sequence: read.sequence }],
+  const files = opened.flatMap(({ name, bytes, signed }) =>
+    signed === undefined ? [] : [{ name, report: bytes }],
   );
-  if (signed.length === 0) return undefined;
-  return verifyReportChain(
-    signed.toSorted((a, b) => a.sequence - b.sequence),
-    options,
-  );
+  return files.length === 0 ? undefined : verifyReportChain(orderSignedReports(files), options);
 }

@@ -23,7 +23,7 @@ export type ByteRange = { readonly start: number; readonly end: number };
 
 /** How long the storage itself keeps objects from being deleted (S3 Object Lock). */
 export type Retention = {
-  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nobody can. */
+  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nothing can. */
   readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
   /** Until the hold is lifted, whatever the time. */
   readonly legalHold?: boolean;

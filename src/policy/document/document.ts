@@ -307,7 +307,7 @@ export const policySchema = closed({
     .describe('all rules of one of these sets must hold too'),
   parameters: parametersSchema
     .exactOptional()
-    .describe('values that the caller gives; {"param": NAME} stands for one wherever a rule has a value'),
+    .describe('values that the caller gives; write {"param": NAME} in place of any value of a rule'),
   enforcement: enforcementSchema.exactOptional(),
   clockSkew: duration.exactOptional().describe('clocks may differ by so much; default 0'),
   waivers: z.array(waiverSchema).max(MAX_ITEMS).readonly().exactOptional(),

@@ -94,7 +94,7 @@ completeness:
 #   age.run: { severity: warn }
 #   signers.distinct: { effectiveFrom: 2026-12-31 }
 
-# Values that the caller gives with --param; { param: commit } stands for one.
+# Values that the caller gives with --param; a rule uses one as { param: commit }.
 # parameters:
 #   commit: { type: commit }
 

@@ -162,9 +162,9 @@ export const requireNamed = (what: Named, names: readonly string[]): Evaluator =
 /** No run is older than allowed. A run that is dated after its signature could be of any age. */
 export const requireRunAge = (max: string, skewMs: number): Evaluator =>
   evaluateAttested('the time of the run', (bundle, { asOfMs }) => {
-    const { createdAtMs, signers = [] } = bundle.report;
-    if (createdAtMs === undefined)
-      return buildUnknown(bundle, 'the report does not have the time of the run');
+    const { createdAtMs, signers } = bundle.report;
+    if (createdAtMs === undefined || signers === undefined)
+      return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
     const values = { expected: `at most ${max}`, actual: `created at ${isoTime(createdAtMs)}` };
     if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs + skewMs))
       return buildFailure(bundle, 'the run is dated after its signature', values);

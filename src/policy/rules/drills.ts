@@ -101,7 +101,9 @@ function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewM
     names === undefined || listNotPassed(what, names, report)?.length === 0;
   return (
     (ran === undefined ||
-      (asOfMs - createdAtMs <= durationMs(ran) && createdAtMs <= Math.min(...issued) + skewMs)) &&
+      (issued.length > 0 &&
+        asOfMs - createdAtMs <= durationMs(ran) &&
+        createdAtMs <= Math.min(...issued) + skewMs)) &&
     (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
     (keys === undefined ||
       new Set(keys.map(({ thumbprint }) => thumbprint)).size >= (allowed?.distinct ?? 1)) &&

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defined, type Digest, isoTime } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { countSchema, typedDigestSchema } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { signedMessage, thumbprintOf, type TrustStore, verifySignatures } from '../../trust/index.ts';
 import { attestationReportSchema, finding, type Finding, findingsOf } from '../../verify/index.ts';
 import type { Named } from '../merge/shard.ts';
@@ -63,16 +64,41 @@ export function verifyReportChain(files: readonly Named<Uint8Array>[], options: 
     signed === undefined ? [] : [{ name, signed }],
   );
   const findings = [...verified.flatMap((one) => one.findings), ...checkLinks(read, options)];
-  const failed = findings.some(({ severity }) => severity === 'error') || files.length === 0;
   return defined({
     schemaVersion: 1,
     kind: 'report-chain',
-    verdict: failed ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
+    verdict: verdictOf(verified, findings, trust),
     asOfMs,
     trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length },
     reports: verified.map(({ member }) => member),
     findings,
   } as const);
+}
+
+/** Valid only if a trusted key signed every report, and nothing else is wrong. */
+function verdictOf(
+  verified: readonly Verified[],
+  findings: readonly Finding[],
+  trust: TrustStore | undefined,
+): ReportChain['verdict'] {
+  if (verified.length === 0 || findings.some(({ severity }) => severity === 'error')) return 'invalid';
+  if (trust === undefined) return 'not_judged';
+  return verified.every(({ member }) => member.keys.length > 0) ? 'valid' : 'invalid';
+}
+
+/** Signed reports in the order of their numbers; those that cannot be read come last. */
+export function orderSignedReports(files: readonly Named<Uint8Array>[]): readonly Named<Uint8Array>[] {
+  const places = new Map(files.map((file) => [file, sequenceOf(file.report)]));
+  return files.toSorted((a, b) => places.get(a)! - places.get(b)!);
+}
+
+function sequenceOf(bytes: Uint8Array): number {
+  try {
+    return readSignedReport(parseSignedEnvelope(bytes)).sequence;
+  } catch (error) {
+    if (error instanceof DrillproofError) return Number.MAX_SAFE_INTEGER;
+    throw error;
+  }
 }
 
 function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): Verified {

@@ -6,6 +6,7 @@ import {
   markupText,
   MAX_SIGNED_BYTES,
   type Named,
+  orderSignedReports,
   renderChainBody,
   stableJson,
   verifyReportChain,
@@ -72,12 +73,7 @@ const isSignedReports = ({ files }: BlobTree): boolean =>
 async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Verified> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
   const files = await Promise.all(Array.from(tree.files, ([name, file]) => readSignedFile(name, file)));
-  const { reports } = verifyReportChain(files, options);
-  const places = new Map(reports.map(({ name, sequence = Infinity }) => [name, sequence]));
-  const chain = verifyReportChain(
-    files.toSorted((a, b) => places.get(a.name)! - places.get(b.name)!),
-    options,
-  );
+  const chain = verifyReportChain(orderSignedReports(files), options);
   const view = { verdict: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
   return { view, json: stableJson(chain), keysInside: [] };
 }

@@ -143,6 +143,11 @@ describe('--format html', () => {
     expect(saved[2]).toContain('data:image/svg+xml;base64,');
   });
 
+  it('ends with 3 for signed reports without trusted keys, whose chain could not be checked', async () => {
+    const show = ['report', ...files('1', '2'), '--format', `html=${at('untrusted.html')}`];
+    expect((await call(show)).code).toBe(3);
+  });
+
   it('replaces no page without --force, and shows no broken chain as good', async () => {
     const page = ['--format', `html=${at('1.html')}`];
     expect((await call(['report', ...files('1'), ...page])).code).toBe(2);

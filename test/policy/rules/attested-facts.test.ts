@@ -149,6 +149,9 @@ describe('a violation has the expected and the actual value:', () => {
       { state: 'not_checked' },
     ]);
     expect(problemsOf(EVERY, one({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
+    expect(problemsOf(EVERY, inExport(withoutSigners()), 'age.run')).toMatchObject([
+      { state: 'not_checked' },
+    ]);
   });
 
   it('the signers of the bundle', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bundle, decide, digest, inExport, stateOf, unattested, type Rules } from '../make.ts';
-import { problemsOf } from '../problems.ts';
+import { problemsOf, withoutSigners } from '../problems.ts';
 
 describe('a required drill', () => {
   const rule = 'drills.required';
@@ -44,5 +44,11 @@ describe('a required drill', () => {
   ] as const)('that is not there: %s', (_, min, parts, state) => {
     const rules: Rules = { drills: { required: [{ drill: 'refund', min }] }, waivers };
     expect(stateOf(decide(rules, inExport(...parts)), rule)).toBe(state);
+  });
+
+  it('ran in time only if its report says when it was signed', () => {
+    const rules: Rules = { drills: { required: [{ drill: 'checkout', ran: '30d' }] } };
+    expect(stateOf(decide(rules, inExport(bundle(1))), rule)).toBe('passed');
+    expect(stateOf(decide(rules, inExport(withoutSigners())), rule)).toBe('failed');
   });
 });
