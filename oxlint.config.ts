@@ -45,13 +45,13 @@ const rooms = order.flatMap((level, depth) =>
       const patterns: Pattern[] = [
         {
           regex: `^${out}(${[...below, '(index|contract|client|node|server|web)\\.ts'].join('|')})(/|$)`,
-          message: `src/${room} may not import a room below it (docs/architecture.md)`,
+          message: `src/${room} may not import a room below it (docs/contribute/architecture.md)`,
         },
       ];
       if (room !== 'single')
         patterns.push({
           regex: `^${out}(${others.join('|')})/(.+/)?${notIndex}`,
-          message: 'enter other rooms through their index.ts only (docs/architecture.md)',
+          message: 'enter other rooms through their index.ts only (docs/contribute/architecture.md)',
         });
       if (!mayUseNode.includes(room)) patterns.push(noNode);
       return { files: [`src/${room}/${files}`], rules: restrict(patterns) };

@@ -1,4 +1,4 @@
-/** Writes docs/performance.md and its pictures. */
+/** Writes docs/contribute/performance.md and its pictures. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';

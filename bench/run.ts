@@ -1,7 +1,7 @@
 /**
  * Measures the built command, library and server against what people would use instead.
  *
- *     npm run bench                     every race; writes docs/performance.md
+ *     npm run bench                     every race; writes docs/contribute/performance.md
  *     npm run bench verify serve-read   the races whose names begin so
  *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; with --json what the tests run
  *     npm run bench -- --json           the results as JSON
@@ -74,6 +74,6 @@ for (const race of selected) {
 const bundles = withBundles ? await measureBundles() : [];
 if (bundles.length > 0) console.table(bundles);
 if (values.json) console.log(JSON.stringify(results));
-const folder = values.write ?? (isComplete ? resolve(import.meta.dirname, '../docs') : undefined);
+const folder = values.write ?? (isComplete ? resolve(import.meta.dirname, '../docs/contribute') : undefined);
 if (folder !== undefined) writePage(folder, results, bundles, values);
 if (results.some((result) => 'failure' in result)) process.exitCode = 1;

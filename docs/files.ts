@@ -15,7 +15,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['codes.md', codesPage()],
     ['../src/codes/classes.ts', codeClassesModule()],
-    ['schemas.md', schemasPage()],
+    ['formats/schemas.md', schemasPage()],
     ...SCHEMAS.map((row) => [schemaPath(row), schemaText(row)] as const),
   ]);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A verifier of two kinds of vectors, for `drillproof selftest --exec "python3 docs/examples/verifier.py"`.
 
-It is given the folder of one case, and answers with its exit code and one line of JSON (docs/selftest.md).
+It is given the folder of one case, and answers with its exit code and one line of JSON (docs/formats/selftest.md).
 """
 
 import json

@@ -156,7 +156,7 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Import file',
     description:
-      'Resources for "drillproof admin import" (docs/server.md). Each belongs to a project of its organization; a session names an environment and a run a session of the project, in the file or stored.',
+      'Resources for "drillproof admin import" (docs/server/server.md). Each belongs to a project of its organization; a session names an environment and a run a session of the project, in the file or stored.',
     schema: importSchema,
   },
   POLICY_SCHEMA_ROW,
@@ -164,7 +164,8 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     name: 'policy-cases',
     version: 1,
     title: 'Cases of a policy',
-    description: 'Cases for "drillproof policy test": evidence and the expected decision (docs/policy.md).',
+    description:
+      'Cases for "drillproof policy test": evidence and the expected decision (docs/gate/policy.md).',
     schema: casesSchema,
   },
 ];

@@ -59,14 +59,14 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Signed report',
     description:
-      'Payload of the DSSE envelope that "--sign" and "--signer" make: an in-toto Statement v1. Its subject is the canonical JSON (RFC 8785) of the report in the predicate, which follows the schema of its kind (docs/reports.md).',
+      'Payload of the DSSE envelope that "--sign" and "--signer" make: an in-toto Statement v1. Its subject is the canonical JSON (RFC 8785) of the report in the predicate, which follows the schema of its kind (docs/verify/reports.md).',
     schema: signedReportSchema,
   },
   {
     name: 'report-chain',
     version: 1,
     title: 'Report on a chain of signed reports',
-    description: 'Output of "drillproof report verify --json" (docs/reports.md).',
+    description: 'Output of "drillproof report verify --json" (docs/verify/reports.md).',
     schema: reportChainSchema,
   },
   {
@@ -162,7 +162,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'selftest-report',
     version: 1,
     title: 'Report of a selftest',
-    description: 'Output of "drillproof selftest --json" (docs/selftest.md).',
+    description: 'Output of "drillproof selftest --json" (docs/formats/selftest.md).',
     schema: selftestReportSchema,
   },
   {

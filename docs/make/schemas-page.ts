@@ -6,7 +6,7 @@ import { schemaPath, type SchemaRow } from './schema.ts';
 
 const HEAD = `# JSON Schemas
 
-There is one JSON Schema (2020-12) in [schemas/](schemas) for each document, and for each output of the command that other
+There is one JSON Schema (2020-12) in [schemas/](../schemas) for each document, and for each output of the command that other
 programs read. \`npm run docs\` writes them from the schemas that drillproof itself uses. The tests validate every report
 and document of the [vectors](vectors.md) with an independent validator.
 `;
@@ -18,7 +18,7 @@ RFC 8785 form, repeated members, sorted rows, portable and distinct paths, corre
 description of each schema names these rules, and [formats.md](formats.md) has them in full.
 
 Objects are closed, except \`details\` of an error. Integers are within ±9007199254740991, which every JSON parser reads
-exactly. Codes and checks are patterns, because later releases add some ([codes.md](codes.md)).
+exactly. Codes and checks are patterns, because later releases add some ([codes.md](../codes.md)).
 
 ## Versions
 
@@ -37,4 +37,4 @@ export const schemasPage = (): string =>
   ].join('\n');
 
 const list = (rows: readonly SchemaRow[]): string =>
-  rows.map((row) => `- [${row.title}](${schemaPath(row)})\n`).join('');
+  rows.map((row) => `- [${row.title}](../${schemaPath(row)})\n`).join('');

@@ -18,7 +18,7 @@ const site = await Application.bootstrap({
   entryPoints: DOORS.map((name) => join(root, 'src', `${name}.ts`)),
   tsconfig: join(import.meta.dirname, 'tsconfig.json'),
   readme: join(root, 'README.md'),
-  projectDocuments: globSync(join(root, 'docs/*.md')).toSorted(),
+  projectDocuments: globSync(join(root, 'docs/**/*.md')).toSorted(),
   out,
   disableSources: true,
   excludeInternal: true,

@@ -1,6 +1,6 @@
 import { cite } from './entry.ts';
 
-const control = cite('control API, Errors; docs/control-api.md, Errors');
+const control = cite('control API, Errors; docs/server/control-api.md, Errors');
 
 /** Codes that the control plane answers with, in its error envelope. */
 export const controlCodes = {

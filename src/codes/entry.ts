@@ -31,7 +31,7 @@ export type CodeEntry = {
   readonly meaning: string;
   /** One sentence: what the person who reads it should do. */
   readonly action: string;
-  /** The clause that requires it: a section of a standard, of docs/formats.md or of the control API. */
+  /** The clause that requires it: a section of a standard, of docs/formats/formats.md or of the control API. */
   readonly clause: string;
 };
 

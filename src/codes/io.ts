@@ -2,7 +2,7 @@ import { cite } from './entry.ts';
 
 /** Codes of files, the network, mirrors, scrubs, the command line and the server. */
 export const ioCodes = {
-  'io.NOT_FOUND': cite('docs/cli.md, Exit codes').usage(
+  'io.NOT_FOUND': cite('docs/verify/cli.md, Exit codes').usage(
     'The file or folder does not exist.',
     'Check the path.',
   ),
@@ -14,43 +14,43 @@ export const ioCodes = {
     'The file changed while it was being read.',
     'Stop whatever writes to the evidence, then verify again.',
   ),
-  'report.UNREADABLE': cite('docs/verify.md, Differences between reports').inaccessible(
+  'report.UNREADABLE': cite('docs/verify/verify.md, Differences between reports').inaccessible(
     'The file is not a report that this version can read.',
     'Pass a JSON report as "drillproof verify --json" writes it.',
   ),
-  'io.KIND': cite('docs/cli.md, Exit codes').usage(
+  'io.KIND': cite('docs/verify/cli.md, Exit codes').usage(
     'The path is not of the kind that the command needs.',
     'Name a regular file or a folder, as the help of the command describes.',
   ),
-  'io.EXISTS': cite('docs/cli.md, Exit codes').usage(
+  'io.EXISTS': cite('docs/verify/cli.md, Exit codes').usage(
     'The output file or folder already exists.',
     'Choose another path, or remove the existing one yourself.',
   ),
-  'io.READ_ONLY': cite('docs/cli.md, Exit codes').inaccessible(
+  'io.READ_ONLY': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'The target cannot be written, because it is read-only or you lack the permission.',
     'Choose another target, or change its permissions.',
   ),
-  'io.DISK_FULL': cite('docs/cli.md, Exit codes').inaccessible(
+  'io.DISK_FULL': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'The disk is full; no incomplete file got its final name.',
     'Free some space and run the command again; it resumes where it stopped.',
   ),
-  'io.WRITE_FAILED': cite('docs/cli.md, Exit codes').inaccessible(
+  'io.WRITE_FAILED': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'A write failed; no incomplete file got its final name.',
     'Check the disk named in the cause, and run the command again.',
   ),
-  'io.LOCKED': cite('docs/mirror.md').inaccessible(
+  'io.LOCKED': cite('docs/archive/mirror.md').inaccessible(
     'Another process is writing to this folder.',
     'Wait until it ends, or choose another folder; if its machine no longer exists, remove the lock file in the message.',
   ),
-  'io.PACKAGE_MISSING': cite('docs/cli.md, Exit codes').usage(
+  'io.PACKAGE_MISSING': cite('docs/verify/cli.md, Exit codes').usage(
     'An option needs an optional package that is not installed.',
     'Install the packages in the message next to drillproof with npm install.',
   ),
-  'transport.UNREACHABLE': cite('docs/mirror.md, Faults').inaccessible(
+  'transport.UNREACHABLE': cite('docs/archive/mirror.md, Faults').inaccessible(
     'The server could not be reached.',
     'Check the address and the network, then run the command again.',
   ),
-  'transport.TIMEOUT': cite('docs/mirror.md, Faults').inaccessible(
+  'transport.TIMEOUT': cite('docs/archive/mirror.md, Faults').inaccessible(
     'The server did not respond, or sent no bytes, before the timeout.',
     'Run the command again; a mirror resumes where it stopped.',
   ),
@@ -66,7 +66,7 @@ export const ioCodes = {
     'The response has a content coding, although the client accepts only identity.',
     'Turn off compression between the server and this machine.',
   ),
-  'transport.BODY_TOO_LONG': cite('docs/mirror.md, Faults').mismatch(
+  'transport.BODY_TOO_LONG': cite('docs/archive/mirror.md, Faults').mismatch(
     'The response has more bytes than were declared.',
     'Ask the operator of the source before you use it again.',
   ),
@@ -82,7 +82,7 @@ export const ioCodes = {
     'The response does not have the form that the operation defines.',
     'Check that the address is a control plane of version 1.',
   ),
-  'transport.ABORTED': cite('docs/cli.md, Exit codes').inaccessible(
+  'transport.ABORTED': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'The caller cancelled the work.',
     'Run the command again; a mirror resumes where it stopped.',
   ),
@@ -106,15 +106,15 @@ export const ioCodes = {
     'The operation was cancelled.',
     'Start it again if you still need it.',
   ),
-  'mirror.TARGET_FOREIGN': cite('docs/mirror.md').usage(
+  'mirror.TARGET_FOREIGN': cite('docs/archive/mirror.md').usage(
     'The target folder contains something other than a mirror of this export.',
     'Choose an empty folder, or the folder of the earlier mirror.',
   ),
-  'mirror.TARGET_INCOMPLETE': cite('docs/mirror.md').missing(
+  'mirror.TARGET_INCOMPLETE': cite('docs/archive/mirror.md').missing(
     'A file of the export is missing or damaged in the mirror.',
     'Run the mirror again without --check; it fetches what is missing or damaged.',
   ),
-  'mirror.SOURCE_INCOMPLETE': cite('docs/mirror.md').inaccessible(
+  'mirror.SOURCE_INCOMPLETE': cite('docs/archive/mirror.md').inaccessible(
     'A file that the manifest lists could not be fetched.',
     'Read the findings, and run the mirror again when the source can serve the files.',
   ),
@@ -122,47 +122,47 @@ export const ioCodes = {
     'The control plane could not generate the export, so it never becomes available.',
     'Look at the failureCode, and request a new export.',
   ),
-  'mirror.WAIT_EXCEEDED': cite('docs/mirror.md, Finding exports').inaccessible(
+  'mirror.WAIT_EXCEEDED': cite('docs/archive/mirror.md, Finding exports').inaccessible(
     'The export was not generated within the time to wait.',
     'Run the command again later, or wait longer with --wait.',
   ),
-  'mirror.NOTHING_FOUND': cite('docs/mirror.md, Finding exports').inaccessible(
+  'mirror.NOTHING_FOUND': cite('docs/archive/mirror.md, Finding exports').inaccessible(
     'The project has no export to mirror, so nothing was fetched or verified.',
     'Check the project and what the token may read.',
   ),
-  'scrub.NOTHING_FOUND': cite('docs/scrub.md').inaccessible(
+  'scrub.NOTHING_FOUND': cite('docs/archive/scrub.md').inaccessible(
     'The archive contains no mirror, so nothing was read or verified.',
     'Name the folder or prefix that mirrors were written to, or that of one mirror.',
   ),
-  'scrub.MIRROR_UNFINISHED': cite('docs/scrub.md, Results').inaccessible(
+  'scrub.MIRROR_UNFINISHED': cite('docs/archive/scrub.md, Results').inaccessible(
     'A mirror is being written here or was interrupted, so no manifest lists its files.',
     'Wait until the mirror ends, or run the same mirror command again.',
   ),
-  'scrub.CHECKSUMS_MISMATCH': cite('docs/scrub.md, Results').mismatch(
+  'scrub.CHECKSUMS_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
     'A file of a mirror does not match its line in SHA256SUMS.',
     'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
   ),
-  'scrub.REPLICA_UNREADABLE': cite('docs/scrub.md, Repair').inaccessible(
+  'scrub.REPLICA_UNREADABLE': cite('docs/archive/scrub.md, Repair').inaccessible(
     'The second mirror that the archive should be repaired from could not be read.',
     'Read the cause, and repair from another mirror or from the source.',
   ),
-  'scrub.REPLICA_FOREIGN': cite('docs/scrub.md, Repair').refused(
+  'scrub.REPLICA_FOREIGN': cite('docs/archive/scrub.md, Repair').refused(
     'The second mirror that the archive should be repaired from is of another export.',
     'Name a mirror of the same export; nothing was copied from this one.',
   ),
-  'scrub.REPAIR_INCOMPLETE': cite('docs/scrub.md, Repair').mismatch(
+  'scrub.REPAIR_INCOMPLETE': cite('docs/archive/scrub.md, Repair').mismatch(
     'A file was fetched again as its manifest lists it, but it still has the same fault.',
     'Read the findings; the fault is in the evidence itself, so every copy has it.',
   ),
-  'scrub.MANIFEST_UNDECIDABLE': cite('docs/scrub.md, Repair').inaccessible(
+  'scrub.MANIFEST_UNDECIDABLE': cite('docs/archive/scrub.md, Repair').inaccessible(
     'Nothing shows which manifest.json is right, so nothing was repaired.',
     'Pass its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
   ),
-  'usage.INVALID': cite('docs/cli.md').usage(
+  'usage.INVALID': cite('docs/verify/cli.md').usage(
     'The command, an option or an argument is unknown or has an invalid value.',
     'Run the command with --help.',
   ),
-  'usage.PAST_TIME': cite('docs/gate.md').usage(
+  'usage.PAST_TIME': cite('docs/gate/gate.md').usage(
     'The gate was asked to evaluate as of a past time, at which expired waivers and keys would count.',
     'Omit --as-of, or add --allow-past if you want the answer for that time.',
   ),
@@ -174,36 +174,36 @@ export const ioCodes = {
     'A file of test vectors has an unknown form or version, or lacks cases that it announces.',
     'Use the vectors of the installed package, or those of the same version.',
   ),
-  'selftest.CASE_INVALID': cite('docs/selftest.md, A case').usage(
+  'selftest.CASE_INVALID': cite('docs/formats/selftest.md, A case').usage(
     'The case folder contains no case.json of the selftest protocol.',
-    'Create the folders with "drillproof selftest --exec", as docs/selftest.md describes.',
+    'Create the folders with "drillproof selftest --exec", as docs/formats/selftest.md describes.',
   ),
-  'server.CONFIG_INVALID': cite('docs/server.md').usage(
+  'server.CONFIG_INVALID': cite('docs/server/server.md').usage(
     'The configuration of the server is wrong, or its data has a different version.',
     'Correct the setting in the message; nothing was started.',
   ),
-  'server.ADMIN_REFUSED': cite('docs/server.md').refused(
+  'server.ADMIN_REFUSED': cite('docs/server/server.md').refused(
     'The control plane refuses the input.',
     'Correct the value at the path in the message; nothing was stored.',
   ),
-  'server.IMPORT_CONFLICT': cite('docs/server.md').refused(
+  'server.IMPORT_CONFLICT': cite('docs/server/server.md').refused(
     'A resource in the import file has an id that is stored with other content.',
     'Remove the resource from the file, or give it another id; nothing was stored.',
   ),
-  'server.BLOB_MISSING': cite('docs/server.md, Checking stored bytes').missing(
+  'server.BLOB_MISSING': cite('docs/server/server.md, Checking stored bytes').missing(
     'A row of the store refers to bytes that are missing.',
     'Restore the blob from a backup or a mirror, under the name of its digest.',
   ),
-  'server.BLOB_CORRUPT': cite('docs/server.md, Checking stored bytes').mismatch(
+  'server.BLOB_CORRUPT': cite('docs/server/server.md, Checking stored bytes').mismatch(
     'Stored bytes do not match the digest or size in the store, so they are not served.',
     'Restore the blob from a backup or a mirror, and check the storage.',
   ),
-  'server.BLOB_ORPHAN': cite('docs/server.md, Checking stored bytes').extra(
+  'server.BLOB_ORPHAN': cite('docs/server/server.md, Checking stored bytes').extra(
     'No row refers to these stored bytes; they belong to an interrupted or running upload.',
     'Keep them, or remove the blob while no server runs.',
     'info',
   ),
-  'internal.BUG': cite('docs/architecture.md').internal(
+  'internal.BUG': cite('docs/contribute/architecture.md').internal(
     'The program reached a state that should be impossible.',
     'Report it to the maintainers with the command line.',
   ),

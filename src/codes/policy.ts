@@ -236,7 +236,7 @@ export const policyCodes = {
 
 /** Codes of verification summaries (SLSA Verification Summary Attestation v1.1). */
 export const vsaCodes = {
-  'vsa.INVALID': cite('SLSA VSA v1.1, Fields; docs/vsa.md').malformed(
+  'vsa.INVALID': cite('SLSA VSA v1.1, Fields; docs/gate/vsa.md').malformed(
     'The envelope contains no valid verification summary.',
     'Look at the path in the finding, and ask the verifier to make the summary again.',
   ),
@@ -244,7 +244,7 @@ export const vsaCodes = {
     'The summary states that the evidence did not pass.',
     'Read the reasons in the decision of that verifier.',
   ),
-  'vsa.LEVEL_MISSING': cite('SLSA VSA v1.1, verifiedLevels; docs/vsa.md').unsupported(
+  'vsa.LEVEL_MISSING': cite('SLSA VSA v1.1, verifiedLevels; docs/gate/vsa.md').unsupported(
     'The summary does not state that drill evidence was verified.',
     'Use a summary that the gate of drillproof made; levels of other tracks do not cover drills.',
   ),
@@ -260,11 +260,11 @@ export const vsaCodes = {
     'The policy of the summary does not match the expected policy.',
     'Have the evidence evaluated under the expected policy, or expect the other digest.',
   ),
-  'vsa.INPUT_MISSING': cite('in-toto Statement v1, subject; docs/vsa.md').missing(
+  'vsa.INPUT_MISSING': cite('in-toto Statement v1, subject; docs/gate/vsa.md').missing(
     'The summary does not cover all the expected evidence.',
     'Have the missing evidence evaluated too; a summary covers only what it lists.',
   ),
-  'vsa.INPUT_EXTRA': cite('in-toto Statement v1, subject; docs/vsa.md').extra(
+  'vsa.INPUT_EXTRA': cite('in-toto Statement v1, subject; docs/gate/vsa.md').extra(
     'The summary covers more evidence than expected, which may be why it passed.',
     'Expect everything that it lists, or have your evidence evaluated on its own.',
   ),
@@ -276,7 +276,7 @@ export const vsaCodes = {
     'The summary was made after the time of this evaluation.',
     'Check both clocks; a summary with a future time would stay fresh for too long.',
   ),
-  'vsa.SUBJECT_MISSING': cite('docs/vsa.md').usage(
+  'vsa.SUBJECT_MISSING': cite('docs/gate/vsa.md').usage(
     'A summary needs a manifest, but the input was another summary or could not be read.',
     'Evaluate the evidence itself, or omit --vsa.',
   ),

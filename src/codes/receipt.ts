@@ -62,7 +62,7 @@ export const receiptCodes = {
   ),
 } as const;
 
-const signed = cite('docs/reports.md, Signed reports');
+const signed = cite('docs/verify/reports.md, Signed reports');
 
 /** Codes of signed reports, and of the chain that they form. */
 export const signedReportCodes = {

@@ -4,7 +4,7 @@ import { cite } from './entry.ts';
 export const trustCodes = {
   'trust.STORE_INVALID': cite('RFC 7517 §5; formats §3').usage(
     'The trust store is not a JWK Set of the required form.',
-    'Write it with "drillproof keys add", as docs/keys.md describes.',
+    'Write it with "drillproof keys add", as docs/verify/keys.md describes.',
   ),
   'trust.STORE_EMPTY': cite('formats §3').usage(
     'The trust store contains no keys, so no signature can be trusted.',
@@ -12,7 +12,7 @@ export const trustCodes = {
   ),
   'trust.KEY_INVALID': cite('RFC 7518 §6.2; RFC 5480 §2').usage(
     'The key file is not a PEM or JWK key of the required form, or its point is not on the curve.',
-    'Export the key again in one of the forms in docs/keys.md.',
+    'Export the key again in one of the forms in docs/verify/keys.md.',
   ),
   'trust.KEY_UNSUPPORTED': cite('RFC 7518 §3.4; formats §3').usage(
     'The key is not an ECDSA key on P-256, or is for another use or algorithm.',

@@ -100,7 +100,7 @@ async function putBack(
   return { ...whole, files: Object.fromEntries(tree) };
 }
 
-/** The version of the protocol between `selftest --exec` and a verifier (docs/selftest.md). */
+/** The version of the protocol between `selftest --exec` and a verifier (docs/formats/selftest.md). */
 const PROTOCOL = 1;
 
 const inputSchema = z.record(z.string(), z.unknown());

@@ -19,7 +19,7 @@ export type ExecOptions = {
 /** Bytes of its output that a verifier may write. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Puts a case to another verifier, by the protocol of docs/selftest.md. */
+/** Puts a case to another verifier, by the protocol of docs/formats/selftest.md. */
 export async function execCase(kind: string, one: SelftestCase, options: ExecOptions): Promise<CaseResult> {
   const folder = join(options.scratch, `${kind}.${one.id}`);
   try {
@@ -72,7 +72,7 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** What the exit code of a verifier says (docs/selftest.md); any other is a crash. */
+/** What the exit code of a verifier says (docs/formats/selftest.md); any other is a crash. */
 export const ANSWERS = { valid: 0, invalid: 1, unsupported: 77 } as const;
 
 /** What a shell answers when it cannot start a command. */

@@ -1,6 +1,6 @@
 /**
  * The control plane: an HTTP application over a store and a blob store, what listens for it, and what administers it
- * (docs/server.md).
+ * (docs/server/server.md).
  */
 export { type CheckReport, checkStores } from './admin/check.ts';
 export { derivedId } from './ids.ts';

@@ -72,7 +72,7 @@ function blobPlace(env: Environment, dataDir: string): BlobPlace {
 
 /**
  * Where the rows and the bytes of a control plane are stored, by `DATABASE_URL` and `BLOBS_URL`; without them in the
- * data folder (docs/server.md). Nothing is opened.
+ * data folder (docs/server/server.md). Nothing is opened.
  * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not valid
  * @example
  * const { names } = placesOf(process.env, 'data');
@@ -100,7 +100,7 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
 
 /**
  * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
- * data folder (docs/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
+ * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
  * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
  * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without permissions or

@@ -52,7 +52,7 @@ export type ServerOptions = {
   readonly log?: Log;
   /** The version, for `drillproof_build_info`. */
   readonly version?: string;
-  /** The page that verifies in a browser, as HTML (docs/web.md): it is served at `/verify`. */
+  /** The page that verifies in a browser, as HTML (docs/verify/web.md): it is served at `/verify`. */
   readonly page?: string;
   /**
    * Whether one proxy in front of this server appends the client to X-Forwarded-For, for the log. Default: no,
@@ -112,7 +112,7 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 };
 
 /**
- * A control plane over a store and a blob store that the caller opens (control API; docs/server.md).
+ * A control plane over a store and a blob store that the caller opens (control API; docs/server/server.md).
  * @throws TypeError for an argument of the wrong kind; DrillproofError `server.CONFIG_INVALID` for a `publicUrl` of
  *   more than 3,584 characters, and for model tiers that are empty, too long or repeated
  * @example

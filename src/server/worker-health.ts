@@ -8,7 +8,7 @@ import { createReadiness } from './telemetry/readiness.ts';
 const ENDED = 'worker.job.';
 
 /**
- * What a worker shows of itself over HTTP: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server.md). Pass
+ * What a worker shows of itself over HTTP: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
  * the worker its `log`, from which it counts jobs.
  */
 export function createWorkerHealth(context: Omit<ServerContext, 'limits'> & { readonly version: string }): {

@@ -123,7 +123,7 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
 }
 
 /**
- * A worker over a store: claims queued operations and completes them (docs/server.md). Any number of workers may run at
+ * A worker over a store: claims queued operations and completes them (docs/server/server.md). Any number of workers may run at
  * the same time. A job whose worker dies is taken over when its lease expires.
  * @param options.concurrency jobs at once; default 1
  * @throws TypeError for an argument of the wrong kind

@@ -54,7 +54,7 @@ export type VerifyOptions = {
   /** Default `full`. */
   readonly depth?: Depth;
   readonly expect?: Expectations;
-  /** Default: the types of docs/formats.md §2. */
+  /** Default: the types of docs/formats/formats.md §2. */
   readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
   readonly secondOpinion?: SecondOpinion;
   /** Each one that is missing has its default. */

@@ -64,12 +64,14 @@ export function directoryHandleSource(handle: FileSystemDirectoryHandle): Eviden
   };
 }
 
+type HandleEntries = AsyncIterable<[string, FileSystemDirectoryHandle | FileSystemFileHandle]>;
+
 async function readHandle(root: FileSystemDirectoryHandle): Promise<BlobTree> {
   const files = new Map<string, Blob>();
   const folders: string[] = [];
   const walk = async (folder: FileSystemDirectoryHandle, prefix: string): Promise<void> => {
     let empty = true;
-    for await (const [name, child] of folder.entries()) {
+    for await (const [name, child] of (folder as unknown as { entries(): HandleEntries }).entries()) {
       empty = false;
       if (child.kind === 'file') files.set(prefix + name, await child.getFile());
       else await walk(child, `${prefix}${name}/`);

@@ -15,14 +15,14 @@ import { call, drillproof } from '../cli/make.ts';
 import { servedExports } from '../cli/mirror/served-exports.ts';
 import { objectsOf, podOf, read, settingsOf, variablesOf } from './deployment.ts';
 
-const UNITS = readdirSync('docs/archive').filter((name) => /\.(?:service|timer)$/.test(name));
+const UNITS = readdirSync('docs/archive/deployment').filter((name) => /\.(?:service|timer)$/.test(name));
 const KUBERNETES = objectsOf(read('kubernetes.yaml'));
 const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
 const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
-const page = readFileSync('docs/archive.md', 'utf8');
+const page = readFileSync('docs/archive/archive.md', 'utf8');
 
 describe('the units of systemd', () => {
-  it('systemd-analyze accepts the systemd units of docs/archive', () => {
+  it('systemd-analyze accepts the systemd units of docs/archive/deployment', () => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     try {
       for (const name of UNITS)
@@ -107,7 +107,7 @@ describe('the objects for Kubernetes', () => {
   });
 });
 
-describe('the command lines of docs/archive', () => {
+describe('the command lines of docs/archive/deployment', () => {
   let served: Awaited<ReturnType<typeof servedExports>>;
   let token: string;
   beforeAll(async () => {
@@ -218,15 +218,15 @@ describe('the command lines of docs/archive', () => {
   });
 });
 
-describe('docs/archive.md', () => {
+describe('docs/archive/archive.md', () => {
   it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
-    'docs/archive.md shows %s unchanged',
+    'docs/archive/archive.md shows %s unchanged',
     (name) => {
       expect(page).toContain(indented(read(name)));
     },
   );
 
-  it('docs/archive.md names every file in docs/archive', () => {
-    for (const name of readdirSync('docs/archive')) expect(page).toContain(`archive/${name}`);
+  it('docs/archive/archive.md names every file in docs/archive/deployment', () => {
+    for (const name of readdirSync('docs/archive/deployment')) expect(page).toContain(`deployment/${name}`);
   });
 });

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { controlErrors, operationNames, operationRow } from '../../src/contract/index.ts';
 
 /** The rows of every table of the page, as their cells. */
-const rows = readFileSync('docs/control-api.md', 'utf8')
+const rows = readFileSync('docs/server/control-api.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map((cells) => cells.slice(1, -1));
 
-describe('docs/control-api.md', () => {
-  it.each(operationNames)('docs/control-api.md describes %s as the operation table does', (name) => {
+describe('docs/server/control-api.md', () => {
+  it.each(operationNames)('docs/server/control-api.md describes %s as the operation table does', (name) => {
     const { method, path, permission, success, extension } = operationRow(name);
     const short = path.replace('/v1/projects/{projectId}', '{p}');
     const row = rows.find(([first]) => first === `\`${name}\``);
@@ -20,7 +20,7 @@ describe('docs/control-api.md', () => {
     expect(row?.[3]?.startsWith(String(success.status))).toBe(true);
   });
 
-  it('docs/control-api.md lists every error code with its status and retry rule', () => {
+  it('docs/server/control-api.md lists every error code with its status and retry rule', () => {
     const stated = rows
       .filter(([status = '']) => /^[45]\d\d$/.test(status))
       .flatMap(([status, codes = '', retryable]) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 
-const FOLDER = join(import.meta.dirname, '../../docs/archive');
+const FOLDER = join(import.meta.dirname, '../../docs/archive/deployment');
 export const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
 /** The settings of a systemd unit; the last value of a repeated one. */

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
 import { zipLimits } from '../../src/zip/limits.ts';
 import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
 
-const page = readFileSync('docs/formats.md', 'utf8');
+const page = readFileSync('docs/formats/formats.md', 'utf8');
 
 /** The blocks of the page that are named as a file: "```json manifest.json". */
 const files = new Map(
@@ -17,7 +17,7 @@ const files = new Map(
 );
 const block = (name: string): Buffer => Buffer.from(files.get(name) ?? '');
 
-describe('the examples of docs/formats.md', () => {
+describe('the examples of docs/formats/formats.md', () => {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'formats-'));
@@ -26,7 +26,7 @@ describe('the examples of docs/formats.md', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('the examples of docs/formats.md are valid documents that refer to each other', () => {
+  it('the examples of docs/formats/formats.md are valid documents that refer to each other', () => {
     const manifest = parseBundleManifest(block('manifest.json'));
     const { statement } = parseAttestation(block('attestation.json'));
     expect(statement.subject.manifestDigest).toBe(digestOf(block('manifest.json')));
@@ -34,7 +34,7 @@ describe('the examples of docs/formats.md', () => {
     expect(page).toContain(digestOf(block('selection.json')));
   });
 
-  it('the shell commands of docs/formats.md verify its examples without drillproof', () => {
+  it('the shell commands of docs/formats/formats.md verify its examples without drillproof', () => {
     const answer = execFileSync('sh', ['-e', '-c', block('check.sh').toString()], {
       cwd: folder,
       encoding: 'utf8',
@@ -45,7 +45,7 @@ describe('the examples of docs/formats.md', () => {
   });
 });
 
-describe('the limits of docs/formats.md', () => {
+describe('the limits of docs/formats/formats.md', () => {
   const MIB = 2 ** 20;
   it.each([
     ['bundle manifest', `${DEFAULT_LIMITS.manifestBytes / MIB} MiB each`, 'json.TOO_LARGE'],
@@ -62,7 +62,7 @@ describe('the limits of docs/formats.md', () => {
       zipLimits.expansionRatio.toLocaleString('en'),
       'zip.RATIO_EXCEEDED',
     ],
-  ] as const)('docs/formats.md states the limit of "%s" as %s', (what, limit, code) => {
+  ] as const)('docs/formats/formats.md states the limit of "%s" as %s', (what, limit, code) => {
     const row = page
       .split('\n')
       .find((line) => line.startsWith('|') && line.includes(what) && line.includes(code));

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/codes/index.ts';
@@ -9,7 +9,7 @@ const PAGES = [
   'SECURITY.md',
   'CHANGELOG.md',
   'vectors/README.md',
-  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  ...globSync('docs/**/*.md'),
 ];
 
 const proseOf = (page: string): string => readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
@@ -51,8 +51,9 @@ describe('links between pages', () => {
   });
 
   it('a link to a missing file or heading is reported, and a link to another site is not', () => {
-    const text = '[a](absent.md) [b](#absent) [c](docs/verify.md#absent) [d](https://example.com/absent)';
-    expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify.md#absent']);
+    const text =
+      '[a](absent.md) [b](#absent) [c](docs/verify/verify.md#absent) [d](https://example.com/absent)';
+    expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify/verify.md#absent']);
   });
 });
 
@@ -80,7 +81,7 @@ describe('the clause of each code', () => {
   it.each(ours)('the clause "%s" of a code is a heading of its page', (clause) => {
     const [place = '', ...titles] = clause.split(', ');
     const [page, titlesOfPage] = place.startsWith('formats ')
-      ? (['docs/formats.md', [place.slice('formats '.length), ...titles]] as const)
+      ? (['docs/formats/formats.md', [place.slice('formats '.length), ...titles]] as const)
       : ([place, titles] as const);
     const headings = headingsOf(page);
     for (const title of titlesOfPage)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import config from '../../oxlint.config.ts';
 
-const [, map = ''] = readFileSync('docs/architecture.md', 'utf8').split('\n## ');
+const [, map = ''] = readFileSync('docs/contribute/architecture.md', 'utf8').split('\n## ');
 const rows = Array.from(
   map.matchAll(/^\| `([a-z]+)` +\| [^|]+ \| (.*) \|$/gm),
   ([, room = '', folders = '']) => ({
@@ -19,13 +19,13 @@ function listFolders(path: string): string[] {
   });
 }
 
-describe('the map in docs/architecture.md', () => {
-  it('the map in docs/architecture.md has every folder of src and no other', () => {
+describe('the map in docs/contribute/architecture.md', () => {
+  it('the map in docs/contribute/architecture.md has every folder of src and no other', () => {
     const mapped = rows.flatMap(({ room, folders }) => [room, ...folders]);
     expect(mapped.toSorted()).toEqual(listFolders('').toSorted());
   });
 
-  it('the map in docs/architecture.md has the rooms in the order of the lint rule', () => {
+  it('the map in docs/contribute/architecture.md has the rooms in the order of the lint rule', () => {
     const files = (config.overrides ?? []).flatMap((override) => override.files);
     const ruled = files.flatMap((glob) => /^src\/([a-z]+)\/\*$/.exec(glob)?.[1] ?? []);
     expect(rooms).toEqual(ruled);

@@ -1,14 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../src/report/decision/renderers.ts';
 import { call, scratch, writeEvidence } from '../cli/make.ts';
 
 const HOME = process.cwd();
-const PAGES = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((name) =>
-  name.endsWith('.md'),
-);
+const PAGES = ['README.md', ...globSync('docs/**/*.md')];
 const textOf = (page: string): string => readFileSync(join(HOME, page), 'utf8');
 
 type Sample = { readonly command: string; readonly output: string; readonly exit: number };
@@ -63,7 +70,7 @@ async function makePassedMirror(): Promise<void> {
 
 async function makeDecision(): Promise<void> {
   await makePassedMirror();
-  writeFiles('docs/policy.md');
+  writeFiles('docs/gate/policy.md');
 }
 
 /** An archive of three mirrors, and a copy of it with a damaged and a missing part. */
@@ -80,37 +87,37 @@ async function makeArchive(): Promise<void> {
 /** What the commands of a page need, next to what `writeEvidence` makes and the named blocks of the page. */
 const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
   'README.md': makeMirrors,
-  'docs/keys.md'() {
+  'docs/verify/keys.md'() {
     const { keys } = JSON.parse(readFileSync('trust.json', 'utf8')) as { keys: Record<string, unknown>[] };
     const published = keys.map(({ issuer: _issuer, purposes: _purposes, ...key }) => key);
     writeFileSync('jwks.json', JSON.stringify({ keys: published }));
     writeFileSync('bad.json', JSON.stringify({ keys: [...published, { kty: 'RSA', n: 'AQAB', e: 'AQAB' }] }));
     for (const name of ['key.pem', 'key.pub.pem', 'trust.json']) rmSync(name);
   },
-  async 'docs/verify.md'() {
+  async 'docs/verify/verify.md'() {
     await makeMirrors();
     await must('keys generate --out qa.pem');
     await must('keys add qa.pub.pem --issuer acme-qa --trust trust.json');
     const signers = 'signers: { distinct: 2 }';
     writeFileSync('two-keys.yaml', `schemaVersion: 1\nkind: policy\nname: two-keys\n${signers}\n`);
   },
-  'docs/ci.md'() {
+  'docs/gate/ci.md'() {
     for (const name of readdirSync('.')) rmSync(name, { recursive: true });
   },
-  'docs/gate.md': makeDecision,
-  'docs/gate-formats.md': makeDecision,
-  'docs/policy.md': makePassedMirror,
-  async 'docs/vsa.md'() {
+  'docs/gate/gate.md': makeDecision,
+  'docs/gate/gate-formats.md': makeDecision,
+  'docs/gate/policy.md': makePassedMirror,
+  async 'docs/gate/vsa.md'() {
     await makePassedMirror();
     await must('policy init policy.yaml');
   },
-  async 'docs/receipts.md'() {
+  async 'docs/archive/receipts.md'() {
     for (let runs = 0; runs < 3; runs++) await must('mirror --from export --to mirror');
   },
-  'docs/mirror.md': makeMirrors,
-  'docs/scrub.md': makeArchive,
-  'docs/scale.md': makeArchive,
-  'docs/selftest.md': () => symlinkSync(join(HOME, 'docs'), 'docs'),
+  'docs/archive/mirror.md': makeMirrors,
+  'docs/archive/scrub.md': makeArchive,
+  'docs/archive/scale.md': makeArchive,
+  'docs/formats/selftest.md': () => symlinkSync(join(HOME, 'docs'), 'docs'),
 };
 
 // A name differs from run to run, but is the same wherever it appears on a page. Figures are not compared.
@@ -197,15 +204,15 @@ it.each(PAGES)('%s shows output only of commands that the tests run', (page) => 
   expect(Array.from(blocks.matchAll(/^ *\$ .*/gm), ([line]) => line)).toEqual([]);
 });
 
-it('docs/gate-formats.md has a row for every format of the gate, and a sample of those for CI', () => {
-  const page = textOf('docs/gate-formats.md');
+it('docs/gate/gate-formats.md has a row for every format of the gate, and a sample of those for CI', () => {
+  const page = textOf('docs/gate/gate-formats.md');
   for (const kind of Object.keys(decisionRenderers)) {
     expect(page).toContain(`| \`${kind}\``);
     if (!['text', 'json', 'html'].includes(kind)) expect(page).toContain(`--format ${kind}\n`);
   }
 });
 
-it('docs/ci.md has a pipeline of at most eight commands', () => {
-  expect(samplesOf('docs/ci.md').length).toBeLessThanOrEqual(8);
-  expect(samplesOf('docs/ci.md').at(-1)?.command).toMatch(/^drillproof gate /);
+it('docs/gate/ci.md has a pipeline of at most eight commands', () => {
+  expect(samplesOf('docs/gate/ci.md').length).toBeLessThanOrEqual(8);
+  expect(samplesOf('docs/gate/ci.md').at(-1)?.command).toMatch(/^drillproof gate /);
 });

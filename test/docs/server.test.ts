@@ -32,11 +32,11 @@ import {
 } from '../server/make.ts';
 import { isDeep } from '../support/deep.ts';
 
-const page = readFileSync('docs/server.md', 'utf8');
+const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
 
-describe('docs/server.md', () => {
-  it('docs/server.md has every metric with its labels and no other', () => {
+describe('docs/server/server.md', () => {
+  it('docs/server/server.md has every metric with its labels and no other', () => {
     const metrics = createMetrics({ version: '1', node: '2' });
     metrics.began();
     metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
@@ -57,7 +57,7 @@ describe('docs/server.md', () => {
     }
   });
 
-  it('docs/server.md lists every setting of serve with its variable and default, and no other', () => {
+  it('docs/server/server.md lists every setting of serve with its variable and default, and no other', () => {
     const rows = Array.from(
       page.matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` +\| (\d+) +\|/gm),
       ([, name, variable, value]) => [name, variable, Number(value)],
@@ -65,7 +65,7 @@ describe('docs/server.md', () => {
     expect(rows).toEqual(settings.map((each) => [each.name, variableOf(each), defaultOf(each)]));
   });
 
-  it('docs/server.md states the default limits of the server', () => {
+  it('docs/server/server.md states the default limits of the server', () => {
     const { drainMs, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
     expect(page).toContain(
       `${headersTimeoutMs / 1000} s, ${requestTimeoutMs / 1000} s, ${keepAliveTimeoutMs / 1000} s`,

@@ -36,7 +36,7 @@ describe('the site', () => {
   });
 
   it('has every document, every schema, the vectors and every public name', () => {
-    const documents = globSync('docs/*.md').map((path) => `documents/${basename(path, '.md')}.html`);
+    const documents = globSync('docs/**/*.md').map((path) => `documents/${basename(path, '.md')}.html`);
     const schemas = [...generatedFiles().keys()].filter((path) => path.startsWith('schemas/'));
     const missing = [...documents, ...schemas, 'vectors/policies.json', 'index.html'].filter(
       (path) => !existsSync(join(out, path)),

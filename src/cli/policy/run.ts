@@ -60,7 +60,7 @@ Each case in CASES has a name, evidence (paths relative to CASES of exports,
 parts, or JSON reports of "drillproof verify"), inputs (such reports in the
 file) or runs (made up: "refund failed 8d ago, signed by acme-ci"); optionally
 dsse, expectManifest, params and asOf; the expected answer and, optionally, the
-expected states of rules and codes. docs/policy.md has examples.
+expected states of rules and codes. docs/gate/policy.md has examples.
 
 Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 3 a case could not be read, 130 interrupted.`;

@@ -22,7 +22,7 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
         .choices(['native', 'portable', 'both'])
         .default('both'),
     )
-    .option('--exec <command>', 'test this command instead; see docs/selftest.md')
+    .option('--exec <command>', 'test this command instead; see docs/formats/selftest.md')
     .addOption(
       new Option('--timeout <seconds>', 'time limit of the command for each case')
         .argParser(wholeNumber(1, 3600))

@@ -98,7 +98,7 @@ async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions)
   }
 }
 
-/** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/selftest.md. */
+/** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/formats/selftest.md. */
 export async function selftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
   const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];

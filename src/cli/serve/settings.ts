@@ -6,7 +6,7 @@ import { wholeNumber } from '../shared/options/options.ts';
 
 /** A limit that the operator sets, by an option or an environment variable; the option wins. */
 type Setting = {
-  /** As in `--request-rate`, `DRILLPROOF_REQUEST_RATE` and the table in docs/server.md. */
+  /** As in `--request-rate`, `DRILLPROOF_REQUEST_RATE` and the table in docs/server/server.md. */
   readonly name: string;
   readonly limit: keyof typeof DEFAULTS;
   readonly what: string;

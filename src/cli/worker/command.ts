@@ -35,7 +35,7 @@ type Options = LogOptions &
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
 kinds of work that it does and a function that does one piece of it;
-docs/server.md describes it. Without a runner authoring turns and reruns stay
+docs/server/server.md describes it. Without a runner authoring turns and reruns stay
 queued, and only what needs none is done: exports are generated and what is due
 is deleted.
 

@@ -11,7 +11,7 @@ export const jsonTemplate = (): string =>
   `${JSON.stringify({ $schema: POLICY_SCHEMA, ...DEFAULT_DOCUMENT, name: 'release' }, null, 2)}\n`;
 
 const TEMPLATE = `# yaml-language-server: $schema=${POLICY_SCHEMA}
-# What evidence must satisfy. docs/policy.md describes every member; drillproof policy explain FILE prints it in words.
+# What evidence must satisfy. docs/gate/policy.md describes every member; drillproof policy explain FILE prints it in words.
 $schema: ${POLICY_SCHEMA}
 schemaVersion: 1
 kind: policy

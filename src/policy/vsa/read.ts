@@ -40,7 +40,7 @@ export const summaryReportSchema = z.strictObject({
 });
 
 /**
- * The report of `verifySummary` (docs/vsa.md). Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`.
+ * The report of `verifySummary` (docs/gate/vsa.md). Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`.
  */
 export interface SummaryReport extends Readonly<z.infer<typeof summaryReportSchema>> {}
 

@@ -72,7 +72,7 @@ const SUBJECT = 'summary';
 const PATH = 'dsse';
 
 /**
- * Verifies a verification summary in a DSSE envelope (SLSA VSA v1.1; docs/vsa.md): its form, its signature by a key of
+ * Verifies a verification summary in a DSSE envelope (SLSA VSA v1.1; docs/gate/vsa.md): its form, its signature by a key of
  * purpose `summary` whose issuer is `verifier.id`, its result, and what the caller expects. Never throws for what is in
  * the bytes.
  * @param options.asOfMs the time of the verification, a Date or ms since 1970

@@ -60,7 +60,7 @@ export type SummarizeOptions = {
 export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
 
 /**
- * The decision as a verification summary (SLSA VSA v1.1; docs/vsa.md): every input by the digest of its manifest, the
+ * The decision as a verification summary (SLSA VSA v1.1; docs/gate/vsa.md): every input by the digest of its manifest, the
  * policy, the trust store, and the time of the evaluation. The same decision gives the same statement.
  * @returns `undefined` for a decision of `could_not_tell`, for which neither PASSED nor FAILED would be true
  * @throws DrillproofError `vsa.SUBJECT_MISSING` for an input without a manifest
@@ -147,7 +147,7 @@ export const resourceOf = (digests: readonly Digest[]): string =>
   `urn:drillproof:evidence:${digestOf(canonicalBytes([...new Set(digests)].toSorted(compareUtf8)))}`;
 
 /**
- * Signs a verification summary in a DSSE envelope; the payload is canonical JSON (RFC 8785; docs/vsa.md).
+ * Signs a verification summary in a DSSE envelope; the payload is canonical JSON (RFC 8785; docs/gate/vsa.md).
  * @throws DrillproofError `trust.SIGNER_FAULT`, and what the signers throw
  * @example
  * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });

@@ -51,7 +51,7 @@ const HEX_DIGITS = 12;
 
 /**
  * The shard of a name, by its SHA-256 alone: other names never move it, and it is the same on every machine and in every
- * version (docs/scale.md, Shards).
+ * version (docs/archive/scale.md, Shards).
  */
 export function shardOf(name: string, count: number): number {
   const hex = digestOf(toUtf8(name)).slice('sha256:'.length);

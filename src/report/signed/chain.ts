@@ -54,7 +54,7 @@ type Verified = {
 };
 
 /**
- * Verifies a chain of signed reports, oldest first (docs/reports.md, Signed reports): each signature under the trust
+ * Verifies a chain of signed reports, oldest first (docs/verify/reports.md, Signed reports): each signature under the trust
  * store, the order, gaps, replaced reports, and both ends. Never throws for what is in the bytes.
  */
 export function verifyReportChain(files: readonly Named<Uint8Array>[], options: ChainOptions): ReportChain {

@@ -53,7 +53,7 @@ export type Admin = {
 
 /**
  * The operations of an operator: create tenants and tokens, import resources, and store evidence and builds
- * (docs/server.md). They work on the stores directly, with or without a running server, and are not reachable over
+ * (docs/server/server.md). They work on the stores directly, with or without a running server, and are not reachable over
  * HTTP.
  * @param options.now the clock, in milliseconds since 1970; default `Date.now`
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError with codes of docs/codes.md

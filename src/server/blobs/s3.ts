@@ -126,7 +126,7 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
         yield { name: key.slice(root.length), bytes, modifiedMs };
     },
     remove: (digest) => bucket.remove(keyOf(digest)),
-    removeAbandoned: () => Promise.resolve(0), // a lifecycle rule of the bucket does (docs/server.md)
+    removeAbandoned: () => Promise.resolve(0), // a lifecycle rule of the bucket does (docs/server/server.md)
     ping: () =>
       bucket.head().catch((cause: unknown) => {
         throw unavailable(cause);

@@ -61,7 +61,7 @@ export const housekeeping = (context: ServerContext): readonly Sweep[] => {
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
 
 /**
- * The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work (docs/server.md).
+ * The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work (docs/server/server.md).
  * @param context.signing signs the lists of the exports that are generated; without it they are unsigned
  * @throws TypeError for an argument of the wrong kind
  * @example

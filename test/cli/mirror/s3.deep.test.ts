@@ -70,7 +70,7 @@ describe('drillproof with S3', () => {
 
   it('needs no other rights than the documents name', async () => {
     const bucket = await s3.bucket();
-    const text = await readFile(new URL('../../../docs/mirror.md', import.meta.url), 'utf8');
+    const text = await readFile(new URL('../../../docs/archive/mirror.md', import.meta.url), 'utf8');
     const [block = ''] = /^ {4}\{\n {6}"Version"[\s\S]*?\n {4}\}$/m.exec(text) ?? [];
     const policy = JSON.parse(block.replaceAll(':::archive', `:::${bucket}`));
     for (const statement of policy.Statement) statement.Principal = { AWS: ['arn:aws:iam:::user/stranger'] };

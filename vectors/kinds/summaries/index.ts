@@ -272,7 +272,7 @@ const malformed = (): Case[] => [
 export const summaries: Kind<Input, Case['expected']> = {
   name: 'summaries',
   about: 'a verification summary in a DSSE envelope, a trust store and what is expected, and the result',
-  clause: 'SLSA VSA v1.1; formats §2 DSSE, §3; docs/vsa.md',
+  clause: 'SLSA VSA v1.1; formats §2 DSSE, §3; docs/gate/vsa.md',
   input: inputSchema,
   expected: expectedSchema,
   cases: () => [...sound(), ...unexpected(), ...untrusted(), ...malformed()],

@@ -120,7 +120,7 @@ export type RunnerContext = {
 };
 
 /**
- * What a host plugs into a worker: a module that exports one as `runner` (docs/server.md, Runners).
+ * What a host plugs into a worker: a module that exports one as `runner` (docs/server/server.md, Runners).
  *
  * `run` does one piece of work at a time, several at once when the worker has a higher concurrency. It resolves with
  * the outcome, success or failure. When it throws, it is called again after a pause, up to the number of attempts of
