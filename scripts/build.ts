@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BuildOptions, build, transform } from 'esbuild';
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 import { directImports, importDirectly } from './direct-imports.ts';
 import { notices } from './notices.ts';
 import { buildPage, makePage } from './page.ts';
@@ -110,9 +110,26 @@ const buildPortable = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*', 'echarts/*'],
   });
 
+/**
+ * Modules of Node.js as values, not as imports: an old Node.js refuses a file that imports a name which it does not have,
+ * with the exit code of bad evidence, before the file can say which version it needs.
+ */
+const builtinsAsValues: Plugin = {
+  name: 'builtins-as-values',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 const buildSingle = async (outdir: string): Promise<unknown> =>
   build({
     ...bundled,
+    target: 'node18', // an older Node.js must be able to parse it, too
     entryPoints: { drillproof: 'src/single/main.ts' },
     define: { PAGE: JSON.stringify(await makePage()) },
     outdir,
@@ -123,7 +140,7 @@ const buildSingle = async (outdir: string): Promise<unknown> =>
     banner: {
       js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url);",
     },
-    plugins: [directImports, notices],
+    plugins: [directImports, notices, builtinsAsValues],
     metafile: true,
   });
 

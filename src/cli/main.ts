@@ -1,12 +1,26 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 
-// The young generation of the heap keeps its size, also in threads: it would grow to 134 MB, which makes only servers
-// faster. From 8 MB on, collecting it costs little.
-if (!['serve', 'worker'].includes(process.argv[2] ?? ''))
-  for (const flag of ['--min-semi-space-size=8', '--semi-space-growth-factor=1']) setFlagsFromString(flag);
+/** The oldest version of Node.js that runs this program, as package.json states it. */
+const OLDEST = [22, 13] as const;
 
-try {
+/** Ends with 2, because the 1 of an error that nobody catches would mean bad evidence. */
+const refuse = (problem: string, advice: string): void => {
+  process.stderr.write(`drillproof: usage.INVALID: ${problem}\n  ${advice}\n`);
+  process.exitCode = 2;
+};
+
+async function main(): Promise<void> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]))
+    return refuse(
+      `Node.js ${process.versions.node} is too old`,
+      `Install Node.js ${OLDEST.join('.')} or later.`,
+    );
+  // The young generation of the heap keeps its size, also in threads: it would grow to 134 MB, which makes only servers
+  // faster. From 8 MB on, collecting it costs little.
+  if (!['serve', 'worker'].includes(process.argv[2] ?? ''))
+    for (const flag of ['--min-semi-space-size=8', '--semi-space-growth-factor=1']) setFlagsFromString(flag);
   const { interruptSignal, processCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
   const cli = processCli(interruptSignal());
@@ -17,10 +31,8 @@ try {
     );
   });
   process.exitCode = await run(process.argv.slice(2), cli);
-} catch (error) {
-  // An old Node.js cannot load it, and would end with 1, which means bad evidence.
-  const version = `Node.js ${process.versions.node}`;
-  process.stderr.write(`drillproof: usage.INVALID: it cannot be loaded by ${version}: ${String(error)}\n`);
-  process.stderr.write('  Install Node.js 22.13 or later.\n');
-  process.exitCode = 2;
 }
+
+await main().catch((error: unknown) =>
+  refuse(`the program cannot be loaded: ${String(error)}`, 'Install it again, with the packages it needs.'),
+);

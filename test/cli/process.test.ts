@@ -39,6 +39,26 @@ describe('the process', () => {
   });
 });
 
+const withVersion = (node: string, args: readonly string[]) => {
+  const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node}" } })`;
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(pretend)}`;
+  return drillproof(args, { cwd: dir.root, env: { NODE_OPTIONS } });
+};
+
+describe('the version of Node.js', () => {
+  it.each(['18.20.8', '20.20.2', '22.12.0'])('%s is refused with exit code 2', async (version) => {
+    expect(await withVersion(version, ['gate', 'export'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `drillproof: usage.INVALID: Node.js ${version} is too old\n  Install Node.js 22.13 or later.\n`,
+    });
+  });
+
+  it.each(['22.13.0', '23.0.0'])('%s runs the program', async (version) => {
+    expect(await withVersion(version, ['--version'])).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
 const into = (args: string) =>
   spawnSync('bash', ['-c', `"$@" >/dev/full`, 'bash', process.execPath, ...PROGRAM, ...args.split(' ')], {
     cwd: dir.root,

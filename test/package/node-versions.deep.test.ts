@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -10,11 +10,12 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** The oldest supported version and the newest one. The other tests run on the version between them, Node.js 24. */
 const VERSIONS = ['22.13.0', '26.10.0'];
+const TOO_OLD = ['18.20.8', '20.20.2'];
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'drillproof-node-'));
-  const packages = VERSIONS.map((version) => `v${version}@npm:node-linux-${process.arch}@${version}`);
+  const packages = [...VERSIONS, ...TOO_OLD].map((version) => `v${version}@npm:node-linux-${process.arch}@${version}`);
   await run('npm', ['install', '--no-save', '--prefix', folder, ...packages], { cwd: folder });
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -50,4 +51,15 @@ describe.each(VERSIONS)('Node.js %s', (version) => {
     expect(stdout.match(/^ {3}ok {5}/gm)).toHaveLength(10);
     expect(stdout).not.toMatch(/FAILED|not found/);
   }, 180_000);
+});
+
+describe.each(TOO_OLD)('Node.js %s', (version) => {
+  it.each(['dist/cli/main.js', 'single'])('is refused with exit code 2 by %s', async (program) => {
+    const file = program === 'single' ? join(folder, 'single/drillproof.mjs') : program;
+    if (program === 'single') await runNode(VERSIONS[1]!, 'scripts/build.ts', 'single', dirname(file));
+    await expect(runNode(version, file, 'gate', 'export')).rejects.toMatchObject({
+      code: 2,
+      stderr: `drillproof: usage.INVALID: Node.js ${version} is too old\n  Install Node.js 22.13 or later.\n`,
+    });
+  });
 });
