@@ -15,7 +15,9 @@ const TOO_OLD = ['18.20.8', '20.20.2'];
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'drillproof-node-'));
-  const packages = [...VERSIONS, ...TOO_OLD].map((version) => `v${version}@npm:node-linux-${process.arch}@${version}`);
+  const packages = [...VERSIONS, ...TOO_OLD].map(
+    (version) => `v${version}@npm:node-linux-${process.arch}@${version}`,
+  );
   await run('npm', ['install', '--no-save', '--prefix', folder, ...packages], { cwd: folder });
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
