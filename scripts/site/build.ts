@@ -43,8 +43,8 @@ if (hasPage) cpSync(PAGE, join(out, 'drillproof.html'));
 /** What the documents do not link to. */
 const FIRST = [
   ...(hasPage ? ['<a href="drillproof.html">Verify evidence in the browser</a>'] : []),
-  '<a href="documents/schemas.html">JSON Schemas</a>',
-  '<a href="documents/vectors.html">Test vectors</a>',
+  '<a href="documents/formats_schemas.html">JSON Schemas</a>',
+  '<a href="documents/formats_vectors.html">Test vectors</a>',
 ];
 const PANEL = '<div class="tsd-panel tsd-typography">';
 const index = join(out, 'index.html');

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatedFiles } from '../../docs/files.ts';
 import { PUBLIC } from '../package/public-names.ts';
@@ -36,7 +36,9 @@ describe('the site', () => {
   });
 
   it('has every document, every schema, the vectors and every public name', () => {
-    const documents = globSync('docs/**/*.md').map((path) => `documents/${basename(path, '.md')}.html`);
+    const documents = globSync('docs/**/*.md').map(
+      (path) => `documents/${relative('docs', path).replace('/', '_').replace('.md', '.html')}`,
+    );
     const schemas = [...generatedFiles().keys()].filter((path) => path.startsWith('schemas/'));
     const missing = [...documents, ...schemas, 'vectors/policies.json', 'index.html'].filter(
       (path) => !existsSync(join(out, path)),
