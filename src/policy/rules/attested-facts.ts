@@ -10,7 +10,7 @@ import {
   isInRange,
   type Range,
 } from '../document/values.ts';
-import type { Facts, Place } from '../facts.ts';
+import type { BundleFact, Facts, Place } from '../facts.ts';
 import {
   buildFailure,
   buildUnattested,
@@ -159,19 +159,44 @@ export const requireNamed = (what: Named, names: readonly string[]): Evaluator =
     });
   });
 
+/** When a run was made, and when a statement about it was first issued; `undefined` if its report does not say both. */
+export const readTimes = ({ createdAtMs, signers = [] }: BundleReport): RunTimes | undefined =>
+  createdAtMs === undefined || signers.length === 0
+    ? undefined
+    : { createdAtMs, issuedAtMs: Math.min(...signers.map(({ issuedAtMs }) => issuedAtMs)) };
+
+type RunTimes = { readonly createdAtMs: number; readonly issuedAtMs: number };
+
+const evaluateTimes = (check: (times: RunTimes, bundle: BundleFact, facts: Facts) => Problem | undefined) =>
+  evaluateAttested('the time of the run', (bundle, facts) => {
+    const times = readTimes(bundle.report);
+    return times === undefined
+      ? buildUnknown(bundle, 'the report does not have the times of the run and of its signature')
+      : check(times, bundle, facts);
+  });
+
 /** No run is older than allowed. A run that is dated after its signature could be of any age. */
 export const requireRunAge = (max: string, skewMs: number): Evaluator =>
-  evaluateAttested('the time of the run', (bundle, { asOfMs }) => {
-    const { createdAtMs, signers } = bundle.report;
-    if (createdAtMs === undefined || signers === undefined)
-      return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
-    const values = { expected: `at most ${max}`, actual: `created at ${isoTime(createdAtMs)}` };
-    if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs + skewMs))
-      return buildFailure(bundle, 'the run is dated after its signature', values);
-    return asOfMs - createdAtMs <= durationMs(max)
-      ? undefined
-      : buildFailure(bundle, 'the run is too old', values);
+  evaluateTimes(({ createdAtMs, issuedAtMs }, bundle, { asOfMs }) => {
+    const isLate = createdAtMs > issuedAtMs + skewMs;
+    if (!isLate && asOfMs - createdAtMs <= durationMs(max)) return undefined;
+    return buildFailure(bundle, isLate ? 'the run is dated after its signature' : 'the run is too old', {
+      expected: `at most ${max}`,
+      actual: `created at ${isoTime(createdAtMs)}`,
+    });
   });
+
+/** No run is dated after a statement that signs it. */
+export const refuseLateRuns = (skewMs: number): Evaluator =>
+  evaluateTimes(({ createdAtMs, issuedAtMs }, bundle) =>
+    createdAtMs <= issuedAtMs + skewMs
+      ? undefined
+      : buildFailure(bundle, 'the run is dated after its signature', {
+          expected: `at most ${isoTime(issuedAtMs)}`,
+          actual: isoTime(createdAtMs),
+          findings: ['run.AFTER_SIGNATURE'],
+        }),
+  );
 
 function checkAge(
   { input, subject }: Place,

@@ -1,4 +1,3 @@
-import { isoTime } from '../../bytes/index.ts';
 import { type Contradiction, CONTRADICTIONS, type Outcome } from '../../verify/index.ts';
 import { buildFailure, buildUnknown, evaluateAttested, type Evaluator } from './outcome.ts';
 
@@ -18,19 +17,4 @@ export const refuseContradiction = (what: Contradiction): Evaluator =>
     if (values === undefined) return undefined;
     const { message, ...rest } = values;
     return buildFailure(bundle, message, { ...rest, findings: [row.code] });
-  });
-
-/** No run is dated after a statement that signs it. */
-export const refuseLateRuns = (skewMs: number): Evaluator =>
-  evaluateAttested('the time of the run', (bundle) => {
-    const { createdAtMs, signers } = bundle.report;
-    if (createdAtMs === undefined || signers === undefined)
-      return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
-    const first = Math.min(...signers.map(({ issuedAtMs }) => issuedAtMs));
-    if (createdAtMs <= first + skewMs) return undefined;
-    return buildFailure(bundle, 'the run is dated after its signature', {
-      expected: `at most ${isoTime(first)}`,
-      actual: isoTime(createdAtMs),
-      findings: ['run.AFTER_SIGNATURE'],
-    });
   });

@@ -2,7 +2,7 @@ import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { type Condition, durationMs, formatCondition, fulfils, fulfilsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
-import { listNotPassed, type Named } from './attested-facts.ts';
+import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
 import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
 import { isAllowedSigner } from './signers.ts';
 
@@ -93,7 +93,8 @@ type Times = { readonly asOfMs: number; readonly skewMs: number };
 
 /** Whether a run fulfils everything but the outcome. */
 function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
-  const { createdAtMs = NaN, signers = [] } = report;
+  const { signers = [] } = report;
+  const times = readTimes(report);
   const { ran, signed, signers: allowed, assertions, checkpoints } = requirement;
   const issued = signers.map(({ issuedAtMs }) => issuedAtMs);
   const keys = allowed && signers.filter((signer) => isAllowedSigner(signer, allowed));
@@ -101,9 +102,9 @@ function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewM
     names === undefined || listNotPassed(what, names, report)?.length === 0;
   return (
     (ran === undefined ||
-      (issued.length > 0 &&
-        asOfMs - createdAtMs <= durationMs(ran) &&
-        createdAtMs <= Math.min(...issued) + skewMs)) &&
+      (times !== undefined &&
+        asOfMs - times.createdAtMs <= durationMs(ran) &&
+        times.createdAtMs <= times.issuedAtMs + skewMs)) &&
     (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
     (keys === undefined ||
       new Set(keys.map(({ thumbprint }) => thumbprint)).size >= (allowed?.distinct ?? 1)) &&

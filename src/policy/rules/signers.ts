@@ -45,11 +45,11 @@ export const requireAllowedIssuers = (allowed: readonly Condition[]): Evaluator 
     });
   });
 
-export const requireAllowedKeys = (allowed: readonly Digest[]): Evaluator =>
+export const requireAllowedKeys = (allowed: Signers & { readonly keys: readonly Digest[] }): Evaluator =>
   evaluateSigners('the key', (signers, bundle) => {
-    if (signers.some(({ thumbprint }) => allowed.includes(thumbprint))) return undefined;
+    if (signers.some((signer) => isAllowedSigner(signer, allowed))) return undefined;
     return buildFailure(bundle, 'no allowed key signed it', {
-      expected: allowed.join(' or '),
+      expected: allowed.keys.join(' or '),
       actual: joinNames(signers.map(({ thumbprint }) => thumbprint)),
     });
   });

@@ -11,6 +11,7 @@ import {
 import { hasOnlySummaries } from '../facts.ts';
 import {
   type PinnedFact,
+  refuseLateRuns,
   requireFact,
   requireMaxAge,
   requireNamed,
@@ -28,7 +29,7 @@ import {
   requireListSigners,
   requireWindow,
 } from './completeness.ts';
-import { refuseContradiction, refuseLateRuns } from './contradictions.ts';
+import { refuseContradiction } from './contradictions.ts';
 import {
   exceedsKeys,
   listExcludedDrills,
@@ -163,8 +164,9 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'signers.keys': rule({
     member: ({ signers }) => signers?.keys,
-    evaluate: requireAllowedKeys,
-    sentence: (keys) => `The key ${joinOr(keys)} must have signed every bundle.`,
+    evaluate: (keys, { signers }) => requireAllowedKeys({ ...signers, keys }),
+    sentence: (keys, { signers }) =>
+      `The key ${joinOr(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
   }),
   'signers.distinct': rule({
     member: ({ signers }) => signers?.distinct,

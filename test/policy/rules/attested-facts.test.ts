@@ -149,9 +149,9 @@ describe('a violation has the expected and the actual value:', () => {
       { state: 'not_checked' },
     ]);
     expect(problemsOf(EVERY, one({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
-    expect(problemsOf(EVERY, inExport(withoutSigners()), 'age.run')).toMatchObject([
-      { state: 'not_checked' },
-    ]);
+    for (const parts of [inExport(withoutSigners()), one({ signers: [] })])
+      for (const rule of ['age.run', 'contradictions.time'] as const)
+        expect(problemsOf(EVERY, parts, rule)).toMatchObject([{ state: 'not_checked' }]);
   });
 
   it('the signers of the bundle', () => {
@@ -175,6 +175,9 @@ describe('a violation has the expected and the actual value:', () => {
         actual: `${keyOf('three')}, ${keyOf('four')}`,
       },
     ]);
+    const crossed = [signerOf('acme-ci', 'three'), signerOf('eve', 'one')];
+    expect(of('signers.issuers', one({ signers: crossed }))).toEqual([]);
+    expect(of('signers.keys', one({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
     expect(of('signers.distinct', one({}))).toStrictEqual([
       {
         ...base,
