@@ -14,6 +14,7 @@ import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
 import { toolName } from '../mirror/setting.ts';
 import { openPolicy } from '../policy/run.ts';
+import { isPolicyAddress } from '../policy/source.ts';
 import { pathsOf, readInput } from '../shared/input/input.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { findInside } from '../shared/input/trust.ts';
@@ -61,11 +62,17 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
 
 /** Everything but the evidence; whatever is wrong with it is a wrong call. */
 async function readSettings(cli: Cli, named: readonly string[], options: GateOptions) {
+  const isNothing = named.length === 0 && options.list === undefined;
+  // Both name inputs, which no output may replace, not even when something else is wrong.
+  const [listed, opened] = await Promise.allSettled([
+    isNothing ? [] : pathsOf(cli, named, options),
+    configured(() => openPolicy(cli, options.policy, options)),
+  ]);
   refuse(options);
   const isPast = refusePast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
-  const policy = await configured(() => openPolicy(cli, options.policy, options.param));
+  const policy = valueOf(opened);
   const how = {
     ...(await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
     // Every layer must hold, so the strictest one decides.
@@ -76,12 +83,16 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
       cli,
       'no trust store was given, so nothing can be verified: pass --trust FILE, or --key FILE,issuer=NAME',
     );
-  const isNothing = named.length === 0 && options.list === undefined;
-  const names = isNothing ? [] : await pathsOf(cli, named, options);
+  const names = valueOf(listed);
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
   return { names, policy, how, summary, isPast };
+}
+
+function valueOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
 }
 
 /** A faulty configuration is a wrong call, whatever the class of its code: no evidence was verified. */
@@ -114,15 +125,17 @@ async function refuseOwnRules(
 }
 
 function refuse(options: GateOptions): void {
-  const { depth, url } = options;
+  const { depth, url, policy } = options;
   if (depth !== undefined && depth !== 'full')
     throw usageError(
       'a gate needs --depth full: digests alone prove neither who signed nor the outcome of the drill',
       'Omit --depth.',
     );
-  const given = findGiven(options, ['project', 'tokenFile', 'caFile', 'wait']);
+  const given = findGiven(options, ['project', 'tokenFile', 'wait']);
   if (url === undefined && given !== undefined)
     throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
+  if (url === undefined && options.caFile !== undefined && !isPolicyAddress(policy ?? ''))
+    throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
 }
 
 /** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */

@@ -10,7 +10,8 @@ import {
   yamlTemplate,
 } from '../../policy/index.ts';
 import { type Cli, say } from '../cli.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { caFileOption, examples, standardOptions } from '../shared/options/options.ts';
+import type { PolicyOptions } from '../shared/options/parameters.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { facts, writeProduct } from '../shared/output/product.ts';
 import { defineExplain } from './explain.ts';
@@ -64,13 +65,13 @@ const CHECK_MORE = `
 Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
 
 function defineCheck(command: Command, cli: Cli): void {
-  standardOptions(command)
+  caFileOption(standardOptions(command))
     .description(
       'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
     )
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
-    .action(async (file: string) => {
-      const policy = await openPolicy(cli, file, 'sample');
+    .action(async (file: string, options: PolicyOptions) => {
+      const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const { name, digest, sources, layers } = policy;
       const warnings = listWarnings(policy, cli.now());
       const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);

@@ -10,16 +10,17 @@ import {
 } from '../../policy/index.ts';
 import { labelled, type Page, pageOf, printable, sections } from '../../report/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { caFileOption, examples, standardOptions } from '../shared/options/options.ts';
+import type { PolicyOptions } from '../shared/options/parameters.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { openPolicy } from './run.ts';
 
 export function defineExplain(command: Command, cli: Cli): void {
-  standardOptions(command)
+  caFileOption(standardOptions(command))
     .description('Explain in words what a policy requires, what it waives, and what it does not require.')
     .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
-    .action(async (file: string | undefined) => {
-      const policy = await openPolicy(cli, file, 'sample');
+    .action(async (file: string | undefined, options: PolicyOptions) => {
+      const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const { name, digest, sources, layers } = policy;
       const explained = layers.map((layer, at) => ({
         name: nameOf(layer, at, policy),

@@ -24,7 +24,7 @@ import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { caFileOption, examples, standardOptions } from '../shared/options/options.ts';
 import { parameterOption, type PolicyOptions } from '../shared/options/parameters.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
@@ -32,22 +32,29 @@ import { writeProduct } from '../shared/output/product.ts';
 import { readVerifyOptions, verifyPath } from '../verify/run.ts';
 import { isPolicyAddress, readPinnedPolicy, readPolicyAddress, resolveAddress } from './source.ts';
 
+/** The paths of extended policies in a text that may be broken. */
+const PARENT = /\bpath["']?\s*:\s*["']?([^"'\n,}]+)/g;
+
 /** The policy of a file with everything that it extends (default: the default policy). */
 export async function openPolicy(
   cli: Cli,
   path: string | undefined,
-  values: ParameterValues = {},
+  { param: values = {}, caFile }: Omit<PolicyOptions, 'param'> & { readonly param?: ParameterValues },
 ): Promise<Policy> {
   if (path === undefined) {
     if (values !== 'sample' && Object.keys(values).length > 0)
       throw usageError('the default policy has no parameters', 'Name a policy with --policy FILE.');
     return DEFAULT_POLICY;
   }
-  const read = async (file: string) =>
-    isPolicyAddress(file)
-      ? readPolicyAddress(cli, file)
-      : { path: file, bytes: await readInput(file, MAX_POLICY_BYTES, cli) };
-  const file = isPolicyAddress(path) ? await readPinnedPolicy(cli, path) : await read(path);
+  const read = async (file: string) => {
+    if (isPolicyAddress(file)) return readPolicyAddress(cli, file, caFile);
+    const bytes = await readInput(file, MAX_POLICY_BYTES, cli);
+    // No output may replace them, not even when the policy is refused.
+    for (const [, parent = ''] of Buffer.from(bytes).toString().matchAll(PARENT))
+      cli.inputs.add(resolveBeside(file, parent.trim()));
+    return { path: file, bytes };
+  };
+  const file = isPolicyAddress(path) ? await readPinnedPolicy(cli, path, caFile) : await read(path);
   return readPolicy(file, (parent, from) => read(resolveBeside(from, parent)), values);
 }
 
@@ -68,12 +75,12 @@ Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
 
 export function defineTest(command: Command, cli: Cli): void {
-  parameterOption(trustOptions(standardOptions(command)))
+  caFileOption(parameterOption(trustOptions(standardOptions(command))))
     .description('Apply a policy to cases, and list the differences from the expected answers.')
     .argument('<file>', 'policy in JSON or YAML')
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
     .action(async (file: string, cases: string, options: TrustOptions & PolicyOptions) => {
-      const policy = await openPolicy(cli, file, 'sample');
+      const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const tested: Tested[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
       for (const expected of await readCases(cli, cases)) tested.push(await tryCase(cli, trial, expected));
@@ -104,9 +111,9 @@ async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]>
 
 async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
   cli.signal.throwIfAborted();
-  const policy = await openPolicy(cli, file, { ...options.param, ...expected.params });
+  const policy = await openPolicy(cli, file, { ...options, param: { ...options.param, ...expected.params } });
   const asOf = expected.asOf === undefined ? undefined : momentMs(expected.asOf);
-  const { param: _param, ...trust } = options;
+  const { param: _param, caFile: _caFile, ...trust } = options;
   const { dsse, expectManifest, runs } = expected;
   const verified = await readVerifyOptions(cli, {
     ...trust,

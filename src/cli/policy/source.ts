@@ -20,11 +20,11 @@ export const isPolicyAddress = (place: string): boolean => REMOTE.test(place);
  * Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file.
  * @throws DrillproofError `policy.SOURCE_UNPINNED`, `policy.SOURCE_MISMATCH`, `policy.SOURCE_UNREADABLE`
  */
-export async function readPinnedPolicy(cli: Cli, place: string): Promise<PolicyBytes> {
+export async function readPinnedPolicy(cli: Cli, place: string, caFile?: string): Promise<PolicyBytes> {
   const [, address, expected] = PINNED.exec(place) ?? [];
   if (address === undefined || expected === undefined)
     throw new DrillproofError('policy.SOURCE_UNPINNED', `${place} has no digest`);
-  const file = await readPolicyAddress(cli, address);
+  const file = await readPolicyAddress(cli, address, caFile);
   const actual = digestOf(file.bytes);
   if (actual === expected) return file;
   const message = `the SHA-256 of ${address} does not match: it is ${actual}`;
@@ -32,8 +32,9 @@ export async function readPinnedPolicy(cli: Cli, place: string): Promise<PolicyB
 }
 
 /** Reads a policy that something else pins. @throws DrillproofError `policy.SOURCE_UNREADABLE` */
-export async function readPolicyAddress(cli: Cli, address: string): Promise<PolicyBytes> {
-  const bytes = /^git:/i.test(address) ? await readFromGit(cli, address) : await fetchPolicy(cli, address);
+export async function readPolicyAddress(cli: Cli, address: string, caFile?: string): Promise<PolicyBytes> {
+  const isGit = /^git:/i.test(address);
+  const bytes = await (isGit ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));
   return { path: address, bytes };
 }
 
@@ -69,11 +70,11 @@ function reasonOf(cause: unknown): string {
   return line === '' ? cause.message : line;
 }
 
-async function fetchPolicy(cli: Cli, address: string): Promise<Uint8Array> {
+async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined): Promise<Uint8Array> {
   if (!/^https:/i.test(address)) throw unreadable(address, 'only https addresses are read');
+  const send = await createFetch(cli, caFile);
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
   try {
-    const send = await createFetch(cli, undefined);
     const answer = await send(new URL(address), { method: 'GET', headers: {}, signal, redirect: 'manual' });
     if (answer.status !== 200 || answer.body === null)
       throw unreadable(address, `the server responded ${answer.status}`);

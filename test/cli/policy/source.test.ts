@@ -74,10 +74,23 @@ describe('a policy at an https address', () => {
     await once(server, 'listening');
     try {
       const { port } = server.address() as AddressInfo;
-      const check = (place: string) =>
-        drillproof(['policy', 'check', `https://127.0.0.1:${port}/rules/${place}`, '--json'], {
-          env: { NODE_EXTRA_CA_CERTS: authority.file },
+      const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
+      const check = (place: string, ...args: readonly string[]) =>
+        drillproof(['policy', 'check', at(place), '--json', ...args], {
+          env: args.length > 0 ? {} : { NODE_EXTRA_CA_CERTS: authority.file },
         });
+      const trusted = ['--ca-file', authority.file];
+      expect((await check(`top.yaml${pin(top)}`, ...trusted)).code).toBe(0);
+      expect((await check(`top.yaml${pin(top)}`, '--quiet')).stdout).toContain('policy.SOURCE_UNREADABLE');
+      const gate = await call([
+        'gate',
+        'absent',
+        '--policy',
+        at(`top.yaml${pin(top)}`),
+        ...trusted,
+        '--json',
+      ]);
+      expect(JSON.parse(gate.stdout)).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
       const [good, changed, redirected] = await Promise.all([
         check(`top.yaml${pin(top)}`),
         check(`top.yaml${ZEROS}`),

@@ -29,11 +29,16 @@ export type RemoteOptions = {
 
 /** The options of commands that read from a control plane; `when` states on what the first two depend. */
 export const remoteOptions = (command: Command, when = ''): Command =>
-  command
-    .option('--url <url>', `${when}base address of the control plane, without /v1`)
-    .option('--project <id>', `${when}read through this project`)
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
+  caFileOption(
+    command
+      .option('--url <url>', `${when}base address of the control plane, without /v1`)
+      .option('--project <id>', `${when}read through this project`)
+      .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)'),
+  );
+
+/** For servers at https addresses: a control plane, or the place of a policy. */
+export const caFileOption = (command: Command): Command =>
+  command.option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
 
 /** The first of these options that is given, as it is written on the command line. */
 export function findGiven<T extends object>(

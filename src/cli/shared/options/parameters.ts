@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** `NAME=VALUE` of --param, each name once. */
-export type PolicyOptions = { readonly param?: Readonly<Record<string, string>> };
+/** How a policy is read: `NAME=VALUE` of --param, each name once, and who vouches for its server. */
+export type PolicyOptions = {
+  readonly param?: Readonly<Record<string, string>>;
+  readonly caFile?: string;
+};
 
 export const parameterOption = (command: Command): Command =>
   command.option(

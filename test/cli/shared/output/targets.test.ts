@@ -132,6 +132,9 @@ describe('an output that is an input of the same command', () => {
   it.each<readonly [string, string, readonly string[]]>([
     ['a policy', 'policy.yaml', ['--policy', 'policy.yaml']],
     ['a policy that another one extends', 'base.yaml', ['--policy', 'policy.yaml']],
+    ['a policy that a broken one extends', 'base.yaml', ['--policy', 'broken.yaml']],
+    ['an extended policy in a wrong call', 'base.yaml', ['--policy', 'policy.yaml', '--project', 'any']],
+    ['a path in the list in a wrong call', 'part-2.zip', ['--list', 'parts.txt', '--project', 'any']],
     ['a key', 'key.pub.pem', ['--key', 'key.pub.pem,issuer=acme-ci']],
     ['the list of paths', 'list.txt', ['--list', 'list.txt']],
     ['a path in the list', 'part-2.zip', ['--list', 'parts.txt']],
@@ -140,6 +143,7 @@ describe('an output that is an input of the same command', () => {
     ['another name of a file of the evidence', 'same.zip', []],
   ])('%s is refused as a report of gate', async (_, input, args) => {
     await writeFile('parts.txt', 'part-2.zip\n');
+    await writeFile('broken.yaml', `${await readFile('policy.yaml', 'utf8')}age: [\n`);
     await call(['dsse', 'create', 'part-1.zip', ...SIGNER, '--force', '--out', 'part.dsse.json']);
     await rm('same.zip', { force: true });
     await link(part, 'same.zip');
