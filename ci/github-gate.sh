@@ -36,14 +36,17 @@ node "$drillproof" gate --force --format text \
 echo "::$stop::"
 
 # A decision that was written before something else failed is not what the gate ended with.
-answer=
-[[ ! -f $work/decision.json ]] ||
-  answer=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).answer' "$work/decision.json")
-case $status/$answer in
-  0/yes | 1/no | 3/could_not_tell) ended=true ;;
-  [01]/*) ended=false status=3 ;;
-  *) ended=false ;;
-esac
+decided='' answer=''
+[[ ! -f $work/decision.json ]] || read -r decided answer < <(
+  node -p 'const { run, answer } = JSON.parse(fs.readFileSync(process.argv[1])); `${run.exitCode} ${answer}`' \
+    "$work/decision.json"
+) || true
+ended=false
+if [[ $status == "$decided" ]]; then
+  ended=true
+elif [[ $status == [01] ]]; then
+  status=3
+fi
 
 if [[ $ended == true ]]; then
   cat "$work/annotations"

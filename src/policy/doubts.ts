@@ -2,7 +2,7 @@ import { formatJsonPointer } from '../bytes/index.ts';
 import type { PolicyDocument } from './document/document.ts';
 import { FIXED_MEMBERS } from './document/parameters.ts';
 import { momentMs } from './document/values.ts';
-import { isRule, RULE_IDS } from './rules/catalogue.ts';
+import { isRule, RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 
 /** A rule that cannot hold, cannot fail, or may mean something else. */
@@ -23,9 +23,14 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
     })),
   ),
   ...listEnforcementDoubts(document),
-  ...(document.waivers ?? []).flatMap(({ expires }, at) =>
-    momentMs(expires) > nowMs ? [] : [{ path: `/waivers/${at}/expires`, message: 'the waiver has expired' }],
-  ),
+  ...(document.waivers ?? []).flatMap(({ code, expires }, at) => [
+    ...(momentMs(expires) > nowMs
+      ? []
+      : [{ path: `/waivers/${at}/expires`, message: 'the waiver has expired' }]),
+    ...RULE_IDS.filter((rule) => RULES[rule].code === code)
+      .flatMap((rule) => listMissing(document, rule, 'waive policy.NO_ALTERNATIVE of the subject "all"'))
+      .map((message) => ({ path: `/waivers/${at}/code`, message })),
+  ]),
 ];
 
 function listOddValues(value: unknown, path: readonly PropertyKey[]): readonly Doubt[] {
@@ -53,6 +58,18 @@ const listEnforcementDoubts = (document: PolicyDocument): readonly Doubt[] =>
     const path = formatJsonPointer(['enforcement', rule]);
     if (VERIFYING.has(rule))
       return [{ path, message: 'the answer can be yes for evidence that is not verified' }];
-    const isAbsent = isRule(rule) && POLICY_RULES[rule](document) === undefined;
-    return isAbsent ? [{ path, message: 'the policy does not have this rule' }] : [];
+    const missing = isRule(rule) ? listMissing(document, rule, 'name anyOf.sets') : [];
+    return missing.map((message) => ({ path, message }));
   });
+
+/** That a policy does not have a rule, or only in the sets of `anyOf`, for which the caller has other advice. */
+function listMissing(document: PolicyDocument, rule: RuleId, advice: string): readonly string[] {
+  if (POLICY_RULES[rule](document) !== undefined) return [];
+  const { anyOf = [], schemaVersion, kind } = document;
+  const isInSet = anyOf.some((set) => POLICY_RULES[rule]({ schemaVersion, kind, ...set }) !== undefined);
+  return [
+    isInSet
+      ? `the policy has the rule ${rule} only in anyOf, where this does not apply; ${advice}`
+      : `the policy does not have the rule ${rule}`,
+  ];
+}

@@ -52,6 +52,12 @@ describe('the GitHub Action of a release', () => {
     expect(summary).toContain('NO');
   });
 
+  it('the action succeeds with --report-only and has the answer as an output', async () => {
+    const { succeeded, log, outputs } = await gate({ evidence: 'damaged', arguments: '--report-only' });
+    expect(log).toMatch(/^::error file=damaged/m);
+    expect([succeeded, outputs['answer'], outputs['exit-code']]).toEqual([true, 'no', '0']);
+  });
+
   it.each([
     ['evidence that is not there', { evidence: 'nowhere' }],
     ['no evidence', { evidence: '\n  \n' }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AS_OF, bundle, decide, found, given, unattested, violationsOf } from './make.ts';
+import type { Waiver } from '../../src/policy/index.ts';
 import { ONE, TWO, one } from './problems.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
@@ -53,6 +54,15 @@ describe('a waiver', () => {
     expect(of('2026-02-01', '2026-02-01')).toEqual(['waived', 'w0', 0]);
     expect(of('2026-02-01')).toEqual(['failed', undefined, 0]);
   });
+
+  it('does not count inside a set of anyOf, and counts for all sets together', () => {
+    const anyOf = [{ outcome: { verdict: ['passed'] } }, { age: { max: '1s' } }];
+    const answerWith = (code: Waiver['code'], subject: string) =>
+      decide({ anyOf, waivers: [{ ...waiverBy('a', '2026-02-01', subject), code }] }, failed).answer;
+    expect(answerWith('policy.OUTCOME_VERDICT', ONE)).toBe('no');
+    expect(answerWith('policy.NO_ALTERNATIVE', 'all')).toBe('yes');
+  });
+
   it('with the code of the rule applies to a verdict only if no finding led to it', () => {
     const code = 'policy.BUNDLE_VERDICT' as const;
     const of = (findings: ReturnType<typeof found>[]) => {

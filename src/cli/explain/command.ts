@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { didYouMean } from '../../bytes/index.ts';
 import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
-import { printable, stableJson } from '../../report/index.ts';
+import { stableJson } from '../../report/index.ts';
 import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions, text } from '../shared/options/options.ts';
@@ -27,7 +27,7 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
     .action(async (name: string | undefined, options: Options) => {
       if (name !== undefined && (options.class !== undefined || options.checks === true))
         throw usageError(
-          `"${printable(name)}" cannot be combined with a list`,
+          `"${name}" cannot be combined with a list`,
           'Name a code or check, or ask for a list.',
         );
       await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
@@ -77,7 +77,7 @@ function explanation(name: string, cli: Cli): string {
   const known = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
   const hint = didYouMean(name, known) ?? didYouMean(name, known.map(nameOf));
   throw usageError(
-    `unknown code, check or word "${printable(name)}"`,
+    `unknown code, check or word "${name}"`,
     hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
   );
 }
@@ -147,7 +147,7 @@ function ofClasses(classes: readonly string[]): readonly Code[] {
     const known: readonly string[] = CLASSES;
     if (!known.includes(name))
       throw usageError(
-        `unknown class "${printable(name)}"`,
+        `unknown class "${name}"`,
         didYouMean(name, CLASSES) ?? `There are ${CLASSES.join(', ')}.`,
       );
   }

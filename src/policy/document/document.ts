@@ -8,15 +8,19 @@ import { parametersSchema } from './parameters.ts';
 import { DURATION, MOMENT, momentMs } from './values.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
-const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>
+const closed = <S extends z.core.$ZodLooseShape>(shape: S, hints: Readonly<Record<string, string>> = {}) =>
   z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
+      issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape), hints) : undefined,
   });
 
-function unknown(given: readonly string[], known: readonly string[]): string {
+function unknown(
+  given: readonly string[],
+  known: readonly string[],
+  hints: Readonly<Record<string, string>>,
+): string {
   const words = given.map((name) => {
-    const hint = didYouMean(name, known);
+    const hint = Object.hasOwn(hints, name) ? hints[name] : didYouMean(name, known);
     return `unknown member ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`;
   });
   return words.join(BETWEEN_UNKNOWN);
@@ -277,6 +281,9 @@ const sections = {
   }).exactOptional(),
 };
 
+const OUTSIDE = 'It does not apply inside a set; write it next to anyOf, for the rules there';
+const setSchema = closed(sections, { waivers: OUTSIDE, enforcement: OUTSIDE });
+
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closed({
   $schema: z.string().exactOptional(),
@@ -299,7 +306,7 @@ export const policySchema = closed({
   ...sections,
   summary: summarySchema.exactOptional(),
   anyOf: z
-    .array(closed(sections))
+    .array(setSchema)
     .min(2)
     .max(16)
     .readonly()

@@ -106,7 +106,10 @@ function withPath<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    throw new DrillproofError(cause.code, `${path}: ${cause.message}`, {
+    const issues: unknown = cause.details?.['issues'];
+    const isOne = !Array.isArray(issues) || issues.length === 1;
+    const message = isOne ? `${path}: ${cause.message}` : `${path} has ${issues.length} faults`;
+    throw new DrillproofError(cause.code, message, {
       cause,
       ...defined({ path: cause.path, details: cause.details }),
     });

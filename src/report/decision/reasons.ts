@@ -1,7 +1,7 @@
 import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES, type RuleState, type Violation } from '../../policy/index.ts';
-import { runWords } from '../text/facts.ts';
+import { formatRun } from '../text/facts.ts';
 import { count, counted } from '../text/page.ts';
 import { printable } from '../printable.ts';
 
@@ -184,8 +184,6 @@ export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (rea
       trust === undefined ? 'none given' : `${trust.fingerprint} (${counted(trust.keys, 'key')})`,
     ],
     ['verified as of', isoTime(asOfMs)],
-    ...(run === undefined
-      ? []
-      : [['run', printable(runWords(run))] as const, ['exit code', String(run.exitCode)] as const]),
+    ...(run === undefined ? [] : [['run', printable(formatRun(run, 'gate'))] as const]),
   ];
 }

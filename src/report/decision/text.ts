@@ -74,7 +74,7 @@ function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decis
     ...asOfFact(page, asOfMs),
     ...fact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
     ...trustFacts(page, trust),
-    ...runFact(page, run),
+    ...runFact(page, run, 'gate'),
   ];
 }
 

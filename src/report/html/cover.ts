@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { BundleReport, ExportReport, Run, SignedBy, Verdict } from '../../verify/index.ts';
-import { COMPLETENESS, runWords } from '../text/facts.ts';
+import { COMPLETENESS, formatRun } from '../text/facts.ts';
 import { counted } from '../text/page.ts';
 import { partsSummary } from '../text/headline.ts';
 import { countSigners } from '../text/tally.ts';
@@ -79,7 +79,7 @@ function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
   ];
 }
 
-const callOf = (run: Run): Markup => html`${quote(runWords(run))}, exit code ${run.exitCode}`;
+const callOf = (run: Run): Markup => quote(formatRun(run));
 
 function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const times = countSigners(signersIn(report));

@@ -91,17 +91,23 @@ export function completenessLines(page: Page, completeness: Completeness): strin
 }
 
 /** The run that wrote a report. On a terminal it is omitted, because the caller sees the command line. */
-export function runFact(page: Page, run: Run | undefined): string[] {
+export function runFact(page: Page, run: Run | undefined, command?: Command): string[] {
   if (run === undefined || page.width !== Infinity) return [];
-  return fact(page, 'run', `${runWords(run)}, exit code ${run.exitCode}`);
+  return fact(page, 'run', formatRun(run, command));
 }
 
-/** `drillproof 1.0.0 ./mirror --trust trust.json`. */
-export function runWords({ tool, path, options }: Run): string {
+type Command = 'verify' | 'gate';
+
+/** `drillproof verify ./mirror --trust trust.json, version 1.0.0, exit code 0`. */
+export function formatRun({ tool, path, options, exitCode }: Run, command: Command = 'verify'): string {
   const asked = Object.entries(options).flatMap(([name, value]) =>
-    [value].flat().map((word) => (word === true ? `--${name}` : `--${name} ${word}`)),
+    [value].flat().map((word) => {
+      if (word === true) return `--${name}`;
+      return `--${name} ${name === 'as-of' ? isoTime(Number(word)) : word}`;
+    }),
   );
-  return [tool.name, tool.version, path, ...asked].filter((word) => word !== undefined).join(' ');
+  const call = [tool.name, command, path, ...asked].filter((word) => word !== undefined).join(' ');
+  return `${call}, version ${tool.version}, exit code ${exitCode}`;
 }
 
 /** How much a trusted signature covers, and what the rest is. */

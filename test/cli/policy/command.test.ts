@@ -77,7 +77,9 @@ describe('policy check', () => {
       `${HEAD}age: {}\nsigners: { distinct: 2, keys: ['${digest}'], timestamp: required }\n` +
         'run: { drills: [checkout, "pay-*"] }\ndrills: { required: [refund] }\n' +
         'completeness: { bundles: { min: 0 } }\nparameters: { unused: { type: text } }\n' +
-        'enforcement: { age.max: { severity: warn }, verdict.bundles: { severity: warn } }\n',
+        'enforcement: { age.max: { severity: warn }, verdict.bundles: { severity: warn } }\n' +
+        'anyOf: [{ age: { max: 1d } }, { age: { run: 1d } }]\n' +
+        'waivers: [{ code: policy.TOO_OLD, subject: any, reason: any, owner: any, expires: 2100-01-01 }]\n',
     );
     const { code, stdout } = await policy('check', 'odd.yaml', '--json');
     const { warnings } = JSON.parse(stdout) as { warnings: { path: string }[] };
@@ -91,9 +93,12 @@ describe('policy check', () => {
       '/completeness/bundles',
       '/enforcement/age.max',
       '/enforcement/verdict.bundles',
+      '/waivers/0/code',
       '/parameters/unused',
     ]);
-    expect((await policy('check', 'odd.yaml')).stdout).toContain('warning');
+    const text = (await policy('check', 'odd.yaml')).stdout;
+    expect(text).toContain('rule age.max only in anyOf, where this does not apply; name anyOf.sets');
+    expect(text).toContain('waive policy.NO_ALTERNATIVE of the subject "all"');
     await policy('init', 'sound.yaml', '--force');
     expect(JSON.parse((await policy('check', 'sound.yaml', '--json')).stdout)).toMatchObject({
       warnings: [],
@@ -101,6 +106,7 @@ describe('policy check', () => {
   });
 
   it.each([
+    ['anyOf: [{ waivers: [] }, { age: { run: 1d } }]', 'It does not apply inside a set'],
     ['age: 7d', 'must be an object (line 3) (/age)'],
     ['signers: { distinct: two }', 'must be a number (line 3) (/signers/distinct)'],
     ['signers: { distinct: 65 }', 'must be at most 64'],

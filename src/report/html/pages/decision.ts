@@ -1,7 +1,7 @@
 import { isoTime } from '../../../bytes/index.ts';
 import { type Decision, RULES } from '../../../policy/index.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
-import { runWords } from '../../text/facts.ts';
+import { formatRun } from '../../text/facts.ts';
 import { count, counted } from '../../text/page.ts';
 import { quote, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
 import { quoted } from '../cover.ts';
@@ -76,7 +76,7 @@ const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
         ? 'none given'
         : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
     ],
-    ['Call', run === undefined ? undefined : html`${quote(runWords(run))}, exit code ${run.exitCode}`],
+    ['Call', run === undefined ? undefined : quote(formatRun(run, 'gate'))],
   ] as const;
 
 const STATES = {
