@@ -12,7 +12,7 @@ import type { UploadAddresses } from './http/sealed.ts';
 import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
-import { assertPermission, assertProject, readVisible } from './services/access.ts';
+import { assertPermission, assertProject, hasEveryProject, readVisible } from './services/access.ts';
 import { cancelOperation } from './services/cancel.ts';
 import { closeAuthoringSession, createTurn, type Models } from './services/authoring.ts';
 import { buildUploadHandlers } from './services/build-uploads.ts';
@@ -57,12 +57,14 @@ const STARTED_BY: Readonly<Record<string, Permission>> = {
 /** The operation that a request names, if it belongs to the project; one of the whole organization needs all projects. */
 async function findOperation(
   reads: Reads,
-  { organizationId, projects }: Principal,
+  principal: Principal,
   { projectId, operationId }: { readonly projectId: string; readonly operationId: string },
 ): Promise<OperationResource> {
-  const row = await reads.operations.find(organizationId, operationId);
-  const visible = row?.projectId === undefined ? projects === 'all' : row.projectId === projectId;
-  if (row === undefined || !visible) throw notFound();
+  const row = await reads.operations.find(principal.organizationId, operationId);
+  if (row === undefined) throw notFound();
+  const visible =
+    row.projectId === undefined ? await hasEveryProject(reads, principal) : row.projectId === projectId;
+  if (!visible) throw notFound();
   return row.resource;
 }
 

@@ -23,9 +23,8 @@ export type ServerLimits = {
   readonly toolSourceBytes: number;
   /** build.json, manifests and other documents that are read whole. */
   readonly documentBytes: number;
-  /** How long an answer is replayed to its Idempotency-Key, and how long a request may hold one without an answer. */
+  /** How long an answer is replayed to its Idempotency-Key. */
   readonly idempotencyMs: number;
-  readonly idempotencyLeaseMs: number;
   /** The least rate of an upload, in bytes a second; it may pause for `requestTimeoutMs`. */
   readonly uploadBytesPerSecond: number;
   /** How long an upload address lasts. */
@@ -55,7 +54,6 @@ export const defaultLimits: ServerLimits = {
   toolSourceBytes: 1024 * 1024,
   documentBytes: 64 * 1024 * 1024,
   idempotencyMs: 24 * 60 * 60 * 1000,
-  idempotencyLeaseMs: 60_000,
   uploadBytesPerSecond: 10_000,
   uploadTtlMs: 60 * 60 * 1000,
   headersTimeoutMs: 10_000,

@@ -13,9 +13,15 @@ import {
 } from '../bytes/index.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { driveJob, type Driven } from './jobs/drive.ts';
-import { driveDefaults, type DriveOptions, type JobHandler, type Sweep } from './jobs/handler.ts';
+import {
+  correlationIdOf,
+  driveDefaults,
+  type DriveOptions,
+  type JobHandler,
+  type Sweep,
+  waitFor,
+} from './jobs/handler.ts';
 import { hostedJob, type RunnerHost } from './jobs/run/hosted-job.ts';
 import { rerunWork } from './jobs/run/rerun.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
@@ -23,11 +29,6 @@ import { turnWork } from './jobs/run/turn.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Job, Store } from './store/store.ts';
-
-/** Waits until the time is over or the signal aborts; never rejects. */
-async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-}
 
 async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): Promise<void> {
   try {
@@ -119,7 +120,8 @@ function driveOptionsOf(options: WorkerOptions): DriveOptions {
 /** Logs how a job ended. */
 function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
   const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
-  log({ level, event: `worker.job.${driven}`, facts: { operationId, kind, attempt } });
+  const correlationId = correlationIdOf(operationId);
+  log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
 }
 
 /**

@@ -171,7 +171,7 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
 export function defineSweep(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
-      'Do the due work of a worker now: delete due bundles, generate and delete waiting exports, and remove unneeded bytes.',
+      'Do the due work of a worker now: settle what is past its deadline, delete due bundles, generate and delete waiting exports, and remove unneeded bytes.',
     )
     .action(async (options: DataOptions) => {
       const done = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));
@@ -180,8 +180,9 @@ export function defineSweep(command: Command, cli: Cli): void {
   examples(command, { 'from a timer, where no worker runs': 'drillproof admin sweep --quiet' });
 }
 
-const sweptText = ({ bundlesDue, jobs, blobsRemoved }: WorkedOff): string =>
+const sweptText = ({ settled: overdue, bundlesDue, jobs, blobsRemoved }: WorkedOff): string =>
   facts([
+    ['past deadline', count(overdue)],
     ['bundles due', count(bundlesDue)],
     ['work done', count(jobs)],
     ['blobs removed', count(blobsRemoved)],

@@ -18,7 +18,7 @@ import {
 import { deleteDue, releaseOrphans, removeReleased } from '../jobs/delete/retention.ts';
 import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
 import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/content.ts';
-import { builtInJobs } from '../jobs/standard.ts';
+import { builtInJobs, housekeeping } from '../jobs/standard.ts';
 import type { Log } from '../telemetry/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
@@ -137,8 +137,9 @@ export const deleteExport = async (
 ) =>
   requireFound(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
 
-/** What was done: due bundles deleted, queued jobs completed, and unneeded blobs removed. */
+/** What was done: overdue resources settled, due bundles deleted, queued jobs completed, unneeded blobs removed. */
 export type WorkedOff = {
+  readonly settled: number;
   readonly bundlesDue: number;
   readonly jobs: number;
   readonly blobsRemoved: number;
@@ -150,19 +151,21 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
 };
 
 /**
- * Does now what a worker without a runner would do: deletes due bundles, generates and deletes exports, and
- * removes unneeded blobs. It does not touch jobs that a worker holds.
+ * Does now what a worker without a runner would do: settles what is past its deadline, deletes due bundles and expired
+ * keys, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(
-  { store, blobs, now }: AdminContext,
+  { store, blobs, now, limits }: AdminContext,
   options: WorkOffOptions = {},
 ): Promise<WorkedOff> {
   const { signal = new AbortController().signal, log = () => undefined, signing } = options;
-  const context = { store, blobs, now, log };
+  const context = { store, blobs, now, limits, log };
+  const swept = new Map<string, number>();
+  for (const { name, run } of housekeeping(context)) swept.set(name, await run(signal));
   const bundlesDue = await deleteDue(context, signal);
   const worker = createWorker({ store, handlers: builtInJobs({ ...context, signing }), now, log });
   let jobs = 0;
   while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
   await releaseOrphans(context, signal);
-  return { bundlesDue, jobs, blobsRemoved: await removeReleased(context, signal) };
+  return { settled: swept.get('deadlines') ?? 0, bundlesDue, jobs, blobsRemoved: await removeReleased(context, signal) };
 }

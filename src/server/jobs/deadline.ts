@@ -31,8 +31,8 @@ export function nextLookMs(deadlineAtMs: Deadline, nowMs: number, heartbeatMs: n
 }
 
 /** The end of work that exceeded its deadline. */
-export const TIMED_OUT: Abandoned = {
+export const TIMED_OUT = {
   state: 'failed',
   timedOut: true,
   error: operationError('control.DEADLINE_EXCEEDED', 'it was not done before its deadline', true),
-};
+} as const satisfies Abandoned;

@@ -7,10 +7,13 @@ import type { Job, OperationRow, Tx } from '../store/store.ts';
 import { type Deadline, isLate, readDeadline, TIMED_OUT } from './deadline.ts';
 import {
   type Abandoned,
+  correlateError,
+  correlationIdOf,
   type DriveOptions,
   type JobEnd,
   type JobHandler,
   operationError,
+  waitFor,
 } from './handler.ts';
 import { type Pulse, startPulse, type StopReason } from './pulse.ts';
 
@@ -54,7 +57,7 @@ async function endOperation(
   const resource: OperationResource = {
     ...row.resource,
     state,
-    ...defined({ error }),
+    ...defined({ error: error && correlateError(error, job.operationId) }),
     finishedAtMs: nowMs,
     updatedAtMs: nowMs,
   };
@@ -78,7 +81,8 @@ async function abandonIn(
 ): Promise<Abandoned['state']> {
   await endOperation(tx, job, { row, nowMs }, why);
   const cancelRequestedAtMs = why.state === 'cancelled' ? row.resource.cancelRequestedAtMs : undefined;
-  await handler.abandon(tx, job, { ...why, ...defined({ cancelRequestedAtMs }) }, nowMs);
+  const error = why.error && correlateError(why.error, job.operationId);
+  await handler.abandon(tx, job, { ...why, ...defined({ error, cancelRequestedAtMs }) }, nowMs);
   return why.state;
 }
 
@@ -134,7 +138,7 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
   const first = await Promise.race([settled, aborted]);
   if (first !== undefined) return first;
   const grace = new AbortController();
-  await Promise.race([settled, sleep(options.graceMs, undefined, { signal: grace.signal }).catch(() => {})]);
+  await Promise.race([settled, waitFor(options.graceMs, grace.signal)]);
   grace.abort();
   return undefined;
 }
@@ -189,8 +193,9 @@ function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
   const { options, job } = drive;
   const { operationId, kind, attempt } = job;
   const last = attempt >= options.maxAttempts;
+  const [level, correlationId] = [last ? 'error' : 'warn', correlationIdOf(operationId)] as const;
   const facts = { operationId, kind, attempt };
-  options.log({ level: last ? 'error' : 'warn', event: 'worker.attempt.failed', facts, error: thrown });
+  options.log({ level, event: 'worker.attempt.failed', correlationId, facts, error: thrown });
   if (last) return () => abandon(drive, { state: 'failed', timedOut: false, error: FAILED });
   return () => giveBack(drive, retryDelayMs(attempt, options));
 }

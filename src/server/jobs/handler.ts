@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError } from '../../contract/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Job, Reads, Store, Tx } from '../store/store.ts';
@@ -10,6 +11,15 @@ export const operationError = (code: string, message: string, retryable = false)
   message,
   retryable,
   issues: [],
+});
+
+/** The id by which the error of an operation is found in the log of its worker. */
+export const correlationIdOf = (operationId: string): string => operationId.replace(/^op_/, 'corr_');
+
+/** Adds the correlation id of its operation to an error. */
+export const correlateError = (error: OperationError, operationId: string): OperationError => ({
+  ...error,
+  correlationId: correlationIdOf(operationId),
 });
 
 /** The outcome of work: `error` for a permanent failure, else it succeeded. */
@@ -85,6 +95,11 @@ export type DriveOptions = {
   /** Uniform in [0, 1): spreads the pauses. */
   readonly random: () => number;
 };
+
+/** Waits until the time is over or the signal aborts; never rejects. */
+export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
 
 export const driveDefaults = {
   leaseMs: 60_000,

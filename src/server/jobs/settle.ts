@@ -6,7 +6,7 @@ import { turnDeadline } from '../store/sessions.ts';
 import type { InProject, Tx } from '../store/store.ts';
 import { isOver, TIMED_OUT } from './deadline.ts';
 import { startOperation } from './drive.ts';
-import type { Sweep } from './handler.ts';
+import { type Abandoned, correlateError, type Sweep } from './handler.ts';
 import { abandonRun } from './run/rerun.ts';
 import { abandonTurn } from './run/turn.ts';
 
@@ -62,14 +62,16 @@ async function expireWork(
   const job = await tx.jobs.findOf({ kind, projectId, resourceId });
   const operation = job && (await tx.operations.lock(organizationId, job.operationId));
   if (!(await late?.isOverdue(tx, projectId, resourceId, nowMs))) return;
+  let why: Abandoned = TIMED_OUT;
   if (operation !== undefined && !isEnd('operation', operation.resource.state)) {
     const { operationId, resource } = await startOperation(tx, operation, nowMs);
-    const { state, error } = TIMED_OUT;
-    const ended = { ...resource, state, error, finishedAtMs: nowMs, updatedAtMs: nowMs };
+    const error = correlateError(TIMED_OUT.error, operationId);
+    const ended = { ...resource, state: TIMED_OUT.state, error, finishedAtMs: nowMs, updatedAtMs: nowMs };
     await tx.operations.update({ ...operation, resource: ended });
     await tx.jobs.remove(operationId);
+    why = { ...TIMED_OUT, error };
   }
-  await late?.abandon(tx, { organizationId, projectId, resourceId }, TIMED_OUT, nowMs);
+  await late?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
 }
 
 /** What a resource that may be past its time is settled with. */

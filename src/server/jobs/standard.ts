@@ -6,7 +6,7 @@ import type { ServerContext } from '../context.ts';
 import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';
 import { exportJob, type ExportJobOptions } from './export/export.ts';
-import type { JobHandler, Sweep } from './handler.ts';
+import { type JobHandler, type Sweep, waitFor } from './handler.ts';
 import { deadlineSweep } from './settle.ts';
 
 /** The kinds of work that need no runner: generating exports and deleting. */
@@ -22,13 +22,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
 
-const PURGED_AT_ONCE = 500;
+const PURGED_AT_ONCE = 50;
 
-/** Removes expired idempotency keys in short transactions, between which others get their turn; returns how many. */
+/** Removes expired idempotency keys in short transactions, and pauses as long after each; returns how many. */
 async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
   let purged = 0;
-  for (let last = PURGED_AT_ONCE; last === PURGED_AT_ONCE && !signal.aborted; purged += last)
+  for (let last = PURGED_AT_ONCE; last === PURGED_AT_ONCE && !signal.aborted; purged += last) {
+    const begunMs = performance.now();
     last = await store.transaction((tx) => tx.idempotency.purge(now(), PURGED_AT_ONCE));
+    await waitFor(performance.now() - begunMs, signal);
+  }
   return purged;
 }
 

@@ -46,11 +46,11 @@ export async function readVisible<R>(
 
 /** Whether a token has every project of its organization, as `all` or each by its name. */
 export async function hasEveryProject(
-  store: Reads,
+  reads: Reads,
   { organizationId, projects }: Principal,
 ): Promise<boolean> {
   if (projects === 'all') return true;
-  const all = await store.projects.list(organizationId);
+  const all = await reads.projects.list(organizationId);
   return all.every(({ projectId }) => projects.includes(projectId));
 }
 

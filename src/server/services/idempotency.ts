@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import { type OperationName, operationRow } from '../../contract/index.ts';
-import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../http/envelope.ts';
 import { assertMatch, digestDocument, documentEtag } from '../http/preconditions.ts';
 import type { Principal } from '../http/tokens.ts';
@@ -55,58 +53,37 @@ export function requestHashOf(
   return digestOf(canonicalBytes({ operation, path, body }));
 }
 
-const RETRY_AFTER_MS = 1_000;
-
-const inUse = (leaseMs: number): ControlError =>
-  new ControlError('control.IDEMPOTENCY_KEY_IN_USE', 'a request with this key is in progress', {
-    retryAfterMs: Math.max(1, Math.min(RETRY_AFTER_MS, leaseMs)),
-  });
-
-const reused = (): ControlError =>
-  new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
-
-/** The claim of a request on its key, for as long as the request may take. */
-function claimOf(change: Change, nowMs: number, limits: ServerLimits): IdempotencyRow {
-  const { principal, projectId, operation, key, requestHash } = change;
-  return {
-    organizationId: principal.organizationId,
-    projectId,
-    principalId: principal.tokenId,
-    operation,
-    idempotencyKey: key,
-    requestHash,
-    status: 'in_progress',
-    holder: randomUUID(),
-    leaseUntilMs: nowMs + limits.idempotencyLeaseMs,
-    createdAtMs: nowMs,
-    expiresAtMs: nowMs + limits.idempotencyMs,
-  };
-}
-
-/** The stored answer of an earlier request, as text. @throws ControlError for a key that cannot be replayed now */
-function answerOfEarlier(stored: IdempotencyRow, { requestHash, createdAtMs }: IdempotencyRow): string {
-  if (stored.requestHash !== requestHash) throw reused();
-  if (stored.response === undefined) throw inUse(stored.leaseUntilMs - createdAtMs);
-  return stored.response;
+/** The stored answer of an earlier request. @throws ControlError `control.IDEMPOTENCY_KEY_REUSED` */
+function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
+  if (requestHash === change.requestHash) return JSON.parse(response);
+  throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
 }
 
 /**
  * Idempotency over a store (control API, Idempotency). The claim on the key, the effect and the answer are committed
  * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
  */
-export function createRunOnce(store: Store, now: () => number, limits: ServerLimits): RunOnce {
+export function createRunOnce(store: Store, now: () => number, { idempotencyMs }: ServerLimits): RunOnce {
   return async (change, schema, effect) => {
-    await assertProject(store, change.principal, change.projectId);
-    const claim = claimOf(change, now(), limits);
+    const { principal, projectId, operation, key, requestHash } = change;
+    const { organizationId, tokenId: principalId } = principal;
+    await assertProject(store, principal, projectId);
+    const createdAtMs = now();
+    const scope = { organizationId, projectId, principalId, operation, idempotencyKey: key };
+    const expiresAtMs = createdAtMs + idempotencyMs;
+    const claim: IdempotencyRow = { ...scope, requestHash, response: '', createdAtMs, expiresAtMs };
     return store.transaction(async (tx) => {
       const stored = await tx.idempotency.claim(claim);
       if (stored !== undefined)
-        return { value: schema.parse(JSON.parse(answerOfEarlier(stored, claim))), replayed: true };
+        return { value: schema.parse(answerOfEarlier(stored, change)), replayed: true };
       // The schema orders the members, so that the first answer and its replays are the same bytes.
       const value = schema.parse(await effect(tx));
-      const answer = { response: JSON.stringify(value), expiresAtMs: now() + limits.idempotencyMs };
-      if (await tx.idempotency.complete(claim, claim.holder, answer)) return { value, replayed: false };
-      throw new DrillproofError('internal.BUG', 'the claim of a request was lost in its own transaction');
+      await tx.idempotency.complete({
+        ...claim,
+        response: JSON.stringify(value),
+        expiresAtMs: now() + idempotencyMs,
+      });
+      return { value, replayed: false };
     });
   };
 }

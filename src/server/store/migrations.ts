@@ -163,6 +163,8 @@ export const migrations: readonly string[] = [
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
     FOREIGN KEY (project_id, environment_id) REFERENCES environments (project_id, environment_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_due ON sessions (expires_at_ms)
+    WHERE state IN ('creating', 'warming', 'ready', 'resetting', 'degraded');
 
   CREATE TABLE hosted_runs (
     project_id TEXT NOT NULL,
@@ -170,12 +172,14 @@ export const migrations: readonly string[] = [
     organization_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
     state TEXT NOT NULL,
+    deadline_at_ms INTEGER NOT NULL,
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, hosted_run_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
     FOREIGN KEY (project_id, session_id) REFERENCES sessions (project_id, session_id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX hosted_runs_of_session ON hosted_runs (project_id, session_id);
+  CREATE INDEX hosted_runs_due ON hosted_runs (deadline_at_ms) WHERE state IN ('created', 'running');
 
   CREATE TABLE authoring_sessions (
     project_id TEXT NOT NULL,
@@ -192,12 +196,14 @@ export const migrations: readonly string[] = [
     organization_id TEXT NOT NULL,
     authoring_session_id TEXT NOT NULL,
     sequence INTEGER NOT NULL,
+    deadline_at_ms INTEGER,
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, authoring_turn_id),
     UNIQUE (project_id, authoring_session_id, sequence),
     FOREIGN KEY (project_id, authoring_session_id)
       REFERENCES authoring_sessions (project_id, authoring_session_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX authoring_turns_due ON authoring_turns (deadline_at_ms) WHERE deadline_at_ms IS NOT NULL;
 
   CREATE TABLE operations (
     operation_id TEXT PRIMARY KEY,
@@ -223,6 +229,7 @@ export const migrations: readonly string[] = [
     created_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX jobs_in_order ON jobs (not_before_ms, operation_id);
+  CREATE INDEX jobs_of_resource ON jobs (resource_id);
 
   CREATE TABLE idempotency (
     organization_id TEXT NOT NULL,
@@ -231,10 +238,7 @@ export const migrations: readonly string[] = [
     operation TEXT NOT NULL,
     idempotency_key TEXT NOT NULL,
     request_hash TEXT NOT NULL,
-    status TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    lease_until_ms INTEGER NOT NULL,
-    response TEXT,
+    response TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER NOT NULL,
     PRIMARY KEY (organization_id, project_id, principal_id, operation, idempotency_key)
@@ -251,25 +255,8 @@ export const migrations: readonly string[] = [
     kinds TEXT NOT NULL,
     seen_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-  // What is past its deadline is found by an index, and the work on a resource by its id.
-  `
-  ALTER TABLE hosted_runs ADD COLUMN deadline_at_ms INTEGER;
-  UPDATE hosted_runs SET deadline_at_ms = CAST(resource ->> 'deadlineAtMs' AS INTEGER);
-  CREATE INDEX hosted_runs_due ON hosted_runs (deadline_at_ms) WHERE state IN ('created', 'running');
 
-  ALTER TABLE authoring_turns ADD COLUMN deadline_at_ms INTEGER;
-  UPDATE authoring_turns
-    SET deadline_at_ms = CAST(resource ->> 'startedAtMs' AS INTEGER) + CAST(resource ->> 'timeoutMs' AS INTEGER)
-    WHERE resource ->> 'state' = 'running';
-  CREATE INDEX authoring_turns_due ON authoring_turns (deadline_at_ms) WHERE deadline_at_ms IS NOT NULL;
-
-  CREATE INDEX sessions_due ON sessions (expires_at_ms)
-    WHERE state IN ('creating', 'warming', 'ready', 'resetting', 'degraded');
-  CREATE INDEX jobs_of_resource ON jobs (resource_id);
-  `,
-  // What arrived of uploads that were interrupted.
-  `
+  -- What arrived of uploads that were interrupted.
   CREATE TABLE upload_pieces (
     organization_id TEXT NOT NULL,
     project_id TEXT NOT NULL,
@@ -280,9 +267,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (project_id, build_attempt_id, first_byte)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX upload_pieces_by_blob ON upload_pieces (archive_digest);
-  `,
-  // What is left of the rates of tokens, which several servers share; a crash may forget it.
-  `
+
+  -- What is left of the rates of tokens, which several servers share; a crash may forget it.
   CREATE TABLE rates (
     bucket TEXT PRIMARY KEY,
     credit_us INTEGER NOT NULL,
@@ -297,7 +283,6 @@ const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/CREATE TABLE rates/g, 'CREATE UNLOGGED TABLE rates'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
-  [/\bresource ->> /g, 'resource::json ->> '],
   [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
 ];
 

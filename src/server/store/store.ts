@@ -10,7 +10,6 @@ import { readSecret, schemaState, type SchemaState } from './meta.ts';
 import type { Dialect, Sql } from './table.ts';
 import { tenantReads, tenantWrites } from './tenants.ts';
 
-export type * from './sessions.ts';
 export type * from './builds.ts';
 export type * from './bundles.ts';
 export type * from './exports.ts';
@@ -42,7 +41,7 @@ const sqlWrites = (sql: Sql, dialect: Dialect) => ({
   ...sessionWrites(sql, dialect),
   ...authoringWrites(sql, dialect),
   ...jobWrites(sql, dialect),
-  ...idempotencyWrites(sql),
+  ...idempotencyWrites(sql, dialect),
   ...blobWrites(sql, dialect),
 });
 

@@ -69,8 +69,6 @@ export const column = {
   text,
   integer,
   digest,
-  oneOf: <T extends string>(...values: readonly T[]): Codec<T> =>
-    checked((value): value is T => values.some((allowed) => allowed === value)),
   /** JSON text that follows a schema. */
   json: <S extends z.ZodType>(schema: S): Codec<z.output<S>> => ({
     names: text.names,

@@ -54,7 +54,7 @@ for (const { name, blobs } of shared) {
     it('execute 100 requests with one key once, and give 50 updates of one version one winner', async () => {
       const servers = await startServers();
       const clients = servers.map((server) => clientOf(server));
-      const reruns = await Promise.allSettled(
+      const reruns = await Promise.all(
         Array.from({ length: 100 }, (_, n) =>
           clients[n % 2]!.runs.reruns.create(
             { ...inProject, hostedRunId: id('hrun', 1) },
@@ -62,13 +62,7 @@ for (const { name, blobs } of shared) {
           ),
         ),
       );
-      const made = reruns.flatMap((one) =>
-        one.status === 'fulfilled' ? [one.value.operation.operationId] : [],
-      );
-      expect(new Set(made).size).toBe(1);
-      const refusals = reruns.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-      for (const refusal of refusals)
-        expect(refusal).toMatchObject({ code: 'control.IDEMPOTENCY_KEY_IN_USE' });
+      expect(new Set(reruns.map(({ operation }) => operation.operationId)).size).toBe(1);
       expect((await stores.store.jobs.count(Date.now())).map(({ waiting }) => waiting)).toEqual([1]);
 
       const extend = {
@@ -103,7 +97,7 @@ for (const { name, blobs } of shared) {
       let answered = 0;
       const create = async (n: number): Promise<string> => {
         const how = { idempotencyKey: `request-number-${n}` };
-        // Who gets no answer asks the other instance, with the same key, until the claim of the dead one is over.
+        // Who gets no answer asks the other instance, with the same key.
         for (;;) {
           try {
             const { operation } = await (n % 2 === 0 ? doomed! : steady!).runs.reruns.create(call, how);

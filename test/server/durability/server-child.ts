@@ -25,6 +25,5 @@ const deadly: Store = {
     return result;
   },
 };
-const limits = { idempotencyLeaseMs: 250, ...UNHURRIED };
-const { url } = await listen(createServer({ store: deadly, blobs, limits }));
+const { url } = await listen(createServer({ store: deadly, blobs, limits: UNHURRIED }));
 process.send?.(url);

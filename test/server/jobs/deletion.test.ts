@@ -259,14 +259,14 @@ for (const { name, make } of await listStores(isDeep)) {
       const sweep = () => here.admin.workOff();
       here.clock.nowMs = at - 1;
       expect((await get(path)).status).toBe(200);
-      expect(await sweep()).toEqual({ bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
+      expect(await sweep()).toEqual({ settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
       here.clock.nowMs = at;
       await expectEnvelope(await get(path), 'control.EVIDENCE_DELETED');
       expect((await bundleRow(3)).resource).toMatchObject({ state: 'available', deleteAtMs: at });
-      expect(await sweep()).toEqual({ bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
+      expect(await sweep()).toEqual({ settled: 0, bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
       expect((await bundleRow(3)).resource).toMatchObject({ state: 'deleted', deletedAtMs: at });
       expect(there(archive.digest)).toBe(false);
-      expect(await sweep()).toEqual({ bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
+      expect(await sweep()).toEqual({ settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
     });
 
     it('simultaneous sweeps delete a due bundle once', async () => {

@@ -39,8 +39,10 @@ async function begin() {
   return { working, release: release.resolve };
 }
 
-describe.each(['read', 'sweep'] as const)('what is past its time, when it is settled by a %s', (how) => {
-  const settle = (path: string) => (how === 'read' ? read(path) : sweep());
+const SETTLE = { read, sweep, 'sweep of an operator': () => here.admin.workOff() } as const;
+
+describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a %s', (how) => {
+  const settle = (path: string): Promise<unknown> => SETTLE[how](path);
 
   it.each([
     [-1, 'ready', 1],
@@ -77,8 +79,9 @@ describe.each(['read', 'sweep'] as const)('what is past its time, when it is set
     const { run, operation } = await queueRerun(here);
     here.clock.nowMs = run.deadlineAtMs;
     await settle(how === 'read' ? `operations/${operation.operationId}` : '');
-    expect(await runOf(here, run.hostedRunId)).toMatchObject({ state: 'expired', failure: LATE });
-    expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'failed', error: LATE });
+    const error = { ...LATE, correlationId: operation.operationId.replace('op', 'corr') };
+    expect(await runOf(here, run.hostedRunId)).toMatchObject({ state: 'expired', failure: error });
+    expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'failed', error });
     expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
   });
 

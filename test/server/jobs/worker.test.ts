@@ -157,7 +157,8 @@ for (const { name, make } of await listStores(isDeep)) {
       );
       expect(await worker.workOnce()).toBe('failed');
       const { error } = await operationOf(here, operation.operationId);
-      expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: false });
+      const correlationId = operation.operationId.replace('op', 'corr');
+      expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: false, correlationId });
       expect(error?.issues.length).toBeGreaterThan(0);
       expect((await turnOf(here, turn.authoringTurnId)).error).toEqual(error);
     });
@@ -186,8 +187,10 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(calls).toBe(4);
       const { error } = await operationOf(here, operation.operationId);
       expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: true });
+      expect((await turnOf(here, turn.authoringTurnId)).error).toEqual(error);
       expect(JSON.stringify([error, await turnOf(here, turn.authoringTurnId)])).not.toContain('secret');
-      expect(here.log.filter(({ event }) => event === 'worker.attempt.failed')).toHaveLength(4);
+      const attempts = here.log.filter(({ event }) => event === 'worker.attempt.failed');
+      expect(attempts.map(({ correlationId }) => correlationId)).toEqual(Array(4).fill(error?.correlationId));
     });
 
     it('work fails after its maximum number of workers died', async () => {

@@ -164,10 +164,14 @@ describe('an export of an organization', () => {
     }
   });
 
-  it('the visibility of an export depends on the projects of the token alone, in every state', async () => {
+  it('the visibility of an export and of its operation depends on the projects of the token alone, in every state', async () => {
     await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
     const empty = id('evexp', 6);
     await ingestedExport(here, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
+    const scope = { kind: 'organization' as const };
+    const request = { organizationId: ORG, scope, fromAtMs: 0, throughAtMs: 1 };
+    const { operation } = await here.admin.createExport(request);
+    const generating = `/v1/projects/${PROJECT}/operations/${operation.operationId}`;
     const named = [PROJECT, SECOND_PROJECT, id('prj', 7)];
     for (const state of ['pending', 'generating', 'failed', 'available'] as const) {
       for (const each of [both, empty])
@@ -179,8 +183,8 @@ describe('an export of an organization', () => {
         const bearer = await token(here, { projects });
         const sees = projects === 'all' || projects.length === named.length;
         for (const project of projects === 'all' ? named : projects) {
-          for (const each of [both, empty]) {
-            const response = await get(base(project, each), bearer);
+          for (const path of [base(project, both), base(project, empty), generating.replace(PROJECT, project)]) {
+            const response = await get(path, bearer);
             if (sees) expect(response.status).toBe(200);
             else await expectEnvelope(response, 'control.NOT_FOUND');
           }

@@ -7,9 +7,7 @@ const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend'
 const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
   ...scope,
   requestHash: HASH,
-  status: 'in_progress',
-  holder: 'a',
-  leaseUntilMs: NOW_MS + 10,
+  response: 'a',
   createdAtMs: NOW_MS,
   expiresAtMs: NOW_MS + 100,
   ...over,
@@ -26,33 +24,22 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
     const [store] = pair;
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
-    const answer = { response: '{"a":1}', expiresAtMs: NOW_MS + 100 };
-
     it('are claimed by one of 100 requests that come at once to two instances', async () => {
-      const stands = await atOnce(pair, 100, (on, n) => claimKey(on, record({ holder: String(n) })));
-      expect(new Set(stands.map(({ holder }) => holder)).size).toBe(1);
-      expect(stands.filter(({ holder }, n) => holder === String(n))).toHaveLength(1);
+      const stands = await atOnce(pair, 100, (on, n) => claimKey(on, record({ response: String(n) })));
+      expect(new Set(stands.map(({ response }) => response)).size).toBe(1);
+      expect(stands.filter(({ response }, n) => response === String(n))).toHaveLength(1);
     });
 
     it('keep the answer until they expire', async () => {
-      await claimKey(store, record());
-      expect(await write((tx) => tx.idempotency.complete(scope, 'b', answer))).toBe(false);
-      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(true);
-      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(false);
-      const done = { ...record(), status: 'done', ...answer };
+      const done = record({ response: '{"a":1}' });
+      await write(async (tx) => {
+        await tx.idempotency.claim(record());
+        await tx.idempotency.complete(done);
+      });
       expect(await store.idempotency.find(scope)).toEqual(done);
-      expect(await claimKey(store, record({ holder: 'b', createdAtMs: NOW_MS + 99 }))).toEqual(done);
-      const later = record({ holder: 'b', createdAtMs: NOW_MS + 100 });
+      expect(await claimKey(store, record({ response: 'b', createdAtMs: NOW_MS + 99 }))).toEqual(done);
+      const later = record({ response: 'b', createdAtMs: NOW_MS + 100 });
       expect(await claimKey(store, later)).toEqual(later);
-    });
-
-    it('are free again when the lease of their holder ends', async () => {
-      await claimKey(store, record());
-      const next = record({ holder: 'b', createdAtMs: NOW_MS + 10, leaseUntilMs: NOW_MS + 20 });
-      expect((await claimKey(store, { ...next, createdAtMs: NOW_MS + 9 })).holder).toBe('a');
-      expect(await claimKey(store, next)).toEqual(next);
-      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(false);
-      expect(await store.idempotency.find(scope)).toEqual(next);
     });
 
     it('are waited for by a transaction that claims the same, until the first has ended', async () => {
@@ -63,14 +50,13 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
         const held = first.transaction(async (tx) => {
           await tx.idempotency.claim(record());
           claimed();
-          await tx.idempotency.complete(scope, 'a', answer);
+          await tx.idempotency.complete(record({ response: 'done' }));
           if (fails) throw new Error('rolled back');
         });
         await begun;
-        const late = second.transaction((tx) => tx.idempotency.claim(record({ holder: 'b' })));
+        const late = second.transaction((tx) => tx.idempotency.claim(record({ response: 'b' })));
         if (fails) await expect(held).rejects.toThrow('rolled back');
-        const stored = await late;
-        expect(stored?.status).toBe(fails ? undefined : 'done');
+        expect((await late)?.response).toBe(fails ? undefined : 'done');
         if (fails) await first.transaction((tx) => tx.idempotency.purge(NOW_MS + 100, 1));
         await held.catch(() => undefined);
       }
@@ -80,7 +66,7 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { idempotencyKey: 'K' }];
       await claimKey(store, record());
       for (const other of others)
-        expect((await claimKey(store, record({ ...other, holder: 'b' }))).holder).toBe('b');
+        expect((await claimKey(store, record({ ...other, response: 'b' }))).response).toBe('b');
       expect(await write((tx) => tx.idempotency.purge(NOW_MS + 99, 10))).toBe(0);
       expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(3);
       expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(1);

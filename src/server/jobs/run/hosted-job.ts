@@ -3,7 +3,7 @@ import type { OperationError } from '../../../contract/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';
-import type { JobEnd, JobHandler } from '../handler.ts';
+import { correlateError, type JobEnd, type JobHandler } from '../handler.ts';
 import {
   parseOutcome,
   parseProgress,
@@ -57,13 +57,16 @@ export function hostedJob<J extends RunnerJob, P extends object, S extends Runne
 ): JobHandler {
   const { kind, begin, abandon, deadlineAtMs } = work;
 
-  const fail = (job: Job, error: OperationError, spent?: Partial<P>): JobEnd => ({
-    error,
-    write: async (tx, nowMs) => {
-      if (spent !== undefined) await work.note(tx, job, spent, nowMs);
-      await abandon(tx, job, { state: 'failed', timedOut: false, error }, nowMs);
-    },
-  });
+  const fail = (job: Job, reason: OperationError, spent?: Partial<P>): JobEnd => {
+    const error = correlateError(reason, job.operationId);
+    return {
+      error,
+      write: async (tx, nowMs) => {
+        if (spent !== undefined) await work.note(tx, job, spent, nowMs);
+        await abandon(tx, job, { state: 'failed', timedOut: false, error }, nowMs);
+      },
+    };
+  };
 
   const run: JobHandler['run'] = async (job, { signal, progress }) => {
     const handed = await work.read(host.store, job);
