@@ -167,5 +167,10 @@ export async function workOff(
   let jobs = 0;
   while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
   await releaseOrphans(context, signal);
-  return { settled: swept.get('deadlines') ?? 0, bundlesDue, jobs, blobsRemoved: await removeReleased(context, signal) };
+  return {
+    settled: swept.get('deadlines') ?? 0,
+    bundlesDue,
+    jobs,
+    blobsRemoved: await removeReleased(context, signal),
+  };
 }

@@ -183,7 +183,11 @@ describe('an export of an organization', () => {
         const bearer = await token(here, { projects });
         const sees = projects === 'all' || projects.length === named.length;
         for (const project of projects === 'all' ? named : projects) {
-          for (const path of [base(project, both), base(project, empty), generating.replace(PROJECT, project)]) {
+          for (const path of [
+            base(project, both),
+            base(project, empty),
+            generating.replace(PROJECT, project),
+          ]) {
             const response = await get(path, bearer);
             if (sees) expect(response.status).toBe(200);
             else await expectEnvelope(response, 'control.NOT_FOUND');
