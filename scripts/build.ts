@@ -2,18 +2,22 @@
  * Builds what users get. Usage: node scripts/build.ts [single [FOLDER]]
  *
  * `dist/` has one file per module for the library, so that a bundler keeps only what a program uses. `dist/bundled/` has
- * the library again for Node.js, in the few files that the command and its threads share: loading many files is slow.
+ * the library again for Node.js and the command, in few files, because loading many files is slow.
  * tsc adds the declarations. `dist/page/` has the page that verifies in a browser. `single` is the command in one file, with everything inside, to copy into an image.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
+import { type BuildOptions, build, transform } from 'esbuild';
+import { builtinsAsValues } from './builtins.ts';
 import { directImports, importDirectly } from './direct-imports.ts';
+import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
 import { buildPage, makePage } from './page.ts';
 
 const TARGET = 'node22';
+
+const builtins = builtinsAsValues('process.getBuiltinModule');
 
 const bundled = {
   bundle: true,
@@ -23,7 +27,7 @@ const bundled = {
   minify: true,
   legalComments: 'none',
   logLevel: 'warning',
-  plugins: [directImports],
+  plugins: [builtins, directImports],
 } as const satisfies BuildOptions;
 
 const PUBLIC = ['index', 'contract', 'client', 'node', 'server', 'web'];
@@ -35,6 +39,9 @@ const SELECTED = [
   'node/verify-worker-code',
 ];
 
+/** What `verify` loads. */
+const COMMON = ['cli/process', 'cli/run', 'cli/verify/command', 'cli/verify/run'];
+
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
   'dependencies' | 'peerDependencies',
   Readonly<Record<string, string>>
@@ -43,7 +50,8 @@ const PACKAGES = Object.keys({ ...dependencies, ...peerDependencies });
 
 /** Each module that the library reaches, at the path it has in `src/`. */
 async function buildLibrary(): Promise<void> {
-  const define = { VERIFY_WORKER: JSON.stringify(await bundleWorker()) };
+  const worker = await bundleWorker();
+  const define = { VERIFY_WORKER: JSON.stringify(worker) };
   const { metafile } = await build({
     ...bundled,
     entryPoints: [...PUBLIC, ...SELECTED].map((name) => `src/${name}.ts`),
@@ -52,7 +60,13 @@ async function buildLibrary(): Promise<void> {
     metafile: true,
     external: [...PACKAGES, '#*'],
   });
-  await Promise.all(Object.keys(metafile.inputs).map((path) => writeModule(path, define)));
+  await Promise.all(
+    Object.keys(metafile.inputs)
+      .filter((path) => path.startsWith('src/'))
+      .map((path) => writeModule(path, define)),
+  );
+  await mkdir('dist/node', { recursive: true });
+  await writeFile('dist/node/verify-worker.js', worker);
 }
 
 /** The name and the value of a constant at the top of a module, where the value is a call. */
@@ -83,20 +97,32 @@ async function bundleWorker(): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** The command, the thread that verifies parts, and the library for Node.js, with zod inside. */
+const split = {
+  ...bundled,
+  outdir: 'dist',
+  chunkNames: 'bundled/[name]-[hash]',
+  splitting: true,
+  conditions: ['drillproof:source'],
+} satisfies BuildOptions;
+
+/** The library for Node.js, with zod inside. */
 const buildBundled = (): Promise<unknown> =>
   build({
-    ...bundled,
+    ...split,
     entryPoints: {
-      'cli/main': 'src/cli/main.ts',
-      'node/verify-worker': 'src/node/verify-worker.ts',
       ...Object.fromEntries(PUBLIC.map((name) => [`bundled/${name}`, `src/${name}.ts`])),
+      'bundled/yaml': 'src/policy/document/yaml.ts', // on its own, so that bundlers can remove it
     },
-    outdir: 'dist',
-    chunkNames: 'bundled/[name]-[hash]',
-    splitting: true,
-    conditions: ['drillproof:source'],
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code'],
+  });
+
+/** The command, with zod and commander inside. What most commands need is in one file. */
+const buildCommand = (): Promise<unknown> =>
+  build({
+    ...split,
+    entryPoints: { 'cli/main': 'src/cli/main.ts' },
+    external: [...PACKAGES.filter((name) => !['zod', 'commander'].includes(name)), '#verify-worker-code'],
+    plugins: [builtins, oneChunk(COMMON), directImports],
   });
 
 /** The command once more, on the portable primitives: `selftest` compares the two. */
@@ -109,22 +135,6 @@ const buildPortable = (): Promise<unknown> =>
     conditions: ['drillproof:source', 'import'],
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*', 'echarts/*'],
   });
-
-/**
- * Modules of Node.js as values, not as imports: an old Node.js refuses a file that imports a name which it does not have,
- * with the exit code of bad evidence, before the file can say which version it needs.
- */
-const builtinsAsValues: Plugin = {
-  name: 'builtins-as-values',
-  setup(bundler) {
-    bundler.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
-    );
-    bundler.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
-  },
-};
 
 const buildSingle = async (outdir: string): Promise<unknown> =>
   build({
@@ -140,11 +150,18 @@ const buildSingle = async (outdir: string): Promise<unknown> =>
     banner: {
       js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url);",
     },
-    plugins: [directImports, notices, builtinsAsValues],
+    plugins: [builtinsAsValues('require'), directImports, notices],
     metafile: true,
   });
 
 const [kind = 'package', folder = kind === 'single' ? 'single' : 'dist'] = process.argv.slice(2);
 await rm(folder, { recursive: true, force: true });
 if (kind === 'single') await buildSingle(folder);
-else await Promise.all([buildLibrary(), buildBundled(), buildPortable(), buildPage(join(folder, 'page'))]);
+else
+  await Promise.all([
+    buildLibrary(),
+    buildBundled(),
+    buildCommand(),
+    buildPortable(),
+    buildPage(join(folder, 'page')),
+  ]);

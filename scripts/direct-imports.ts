@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
+import { importBuiltinsAsValues } from './builtins.ts';
 
 const STATEMENT = /^(import|export) \{([^}]*)\} from '(\.[^']*)';/gm;
 const ALL_OF = /^export \* from '(\.[^']*)';/gm;
@@ -50,13 +51,16 @@ export function importDirectly(path: string): string {
   );
 }
 
-/** `importDirectly` for all that is bundled. */
+/** A module as it is bundled, in JavaScript. */
+export const readForBundle = (path: string): string => importBuiltinsAsValues(importDirectly(path));
+
+/** `readForBundle` for all that is bundled. */
 export const directImports: Plugin = {
   name: 'direct-imports',
   setup(build) {
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
-      contents: importDirectly(path),
-      loader: 'ts',
+      contents: readForBundle(path),
+      loader: 'js',
     }));
   },
 };

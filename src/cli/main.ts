@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
-
 /** The oldest version of Node.js that runs this program, as package.json states it. */
 const OLDEST = [22, 13] as const;
 
@@ -20,7 +18,8 @@ async function main(): Promise<void> {
   // The young generation of the heap keeps its size, also in threads: it would grow to 134 MB, which makes only servers
   // faster. From 8 MB on, collecting it costs little.
   if (!['serve', 'worker'].includes(process.argv[2] ?? ''))
-    for (const flag of ['--min-semi-space-size=8', '--semi-space-growth-factor=1']) setFlagsFromString(flag);
+    for (const flag of ['--min-semi-space-size=8', '--semi-space-growth-factor=1'])
+      process.getBuiltinModule('node:v8').setFlagsFromString(flag);
   const { interruptSignal, processCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
   const cli = processCli(interruptSignal());

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import * as tls from 'node:tls';
 import { defined, fromUtf8 } from '../../../bytes/index.ts';
 import { type Client, createClient, type Fetch } from '../../../client/index.ts';
 import { TransportError } from '../../../errors.ts';
@@ -130,6 +129,7 @@ function isCertificate(pem: string): boolean {
 
 // A list replaces the default one, which Node.js before 22.15 does not report.
 async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
+  const tls = process.getBuiltinModule('node:tls');
   const { getCACertificates }: { getCACertificates?: typeof tls.getCACertificates } = tls;
   if (getCACertificates !== undefined) return getCACertificates('default');
   const extra = env['NODE_EXTRA_CA_CERTS'];

@@ -1,0 +1,46 @@
+import { type Plugin, transformSync } from 'esbuild';
+
+const IMPORT = /^import \{([^}]*)\} from '(node:[^']*)';$/gm;
+/** Modules that take milliseconds to load, so each is loaded when it is first used. */
+const SLOW = /^node:(child_process|crypto|dns|https?|net|readline|tls|worker_threads|zlib)\b/;
+
+/** The source of a module, as JavaScript, with each name of a module of Node.js as a member of one value. */
+export function importBuiltinsAsValues(source: string): string {
+  const define: Record<string, string> = {};
+  const code = source.replaceAll(IMPORT, (_, names: string, from: string) => {
+    const local = `__${from.replaceAll(/\W/g, '_')}`;
+    for (const name of names.split(',').map((text) => text.trim())) {
+      const [original = '', renamed = original] = name.split(' as ');
+      if (name !== '' && !name.startsWith('type ')) define[renamed] = `${local}.${original}`;
+    }
+    return `import { builtin as ${local} } from '${from}';`;
+  });
+  return transformSync(code, { loader: 'ts', define, target: 'node22' }).code;
+}
+
+function formatValue(load: string, path: string): string {
+  const call = `${load}(${JSON.stringify(path)})`;
+  return SLOW.test(path) ? `new Proxy({}, { get: (_, name) => ${call}[name] })` : call;
+}
+
+/**
+ * Modules of Node.js as values, not as imports. An import reads every export of a module, and some of them load what few
+ * programs need. And an old Node.js refuses a file that imports a name which it does not have, with the exit code of bad
+ * evidence, before the file can say which version it needs.
+ * @param load the function that loads a module by its name
+ */
+export const builtinsAsValues = (load: string): Plugin => ({
+  name: 'builtins-as-values',
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind, namespace, importer }) => {
+      if (namespace !== 'file' || kind === 'dynamic-import') return { path, external: true };
+      return { path, namespace: importer.endsWith('.ts') ? 'builtin' : 'builtin-of-package' };
+    });
+    build.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
+      contents: `export const builtin = ${formatValue(load, path)};`,
+    }));
+    build.onLoad({ filter: /./, namespace: 'builtin-of-package' }, ({ path }) => ({
+      contents: `module.exports = ${formatValue(load, path)};`,
+    }));
+  },
+});
