@@ -1,3 +1,6 @@
+import type { Code } from './catalogue.ts';
+import { CLASSES } from './classes.ts';
+
 /**
  * What kind of fault it is. Verdicts are derived from the class, never from the code, and so are most exit codes.
  * `inaccessible` means that bytes could not be read, which is never reported as a mismatch.
@@ -58,3 +61,21 @@ export function cite(clause: string): Readonly<Record<CodeClass, Define>> {
     internal: define('internal'),
   };
 }
+
+/** What a program needs to know of a code, without the texts of the catalogue, which are large. */
+export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
+
+const facts = new Map<string, CodeFacts>();
+
+function factsOf(code: string): CodeFacts | undefined {
+  if (facts.size === 0)
+    for (const [codeClass, severity, codes] of CLASSES)
+      for (const name of codes.split(' ')) facts.set(name, { class: codeClass, severity });
+  return facts.get(code);
+}
+
+/** Whether a string is a code of the catalogue. */
+export const isCode = (value: string): value is Code => factsOf(value) !== undefined;
+
+/** The class and the severity of a code. */
+export const codeFacts = (code: Code): CodeFacts => factsOf(code)!;

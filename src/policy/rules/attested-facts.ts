@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
-import type { BundleReport } from '../../verify/index.ts';
+import { type BundleReport, type Contradiction, CONTRADICTIONS, type Outcome } from '../../verify/index.ts';
 import {
   type Condition,
   durationMs,
@@ -209,3 +209,21 @@ function checkAge(
   const values = { expected: `at most ${max}`, actual: `issued at ${isoTime(oldest)}` };
   return [buildFailure({ input, subject }, 'the statement is too old', values)];
 }
+
+type RunFacts = Required<Outcome>;
+
+// Reports of earlier releases, and on runs with very many assertions, do not have all facts.
+const hasFacts = (outcome: Outcome | undefined): outcome is RunFacts =>
+  outcome?.budget !== undefined && outcome.assertions !== undefined && outcome.checkpoints !== undefined;
+
+/** No run contradicts itself in this way. */
+export const refuseContradiction = (what: Contradiction): Evaluator =>
+  evaluateAttested('the result of the run', (bundle) => {
+    const { outcome } = bundle.report;
+    if (!hasFacts(outcome)) return buildUnknown(bundle, 'the report does not have all facts of the run');
+    const row = CONTRADICTIONS[what];
+    const values = row.find(outcome);
+    if (values === undefined) return undefined;
+    const { message, ...rest } = values;
+    return buildFailure(bundle, message, { ...rest, findings: [row.code] });
+  });

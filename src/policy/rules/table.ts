@@ -11,6 +11,7 @@ import {
 import { hasOnlySummaries } from '../facts.ts';
 import {
   type PinnedFact,
+  refuseContradiction,
   refuseLateRuns,
   requireFact,
   requireMaxAge,
@@ -29,7 +30,6 @@ import {
   requireListSigners,
   requireWindow,
 } from './completeness.ts';
-import { refuseContradiction } from './contradictions.ts';
 import {
   exceedsKeys,
   listExcludedDrills,
