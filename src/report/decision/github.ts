@@ -20,7 +20,7 @@ const ANSWER_LEVELS = { yes: 'notice', no: 'error', could_not_tell: 'error' } as
 
 /**
  * A decision as annotations of GitHub Actions: workflow commands for standard output, the answer first, then the worst
- * reasons. No more than 10 of a level, of which the last says how many are left out; so never more than 20 of the 50
+ * reasons. No more than 10 of a level, of which the last says how many are left out; so never more than 30 of the 50
  * that a job may have.
  */
 export function renderDecisionGithub(decision: Decision): string {
@@ -30,9 +30,13 @@ export function renderDecisionGithub(decision: Decision): string {
     text: formatAnswer(decision),
   };
   const reasons = reasonsOf(decision).map((reason) => annotationOf(decision, reason));
-  const all = [answer, ...reasons];
-  return (['error', 'notice'] as const)
-    .flatMap((level) => capped(all.filter((annotation) => annotation.level === level)))
+  const shown = (['error', 'warning', 'notice'] as const).flatMap((level) =>
+    capped(
+      reasons.filter((annotation) => annotation.level === level),
+      level === answer.level ? MAX_OF_A_LEVEL - 1 : MAX_OF_A_LEVEL,
+    ),
+  );
+  return [answer, ...shown]
     .map((annotation) => `${commandOf(annotation)}\n`)
     .join('');
 }
@@ -47,9 +51,9 @@ function annotationOf(decision: Decision, reason: Reason): Annotation {
   };
 }
 
-function capped(annotations: readonly Annotation[]): readonly Annotation[] {
-  if (annotations.length <= MAX_OF_A_LEVEL) return annotations;
-  const shown = annotations.slice(0, MAX_OF_A_LEVEL - 1);
+function capped(annotations: readonly Annotation[], most: number): readonly Annotation[] {
+  if (annotations.length <= most) return annotations;
+  const shown = annotations.slice(0, most - 1);
   const left = annotations.length - shown.length;
   const text = `and ${left} more; GitHub shows ${MAX_OF_A_LEVEL} for each step, and the other formats list them all`;
   return [...shown, { level: annotations[0]?.level ?? 'error', title: 'drillproof gate', text }];

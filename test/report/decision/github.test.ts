@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
 import { renderDecisionGithub } from '../../../src/report/decision/github.ts';
 import { printable } from '../../../src/report/printable.ts';
-import { decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
+import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
 
 type Command = { name: string; properties: Record<string, string>; data: string };
 
@@ -46,9 +46,14 @@ describe('annotations of GitHub Actions', () => {
       expect(data).toContain(words);
   });
 
-  it('are errors for what undecided', () => {
+  it('are errors for what is undecided', () => {
     expect(count(read(UNSURE), 'error')).toBe(2);
     expect(count(read(decision({ answer: 'could_not_tell', inputs: [], rules: [] })), 'error')).toBe(2);
+  });
+
+  it('are warnings for what the policy only warns about, on yes too', () => {
+    const rules = [rule('outcome.verdict', [violation({ state: 'warned' })])];
+    expect(read(decision({ rules })).map(({ name }) => name)).toEqual(['notice', 'warning']);
   });
 
   it.each([

@@ -33,7 +33,7 @@ export const violation = (over: Partial<Violation> = {}): Violation => ({
 
 /** The result of a rule by its violations; without any it passed. */
 export function rule(id: RuleId, violations: readonly Violation[] = [], judged = 3): RuleResult {
-  const worst = (['failed', 'not_checked', 'waived'] as const).find((state) =>
+  const worst = (['failed', 'not_checked', 'warned', 'waived'] as const).find((state) =>
     violations.some((one) => one.state === state),
   );
   return { rule: id, state: worst ?? 'passed', judged, violations };
