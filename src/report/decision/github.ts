@@ -36,9 +36,7 @@ export function renderDecisionGithub(decision: Decision): string {
       level === answer.level ? MAX_OF_A_LEVEL - 1 : MAX_OF_A_LEVEL,
     ),
   );
-  return [answer, ...shown]
-    .map((annotation) => `${commandOf(annotation)}\n`)
-    .join('');
+  return [answer, ...shown].map((annotation) => `${commandOf(annotation)}\n`).join('');
 }
 
 function annotationOf(decision: Decision, reason: Reason): Annotation {
