@@ -6,7 +6,7 @@
  *     node server.ts PORT json|hono RESOURCES.json
  *     node server.ts PORT files FOLDER
  */
-import { createReadStream, createWriteStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -54,8 +54,8 @@ const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
 async function servePlane(): Promise<void> {
   const plane = await import('drillproof/server');
   const { store, blobs } = await plane.openStores(process.env, source);
-  const sink = createWriteStream('/dev/null');
-  const write = (line: string): void => void sink.write(line);
+  const sink = openSync('/dev/null', 'w');
+  const write = (line: string): void => void writeSync(sink, line);
   const log = plane.createLog({ level: 'info', format: 'json', write, now: Date.now });
   const limits = { requestsPerSecond: 1e6, requestBurst: 1e6, downloadsPerSecond: 1e6, downloadBurst: 1e6 };
   await plane.listen(plane.createServer({ store, blobs, limits, log }), { port: Number(port), log });

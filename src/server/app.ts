@@ -1,5 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Context as HonoContext, Hono } from 'hono';
 import { defined, type JsonValue } from '../bytes/index.ts';
 import {
   allowedMethods,
@@ -21,11 +19,12 @@ import {
   newCorrelationId,
   notFound,
   reprDigest,
-  sendAnswer,
 } from './http/envelope.ts';
 import { type Arrival, contentOf, createPace, cutOf, readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import { assertMatch, digestDocument, documentEtag, isUnchanged, notModified } from './http/preconditions.ts';
+import type { HttpRequest } from './http/request.ts';
+import { createRouter } from './http/router.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/audit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
@@ -97,13 +96,9 @@ export type AppDependencies = ServerContext & {
   readonly trustProxy: boolean;
 };
 
-/** What @hono/node-server passes with the request; absent for a request without a socket. */
-type Env = { Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } };
-type Context = HonoContext<Env>;
-
 /** A request and what every step needs to answer it. */
 type Exchange = AppDependencies & {
-  readonly context: Context;
+  readonly request: HttpRequest;
   readonly correlationId: string;
   readonly observation: Observation;
 };
@@ -112,16 +107,14 @@ type Exchange = AppDependencies & {
 type AnyHandler = (call: object) => Promise<unknown>;
 const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler => handlers[name] as AnyHandler;
 
-/** A header; several of one name are joined, as the web does, so that none of them is chosen. */
-const readHeader = ({ env, req }: Context, name: string): string | undefined =>
-  env.incoming === undefined ? req.header(name) : env.incoming.headersDistinct[name]?.join(', ');
+const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD';
 
 /** Authenticates, then counts the request against the rate of its token. */
 async function admit(
-  { context, store, rates, now, observation, metrics }: Exchange,
+  { request, store, rates, now, observation, metrics }: Exchange,
   kind: keyof AppDependencies['rates'] = 'requests',
 ): Promise<Principal> {
-  const principal = await authenticate(store, readHeader(context, 'authorization'), now());
+  const principal = await authenticate(store, request.header('authorization'), now());
   observation.tokenId = principal.tokenId;
   const wait = await rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
@@ -132,15 +125,15 @@ async function admit(
 }
 
 /** Lets a client that sent "Expect: 100-continue" send its body now. */
-function letSend({ context }: Exchange): void {
-  if (readHeader(context, 'expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
+function letSend({ request: { header, outgoing } }: Exchange): void {
+  if (header('expect')?.toLowerCase() === '100-continue') outgoing?.writeContinue();
 }
 
 /** A JSON body must arrive within the time of a request; an upload has no limit in all, but a least rate. */
-const arrivalOf = ({ context, limits }: Exchange, bytesPerSecond: number): Arrival => ({
+const arrivalOf = ({ request, limits }: Exchange, bytesPerSecond: number): Arrival => ({
   ...createPace({ graceMs: limits.requestTimeoutMs, bytesPerSecond }, () => performance.now()),
-  isWhole: () => context.env.incoming?.complete ?? true,
-  cut: cutOf(context.env.incoming ?? context).signal,
+  isWhole: () => request.incoming?.complete ?? true,
+  cut: cutOf(request.incoming ?? request).signal,
 });
 
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
@@ -148,9 +141,9 @@ type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
 /** The body of a row that has one, as it was sent and as its schema gives it. */
 async function bodyOf(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
   if (row.body === undefined) return undefined;
-  const { context, limits } = exchange;
+  const { request, limits } = exchange;
   letSend(exchange);
-  const sent = await readJsonBody(context.req.raw, limits.bodyBytes, arrivalOf(exchange, 0));
+  const sent = await readJsonBody(request, limits.bodyBytes, arrivalOf(exchange, 0));
   return { sent, body: validateBody(row.body, sent, limits.issues) };
 }
 
@@ -168,20 +161,18 @@ function answerJson(
   const body = JSON.stringify(value);
   const digest = digestDocument(body);
   const headers = { 'Content-Type': 'application/json', 'Repr-Digest': reprDigest(digest), ...more };
-  const { context, correlationId } = exchange;
-  if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
-    return answerText(exchange, status, { body, headers });
+  const { request, correlationId } = exchange;
+  if (!isSafe(request)) return answerText(exchange, status, { body, headers });
   const etag = documentEtag(digest);
-  assertMatch(readHeader(context, 'if-match'), etag);
-  if (isUnchanged(readHeader(context, 'if-none-match'), etag)) return notModified(correlationId, etag);
+  assertMatch(request.header('if-match'), etag);
+  if (isUnchanged(request.header('if-none-match'), etag)) return notModified(correlationId, etag);
   return answerText(exchange, status, { body, headers: { ...headers, ETag: etag } });
 }
 
 const RETRY_AFTER_MS = 1_000;
 
 /** Counts a download or an upload until its response has ended. */
-function takeSlot({ context, slots, metrics }: Exchange, key: string): void {
-  const { outgoing } = context.env;
+function takeSlot({ request: { outgoing }, slots, metrics }: Exchange, key: string): void {
   if (outgoing === undefined) return;
   const end = slots.take(key);
   if (typeof end === 'function') {
@@ -197,14 +188,14 @@ function takeSlot({ context, slots, metrics }: Exchange, key: string): void {
 }
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Answer> {
-  const { context, correlationId, blobs, log, observation } = exchange;
+  const { request, correlationId, blobs, log, observation } = exchange;
   return answerDownload(download, {
-    method: context.req.method,
+    method: request.method,
     ranges,
-    range: readHeader(context, 'range'),
-    ifRange: readHeader(context, 'if-range'),
-    ifMatch: readHeader(context, 'if-match'),
-    ifNoneMatch: readHeader(context, 'if-none-match'),
+    range: request.header('range'),
+    ifRange: request.header('if-range'),
+    ifMatch: request.header('if-match'),
+    ifNoneMatch: request.header('if-none-match'),
     correlationId,
     blobs,
     log,
@@ -226,44 +217,44 @@ async function read(exchange: Exchange, { name }: Call, call: object): Promise<A
 }
 
 /** What a change answers: the first time with the status of its row, then with 200 and the same document. */
-async function change(
+async function runChange(
   exchange: Exchange,
   { name, params }: Call,
   principal: Principal,
   { sent, body, ...head }: TypedBody & { readonly params: unknown; readonly query: unknown },
 ): Promise<Answer> {
-  const { context, handlers } = exchange;
-  const key = readHeader(context, 'idempotency-key') ?? '';
+  const {
+    request: { header },
+    handlers,
+  } = exchange;
+  const key = header('idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = requestHashOf(name, params, sent);
-  const ifMatch = readHeader(context, 'if-match');
-  const request = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
-  const answer = await handlerOf(handlers, name)({ ...head, body, change: request });
+  const ifMatch = header('if-match');
+  const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
+  const answer = await handlerOf(handlers, name)({ ...head, body, change });
   const { value, replayed } = answer as Outcome<unknown>;
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);
 }
 
-const queryOf = (url: string): URLSearchParams =>
-  url.includes('?') ? new URL(url).searchParams : new URLSearchParams();
-
 /** Authenticate, validate, permit, act, answer: each operation of the table takes this one way. */
-async function operate(exchange: Exchange, name: OperationName): Promise<Answer> {
-  const { context, limits } = exchange;
+async function operate(exchange: Exchange, call: Call): Promise<Answer> {
+  const { request, limits } = exchange;
+  const { name, params } = call;
   const row = operationRow(name);
   const kind = row.success.kind === 'bytes' ? 'downloads' : 'requests';
   const principal = row.security === 'none' ? undefined : await admit(exchange, kind);
-  const call = { name, params: context.req.param() };
-  const idempotencyKey = readHeader(context, 'idempotency-key');
-  const raw = { params: call.params, query: queryOf(context.req.url), idempotencyKey };
+  const idempotencyKey = request.header('idempotency-key');
+  const raw = { params, query: new URLSearchParams(request.query), idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
   if (principal === undefined) {
     // Both hold memory until they end; an upload has no token to count by.
-    if (row.content !== undefined) takeSlot(exchange, call.params['buildAttemptId'] ?? '');
+    if (row.content !== undefined) takeSlot(exchange, params['buildAttemptId'] ?? '');
     return read(exchange, call, {
       ...head,
       content: contentOf(
-        context.req.raw,
+        request,
         () => letSend(exchange),
         () => arrivalOf(exchange, limits.uploadBytesPerSecond),
       ),
@@ -272,8 +263,8 @@ async function operate(exchange: Exchange, name: OperationName): Promise<Answer>
   if (row.permission !== undefined) assertPermission(principal, row.permission, row.alsoPermitted);
   const body = await bodyOf(exchange, row);
   // A database text cannot contain NUL, so no resource has such a name.
-  if (Object.values(call.params).some((value) => value.includes('\0'))) throw notFound();
-  if (body !== undefined) return change(exchange, call, principal, { ...head, ...body });
+  if (Object.values(params).some((value) => value.includes('\0'))) throw notFound();
+  if (body !== undefined) return runChange(exchange, call, principal, { ...head, ...body });
   const answer = await read(exchange, call, { ...head, principal });
   if (row.permission === 'evidence.read') recordRead(exchange, call, principal);
   return answer;
@@ -296,62 +287,52 @@ const notAllowed = (allow: readonly string[]): ControlError =>
  */
 async function unrouted(exchange: Exchange): Promise<never> {
   await admit(exchange);
-  const allow = allowedMethods(exchange.context.req.path);
+  const allow = allowedMethods(exchange.request.path);
   throw allow.length > 0 ? notAllowed(allow) : notFound();
 }
 
 /** An endpoint that needs no token. */
 async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Answer> {
-  const { method } = exchange.context.req;
-  if (method !== 'GET' && method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
+  if (!isSafe(exchange.request)) throw notAllowed(['GET', 'HEAD']);
   return answerText(exchange, 200, await endpoint.answer());
 }
 
-const honoPath = (template: string): string => template.replaceAll(/\{([A-Za-z]+)\}/g, ':$1');
+/** Answers requests; a failure becomes the error envelope. */
+export type App = (request: HttpRequest) => Promise<Answer>;
 
-const send = (context: Context, answer: Answer): Promise<Response> =>
-  sendAnswer(answer, { outgoing: context.env.outgoing, method: context.req.method });
+type Step = (exchange: Exchange, params: Call['params']) => Promise<Answer>;
+type Target = { readonly operation: string; readonly step: Step };
 
 /** The HTTP application: a route for each row of the table, and the error envelope for everything else. */
-export function createApp(dependencies: AppDependencies): Hono<Env> {
-  const app = new Hono<Env>();
-  const { observer, trustProxy } = dependencies;
-  const observe = (context: Context, operation: string, correlationId: string): Observation => {
-    const { incoming, outgoing } = context.env;
-    const header = (name: string) => readHeader(context, name);
-    const client = clientAddress({ header, incoming }, trustProxy);
-    return observer.begin({ correlationId, operation, method: context.req.method, client }, outgoing);
-  };
-  const route =
-    (operation: string, step: (exchange: Exchange) => Promise<Answer>) =>
-    async (context: Context): Promise<Response> => {
-      const correlationId = newCorrelationId();
-      const observation = observe(context, operation, correlationId);
-      let answer: Answer;
-      try {
-        answer = await step({ ...dependencies, context, correlationId, observation });
-      } catch (error) {
-        answer = errorAnswer(error, correlationId, dependencies.log);
-      }
-      observation.answered(answer);
-      return send(context, answer);
-    };
-
-  for (const [path, endpoint] of Object.entries(dependencies.open)) {
-    app.all(
+export function createApp(dependencies: AppDependencies): App {
+  const { observer, trustProxy, log } = dependencies;
+  const open = new Map<string, Target>(
+    Object.entries(dependencies.open).map(([path, endpoint]) => [
       path,
-      route(endpoint.operation, (exchange) => answerOpen(exchange, endpoint)),
-    );
-  }
-  for (const name of operationNames) {
-    const { method, path } = operationRow(name);
-    app.on(
-      method,
-      honoPath(path),
-      route(name, (exchange) => operate(exchange, name)),
-    );
-  }
-  app.notFound(route('unrouted', unrouted));
-  app.onError((error, context) => send(context, errorAnswer(error, newCorrelationId(), dependencies.log)));
-  return app;
+      { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint) },
+    ]),
+  );
+  const find = createRouter<Target>(
+    operationNames.map((name) => ({
+      ...operationRow(name),
+      target: { operation: name, step: (exchange, params) => operate(exchange, { name, params }) },
+    })),
+  );
+  const elsewhere: Target = { operation: 'unrouted', step: unrouted };
+  return async (request) => {
+    const { method, path, outgoing } = request;
+    const route = open.has(path) ? undefined : find(method, path);
+    const { operation, step } = route?.target ?? open.get(path) ?? elsewhere;
+    const correlationId = newCorrelationId();
+    const client = clientAddress(request, trustProxy);
+    const observation = observer.begin({ correlationId, operation, method, client }, outgoing);
+    let answer: Answer;
+    try {
+      answer = await step({ ...dependencies, request, correlationId, observation }, route?.params ?? {});
+    } catch (error) {
+      answer = errorAnswer(error, correlationId, log);
+    }
+    observation.answered(answer);
+    return answer;
+  };
 }

@@ -16,11 +16,18 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/index.ts';
 import { cutOf } from './http/body.ts';
-import { ControlError, type ErrorAnswer, errorAnswer, newCorrelationId } from './http/envelope.ts';
+import {
+  type Answer,
+  ControlError,
+  type ErrorAnswer,
+  errorAnswer,
+  newCorrelationId,
+  sendAnswer,
+} from './http/envelope.ts';
+import { type HttpRequest, readNodeRequest } from './http/request.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Observer } from './telemetry/observer.ts';
@@ -49,7 +56,7 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-type Fetch = (request: Request, env?: unknown) => Response | Promise<Response>;
+type App = (request: HttpRequest) => Promise<Answer>;
 
 // Faults before a request exists, by the error code of Node's parser (control API, Errors).
 const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
@@ -61,11 +68,6 @@ const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
 };
 const malformed = (): ControlError =>
   new ControlError('control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1');
-
-const badTarget = (cause: unknown): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid', {
-    cause,
-  });
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -83,7 +85,7 @@ function rawAnswer({ status, headers, body }: ErrorAnswer): string {
 /** Where failures are reported that never reached the application. */
 type Reporting = { readonly log: Log; readonly observer?: Observer | undefined };
 
-function refusal(error: ControlError, { log, observer }: Reporting): ErrorAnswer {
+function refusal(error: unknown, { log, observer }: Reporting): ErrorAnswer {
   const answer = errorAnswer(error, newCorrelationId(), log);
   observer?.refused(answer);
   return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
@@ -95,26 +97,21 @@ function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): v
   socket.once('finish', () => socket.destroy());
 }
 
-function refuse(response: ServerResponse, error: ControlError, reporting: Reporting): void {
+function refuse(response: ServerResponse, error: unknown, reporting: Reporting): void {
   const { status, headers, body } = refusal(error, reporting);
   response.writeHead(status, headers);
   response.end(body);
 }
 
 /** The requests of each connection that are not answered: nothing may be written into the middle of an answer. */
-function inFlight(server: Server): (socket: Duplex) => ReadonlySet<IncomingMessage> {
-  const unanswered = new WeakMap<Duplex, Set<IncomingMessage>>();
-  const of = (socket: Duplex): Set<IncomingMessage> => {
-    const requests = unanswered.get(socket) ?? new Set();
-    unanswered.set(socket, requests);
-    return requests;
-  };
-  const count = (request: IncomingMessage, response: ServerResponse): void => {
-    of(request.socket).add(request);
-    response.once('close', () => of(request.socket).delete(request));
-  };
+function inFlight(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
+  const responses = new WeakMap<Duplex, ServerResponse[]>();
+  const unanswered = (socket: Duplex): ServerResponse[] =>
+    responses.get(socket)?.filter(({ closed }) => !closed) ?? [];
+  const count = ({ socket }: IncomingMessage, response: ServerResponse): void =>
+    void responses.set(socket, [...unanswered(socket), response]);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, count);
-  return of;
+  return (socket) => unanswered(socket).map(({ req }) => req);
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -145,9 +142,9 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     const code = errnoOf(error);
     const requests = unanswered(socket);
     // A client that has closed its half can still read why its body is refused.
-    if (code === 'HPE_INVALID_EOF_STATE' && requests.size > 0)
+    if (code === 'HPE_INVALID_EOF_STATE' && requests.length > 0)
       for (const request of requests) cutOf(request).abort();
-    else if (code === 'ECONNRESET' || !socket.writable || requests.size > 0) socket.destroy();
+    else if (code === 'ECONNRESET' || !socket.writable || requests.length > 0) socket.destroy();
     else refuseRaw(socket, (CLIENT_ERRORS[code ?? ''] ?? malformed)(), reporting);
   });
 }
@@ -165,6 +162,9 @@ function httpServer(limits: ServerLimits): Server {
   return server;
 }
 
+const announcesBody = ({ header }: HttpRequest): boolean =>
+  header('content-length') !== undefined || header('transfer-encoding') !== undefined;
+
 /** Cuts a connection whose request was answered, but whose body, which is not read, does not end. */
 function boundUnreadBody(request: IncomingMessage, response: ServerResponse, timeoutMs: number): void {
   response.once('finish', () => {
@@ -176,25 +176,21 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse, tim
   });
 }
 
-function handler(fetch: Fetch, reporting: Reporting, timeoutMs: number): Handle {
-  const { log } = reporting;
-  const listener = getRequestListener(fetch, {
-    // Only a request without a valid URL ends here; the application answers all others itself.
-    errorHandler(cause) {
-      const { status, headers, body } = refusal(badTarget(cause), reporting);
-      return new Response(body, { status, headers });
-    },
-  });
-  return (request, response) => {
-    const hosts = request.headersDistinct['host']?.length ?? 0;
-    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
-      const why = hosts === 0 ? 'the Host header is missing' : 'there is more than one Host header';
-      return refuse(response, new ControlError('control.REQUEST_INVALID', why), reporting);
+function handler(app: App, reporting: Reporting, timeoutMs: number): Handle {
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    let request: HttpRequest;
+    try {
+      request = readNodeRequest(incoming, outgoing);
+    } catch (error) {
+      return refuse(outgoing, error, reporting);
     }
-    boundUnreadBody(request, response, timeoutMs);
-    listener(request, response).catch((error: unknown) => {
-      log({ level: 'error', event: 'request.failed', error });
-      response.destroy();
+    if (announcesBody(request)) boundUnreadBody(incoming, outgoing, timeoutMs);
+    await sendAnswer(await app(request), outgoing);
+  };
+  return (incoming, outgoing) => {
+    respond(incoming, outgoing).catch((error: unknown) => {
+      reporting.log({ level: 'error', event: 'request.failed', error });
+      outgoing.destroy();
     });
   };
 }
@@ -239,18 +235,18 @@ async function drain(server: Server, drainMs: number): Promise<void> {
  * await listening.close();
  */
 export async function listen(
-  server: { readonly fetch: Fetch; readonly observer?: Observer },
+  server: { readonly answer: App; readonly observer?: Observer },
   options: ListenOptions = {},
 ): Promise<Listening> {
   checkArguments(
-    { server: withMethods('a ControlServer', 'fetch'), options: optionsOf(LISTEN_OPTIONS) },
+    { server: withMethods('a ControlServer', 'answer'), options: optionsOf(LISTEN_OPTIONS) },
     { server, options },
   );
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);
   const reporting = { log, observer: server.observer };
-  wire(http, handler(server.fetch, reporting, limits.requestTimeoutMs), reporting);
+  wire(http, handler(server.answer, reporting, limits.requestTimeoutMs), reporting);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {

@@ -12,6 +12,8 @@ import {
 import { DrillproofError } from '../errors.ts';
 import { createApp, pageEndpoint, servedEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
+import { type Answer, toResponse } from './http/envelope.ts';
+import { type HttpRequest, readWebRequest } from './http/request.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/sealed.ts';
 import {
@@ -80,10 +82,12 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   audit: optional(FUNCTION),
 };
 
-/** A control plane as a function from Request to Response (control API). `listen` serves it over HTTP. */
+/** A control plane (control API). `listen` serves it over HTTP. */
 export type ControlServer = {
-  /** `env` is what @hono/node-server passes; with it downloads are written to the connection directly. */
-  fetch(request: Request, env?: unknown): Response | Promise<Response>;
+  /** Answers a request of the web, such as in a test or below another server. */
+  fetch(request: Request): Promise<Response>;
+  /** Answers a request of `listen`. */
+  answer(request: HttpRequest): Promise<Answer>;
   /** The listener reports requests here that it refused itself. */
   readonly observer: Observer;
   /** From now on `/readyz` answers 503, while everything else is still answered. */
@@ -149,7 +153,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const observer = createObserver(metrics, log);
   const readiness = createReadiness({ store, blobs, now, log });
   const open = { ...servedEndpoints({ metrics, readiness }), ...pageEndpoint(options.page) };
-  const app = createApp({
+  const answer = createApp({
     store,
     blobs,
     handlers,
@@ -167,7 +171,8 @@ export function createServer(options: ServerOptions): ControlServer {
   return {
     observer,
     stopping: () => readiness.stop(),
-    fetch: (request, env) => app.fetch(request, { ...(typeof env === 'object' ? env : {}) }),
+    answer,
+    fetch: async (request) => toResponse(await answer(readWebRequest(request)), request.method),
     close: () => store.close(),
   };
 }

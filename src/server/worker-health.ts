@@ -1,6 +1,7 @@
 import { servedEndpoints } from './app.ts';
 import type { ServerContext } from './context.ts';
-import { errorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import { type Answer, errorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import type { HttpRequest } from './http/request.ts';
 import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createReadiness } from './telemetry/readiness.ts';
@@ -13,7 +14,7 @@ const ENDED = 'worker.job.';
  */
 export function createWorkerHealth(context: Omit<ServerContext, 'limits'> & { readonly version: string }): {
   readonly log: Log;
-  fetch(request: Request): Promise<Response>;
+  answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
   stopping(): void;
 } {
   const { log } = context;
@@ -27,15 +28,18 @@ export function createWorkerHealth(context: Omit<ServerContext, 'limits'> & { re
       if (event.startsWith(ENDED)) metrics.jobEnded(String(facts?.['kind']), event.slice(ENDED.length));
       log(entry);
     },
-    async fetch({ url }) {
+    async answer({ path }) {
       try {
-        const endpoint = endpoints.get(new URL(url).pathname);
+        const endpoint = endpoints.get(path);
         if (endpoint === undefined) throw notFound();
         const { body, headers } = await endpoint.answer();
-        return new Response(body, { headers });
+        return {
+          status: 200,
+          headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
+          body,
+        };
       } catch (error) {
-        const { status, headers, body } = errorAnswer(error, newCorrelationId(), log);
-        return new Response(body, { status, headers });
+        return errorAnswer(error, newCorrelationId(), log);
       }
     },
     stopping: () => readiness.stop(),

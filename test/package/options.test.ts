@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   ['createWorker', (options) => createWorker(options), { store: {}, drainMs: 0, maxAttempts: 1 }],
   [
     'listen',
-    async (options) => (await listen({ fetch: () => new Response() }, options)).close(),
+    async (options) => (await listen({ answer: () => Promise.reject(new Error('unused')) }, options)).close(),
     { port: 0, hostname: '127.0.0.1' },
   ],
   [

@@ -1,12 +1,13 @@
 import { type Bytes, defined, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from './envelope.ts';
+import type { HttpRequest } from './request.ts';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
-function assertMediaType(headers: Headers): void {
-  const coding = headers.get('content-encoding') ?? 'identity';
-  if (!JSON_TYPE.test(headers.get('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
+function assertMediaType({ header }: HttpRequest): void {
+  const coding = header('content-encoding') ?? 'identity';
+  if (!JSON_TYPE.test(header('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
     throw new ControlError(
       'control.UNSUPPORTED_MEDIA_TYPE',
       'the body must be application/json, without a coding',
@@ -89,8 +90,8 @@ const tooLarge = (maxBytes: number): ControlError =>
   });
 
 /** At most `maxBytes` of the body, counted as it streams: the announced length is not trusted. */
-async function readBounded(request: Request, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
+  if (Number(request.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of piecesOf(request, arrival)) {
@@ -105,8 +106,12 @@ async function readBounded(request: Request, maxBytes: number, arrival: Arrival)
  * The JSON body of a request, read within a limit and parsed strictly.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
  */
-export async function readJsonBody(request: Request, maxBytes: number, arrival: Arrival): Promise<JsonValue> {
-  assertMediaType(request.headers);
+export async function readJsonBody(
+  request: HttpRequest,
+  maxBytes: number,
+  arrival: Arrival,
+): Promise<JsonValue> {
+  assertMediaType(request);
   const bytes = await readBounded(request, maxBytes, arrival);
   try {
     return parseJson(bytes, { maxBytes });
@@ -122,7 +127,7 @@ export async function readJsonBody(request: Request, maxBytes: number, arrival: 
 
 /** A body of bytes as it arrives; nothing of it is read before `bytes` is. */
 export type Content = {
-  readonly mediaType: string | null;
+  readonly mediaType: string | undefined;
   readonly coding: string;
   /** The header Content-Range, with which an upload continues. */
   readonly range?: string;
@@ -134,12 +139,10 @@ export type Content = {
 const endedEarly = (cause?: unknown): ControlError =>
   new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
 
-async function* piecesOf(request: Request, arrival: Arrival): AsyncGenerator<Uint8Array> {
-  const reader = request.body?.getReader();
-  if (reader === undefined) return;
+async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
-      const { value } = await readPiece(() => reader.read(), arrival);
+      const value = await readPiece(body.read, arrival);
       if (value === undefined) {
         if (!arrival.isWhole()) throw endedEarly();
         return;
@@ -151,19 +154,20 @@ async function* piecesOf(request: Request, arrival: Arrival): AsyncGenerator<Uin
     if (cause instanceof ControlError) throw cause;
     throw endedEarly(cause);
   } finally {
-    await reader.cancel().catch(() => undefined); // the sender may have disconnected
+    body.cancel();
   }
 }
 
 /** @param onRead called before the first byte is asked for: a client may be waiting for leave to send */
-export function contentOf(request: Request, onRead: () => void, arrival: () => Arrival): Content {
-  const length = request.headers.get('content-length');
+export function contentOf(request: HttpRequest, onRead: () => void, arrival: () => Arrival): Content {
+  const { header } = request;
+  const length = header('content-length');
   return {
-    mediaType: request.headers.get('content-type'),
-    coding: request.headers.get('content-encoding') ?? 'identity',
+    mediaType: header('content-type'),
+    coding: header('content-encoding') ?? 'identity',
     ...defined({
-      announcedBytes: length === null ? undefined : Number(length),
-      range: request.headers.get('content-range') ?? undefined,
+      announcedBytes: length === undefined ? undefined : Number(length),
+      range: header('content-range'),
     }),
     bytes: () => {
       onRead();

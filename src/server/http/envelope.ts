@@ -1,7 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } from '../../contract/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -127,9 +126,6 @@ export function errorAnswer(error: unknown, correlationId: string, log: Log): Er
   };
 }
 
-/** The response of Node to write to directly, and a request that gets one. */
-export type Outgoing = { readonly outgoing?: ServerResponse | undefined; readonly method: string };
-
 /** A body that is too large for memory. One of the two is called once. */
 export type LargeBody = {
   /** Writes it to a response whose headers were sent; never rejects, as only the connection can tell a failure now. */
@@ -151,15 +147,16 @@ const webBody = (body: Answer['body']): BodyInit | null => {
   return body instanceof Uint8Array ? Uint8Array.from(body) : body;
 };
 
-/** Sends an answer. Writing to the response of Node takes a fraction of the time of the objects of the web. */
-export async function sendAnswer({ status, headers, body }: Answer, to: Outgoing): Promise<Response> {
-  const { outgoing, method } = to;
-  if (outgoing === undefined || method === 'HEAD' || body === null)
-    return new Response(webBody(body), { status, headers });
+/** An answer as an object of the web, for a request without a connection. */
+export const toResponse = ({ status, headers, body }: Answer, method: string): Response =>
+  new Response(method === 'HEAD' ? null : webBody(body), { status, headers });
+
+/** Sends an answer; Node omits the body of one to HEAD. */
+export async function sendAnswer({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(status, headers);
   if (isLarge(body)) await body.writeTo(outgoing);
+  else if (body === null) outgoing.end();
   else outgoing.end(body);
-  return RESPONSE_ALREADY_SENT;
 }
 
 /** The value of `Repr-Digest` for bytes with this SHA-256, in base64 (RFC 9530 §3). */

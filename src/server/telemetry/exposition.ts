@@ -1,7 +1,7 @@
 /** Names and values that distinguish the samples of one family; few and fixed, never an id. */
 type Labels = Readonly<Record<string, string>>;
 
-type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
+type Sample = { readonly suffix?: string; readonly labels: Labels; value: number };
 
 /** One metric with all its samples, as the text format groups them. */
 export type Family = {
@@ -23,7 +23,11 @@ type Histogram = Family & { observe(labels: Labels, value: number): void };
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 // Each metric has its labels in one order, so their values identify a sample.
-const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels));
+function keyOf(labels: Labels): string {
+  let key = '';
+  for (const name in labels) key += `${labels[name]}\0`;
+  return key;
+}
 
 /** A number per labels: a counter only rises, such as requests answered; a gauge also falls. */
 export function numbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
@@ -35,7 +39,11 @@ export function numbers(type: 'counter' | 'gauge', name: string, help: string): 
     type,
     samples: () => [...samples.values()],
     set,
-    add: (labels, by = 1) => set(labels, (samples.get(keyOf(labels))?.value ?? 0) + by),
+    add(labels, by = 1) {
+      const sample = samples.get(keyOf(labels));
+      if (sample === undefined) set(labels, by);
+      else sample.value += by;
+    },
     clear: () => samples.clear(),
   };
 }
@@ -58,7 +66,7 @@ export function histogram(name: string, help: string, buckets: readonly number[]
     samples: () => [...bySeries.values()].flatMap((series) => histogramSamples(series, buckets)),
     observe(labels, value) {
       const series = seriesOf(labels);
-      for (const [i, bound] of buckets.entries()) if (value <= bound) series.counts[i]! += 1;
+      for (let i = buckets.length - 1; i >= 0 && value <= buckets[i]!; i--) series.counts[i]! += 1;
       series.sum += value;
       series.count += 1;
     },

@@ -64,13 +64,12 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   const info = numbers('gauge', 'drillproof_build_info', 'What runs here; always 1.');
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
-  inFlight.set({}, 0);
   limited.add({}, 0);
 
   return {
-    began: () => inFlight.set({}, ++open),
+    began: () => void open++,
     ended({ operation, status, seconds, bytes: sent }) {
-      inFlight.set({}, --open);
+      open--;
       requests.add({ operation, status: classOf(status) });
       durations.observe({ operation }, seconds);
       bytes.add({ operation }, sent);
@@ -79,6 +78,7 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     jobEnded: (kind, outcome) => jobs.add({ kind, outcome }),
     text(depths) {
       queue.clear();
+      inFlight.set({}, open);
       for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);
       readable.set({}, depths === undefined ? 0 : 1);
       return exposition([requests, durations, inFlight, bytes, limited, jobs, queue, readable, info]);

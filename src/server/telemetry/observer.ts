@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
 type Way = {
   readonly header: (name: string) => string | undefined;
   /** The connection, when there is one. */
-  readonly incoming: Pick<IncomingMessage, 'socket'> | undefined;
+  readonly incoming?: Pick<IncomingMessage, 'socket'>;
 };
 
 /** The last of a comma-separated list: what the one proxy before us wrote itself, where all before it is hearsay. */

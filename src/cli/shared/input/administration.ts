@@ -164,10 +164,23 @@ type Logging = {
   readonly announce: (words: string, event: string, facts?: LogEntry['facts']) => Promise<void>;
 };
 
+/** Writes the lines of one turn of the event loop together: one write takes longer than a line takes to make. */
+function joinLines(write: (lines: string) => void): (line: string) => void {
+  let lines = '';
+  const flush = (): void => {
+    write(lines);
+    lines = '';
+  };
+  return (line) => {
+    if (lines === '') setImmediate(flush);
+    lines += line;
+  };
+}
+
 /** The log that the options ask for. With --quiet it holds errors only. */
 export function logging(cli: Cli, { logLevel, logFormat }: LogOptions): Logging {
   const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
-  const write = (line: string): void => void cli.stderr.write(line);
+  const write = joinLines((lines) => void cli.stderr.write(lines));
   const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });
   return {
     log,

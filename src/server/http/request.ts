@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ControlError } from './envelope.ts';
+
+/** A request, from the HTTP server of Node or from an object of the web. */
+export type HttpRequest = {
+  readonly method: string;
+  /** As it was sent, percent-encoded. */
+  readonly path: string;
+  /** What follows the question mark. */
+  readonly query: string;
+  /** A header by its lower-case name; several of one name are joined, as the web does, so that none of them is chosen. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: BodyReader;
+  /** Both are absent for a request without a connection. */
+  readonly incoming?: IncomingMessage;
+  readonly outgoing?: ServerResponse;
+};
+
+/** Reads a body piece by piece; `undefined` is its end. */
+export type BodyReader = {
+  readonly read: () => Promise<Uint8Array | undefined>;
+  /** No more of it will be read. */
+  readonly cancel: () => void;
+};
+
+const invalidTarget = (cause?: unknown): ControlError =>
+  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid', {
+    cause,
+  });
+
+const PLAIN_TARGET = /^\/[!$&-;=?-[\]_a-z~]*$/;
+const DOT_SEGMENT = /\/\.\.?(?:[/?]|$)/;
+const PLAIN_HOST = /^[a-z0-9._-]+(?::[0-9]{1,5})?$/;
+const PORT = /:[0-9]*$/;
+
+/** A target as URL parsers normalize it: without dot segments, and with everything encoded that must be. */
+function normalizeTarget(target: string): string {
+  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target;
+  // A backslash is a slash to URL parsers, and another target is no path.
+  if (!/^\/[^\\?]*(?:\?|$)/.test(target)) throw invalidTarget();
+  try {
+    const { pathname, search } = new URL(`http://host${target}`);
+    return pathname + search;
+  } catch (cause) {
+    throw invalidTarget(cause);
+  }
+}
+
+function assertHost(host: string | undefined): void {
+  if (host === undefined) throw new ControlError('control.REQUEST_INVALID', 'the Host header is missing');
+  if (PLAIN_HOST.test(host)) return;
+  const name = host.replace(PORT, '');
+  const url = `http://${host}`;
+  if (!URL.canParse(url) || new URL(url).hostname !== name.toLowerCase()) throw invalidTarget();
+}
+
+function findHeader(raw: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let at = 0; at < raw.length; at += 2) {
+    const [given = '', text = ''] = [raw[at], raw[at + 1]];
+    if (given.length === name.length && given.toLowerCase() === name)
+      value = value === undefined ? text : `${value}, ${text}`;
+  }
+  return value;
+}
+
+const WAKERS = ['readable', 'end', 'error', 'close'] as const;
+
+/** Resolves when there is more to read, or nothing more will come. */
+const waitFor = (incoming: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    const wake = (): void => {
+      for (const event of WAKERS) incoming.off(event, wake);
+      resolve();
+    };
+    for (const event of WAKERS) incoming.on(event, wake);
+  });
+
+/** What has arrived is taken as it is: a small body mostly came with its headers. */
+const nodeBody = (incoming: IncomingMessage): BodyReader => ({
+  async read() {
+    for (;;) {
+      const piece: unknown = incoming.read();
+      if (piece instanceof Uint8Array) return piece;
+      if (incoming.destroyed && !incoming.readableEnded) throw new Error('the client disconnected');
+      if (incoming.complete) return undefined;
+      await waitFor(incoming);
+    }
+  },
+  cancel: () => undefined,
+});
+
+/** A request to the HTTP server of Node. @throws ControlError `control.REQUEST_INVALID` for its target or Host */
+export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
+  const { method = 'GET', url = '', rawHeaders } = incoming;
+  const header = (name: string): string | undefined => findHeader(rawHeaders, name);
+  assertHost(header('host'));
+  const target = normalizeTarget(url);
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? '' : target.slice(mark + 1);
+  return { method, path, query, header, body: nodeBody(incoming), incoming, outgoing };
+}
+
+function webBody({ body }: Request): BodyReader {
+  const reader = body?.getReader();
+  return {
+    read: async () => (await reader?.read())?.value,
+    cancel: () => void reader?.cancel().catch(() => undefined), // the sender may have disconnected
+  };
+}
+
+/** A request without a connection. */
+export function readWebRequest(request: Request): HttpRequest {
+  const { pathname: path, search } = new URL(request.url);
+  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+  return { method: request.method, path, query: search.slice(1), header, body: webBody(request) };
+}
