@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { FLAGS, type Flag } from './flags.ts';
 import type { Kind, VectorCase } from './kind.ts';
 import { KINDS } from './kinds/index.ts';
@@ -6,7 +6,7 @@ import { KINDS } from './kinds/index.ts';
 /** The version of the form of the files; a case that is added does not change it. */
 const VERSION = 1;
 
-const flagSchema = z.string().regex(/^[A-Z][A-Za-z0-9]*$/);
+const flagSchema = z.string().check(z.regex(/^[A-Z][A-Za-z0-9]*$/));
 
 /** What a file of a kind looks like, as its JSON Schema says too. */
 const fileSchema = (kind: Kind) =>
@@ -17,19 +17,19 @@ const fileSchema = (kind: Kind) =>
       kind: z.literal(kind.name),
       about: z.string(),
       clause: z.string(),
-      numberOfCases: z.int().positive(),
-      flags: z.record(flagSchema, z.string()).describe('the bug behind the cases with a flag'),
+      numberOfCases: z.int().check(z.positive()),
+      flags: z.record(flagSchema, z.string()).check(z.describe('the bug behind the cases with a flag')),
       cases: z.array(
         z.strictObject({
-          id: z.string().regex(/^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/),
-          comment: z.string().min(1),
+          id: z.string().check(z.regex(/^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/)),
+          comment: z.string().check(z.minLength(1)),
           flags: z.array(flagSchema),
           input: kind.input,
           expected: kind.expected,
         }),
       ),
     })
-    .meta({ title: `Conformance vectors: ${kind.name}`, description: kind.about });
+    .check(z.meta({ title: `Conformance vectors: ${kind.name}`, description: kind.about }));
 
 const dataPath = (kind: Kind): string => `${kind.name}.json`;
 const schemaPath = (kind: Kind): string => `schemas/${kind.name}.schema.json`;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../src/codes/index.ts';
 import type { Flag } from './flags.ts';
 
@@ -19,35 +19,36 @@ export type Kind<I = unknown, E = unknown> = {
   readonly about: string;
   /** The clause that the cases hold an implementation to. */
   readonly clause: string;
-  readonly input: z.ZodType<I>;
-  readonly expected: z.ZodType<E>;
+  readonly input: z.ZodMiniType<I>;
+  readonly expected: z.ZodMiniType<E>;
   readonly cases: () => readonly VectorCase<I, E>[];
 };
 
 export const codeSchema = z
   .string()
-  .regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/)
-  .describe('a code of drillproof; another implementation may call it as it likes');
+  .check(
+    z.regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/),
+    z.describe('a code of drillproof; another implementation may call it as it likes'),
+  );
 
-export const hexSchema = z.string().regex(/^(?:[0-9a-f]{2})*$/);
+export const hexSchema = z.string().check(z.regex(/^(?:[0-9a-f]{2})*$/));
 export const base64Schema = z
   .string()
-  .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
+  .check(z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/));
 /** Asked for in the input, so that an implementation without coverage needs to say nothing of it. */
 export const asksCoverage = z
-  .literal(true)
-  .optional()
-  .describe('whether the coverage is expected too (formats §4, Coverage)');
-export const coverageSchema = z
-  .strictObject({ totalBytes: z.int(), coveredBytes: z.int(), attestedBytes: z.int() })
-  .optional();
+  .optional(z.literal(true))
+  .check(z.describe('whether the coverage is expected too (formats §4, Coverage)'));
+export const coverageSchema = z.optional(
+  z.strictObject({ totalBytes: z.int(), coveredBytes: z.int(), attestedBytes: z.int() }),
+);
 export type CoverageFigures = z.infer<typeof coverageSchema>;
-export const digestTextSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+export const digestTextSchema = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
 
 const invalidSchema = z.strictObject({ verdict: z.literal('invalid'), code: codeSchema });
 
 /** What is expected where an input is accepted with a result, or refused with one code. */
-export const accepts = <V extends z.ZodType>(valid: V) => z.union([valid, invalidSchema]);
+export const accepts = <V extends z.ZodMiniType>(valid: V) => z.union([valid, invalidSchema]);
 
 /** Accepted, with nothing more to say of it. */
 export const plainlyValidSchema = z.strictObject({ verdict: z.literal('valid') });
@@ -57,7 +58,7 @@ export const judgementSchema = <const R extends readonly string[]>(results: R) =
   z.strictObject({
     verdict: z.enum(['valid', 'invalid']),
     result: z.enum(results),
-    codes: z.array(codeSchema).describe('distinct codes of all findings, sorted'),
+    codes: z.array(codeSchema).check(z.describe('distinct codes of all findings, sorted')),
   });
 
 export const VALID = { verdict: 'valid' } as const;

@@ -1,5 +1,5 @@
 import type { SchemaRow } from './schema.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/input.ts';
 import {
   attestationSchema,
@@ -21,9 +21,11 @@ import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 const base64url = (bytes: number) =>
   z
     .string()
-    .regex(/^[A-Za-z0-9_-]*$/)
-    .length(Math.ceil((bytes * 4) / 3))
-    .describe(`${bytes} bytes, base64url`);
+    .check(
+      z.regex(/^[A-Za-z0-9_-]*$/),
+      z.length(Math.ceil((bytes * 4) / 3)),
+      z.describe(`${bytes} bytes, base64url`),
+    );
 
 /** A JWK Set (RFC 7517) with the members of drillproof; ignored members can have any value. */
 const trustStoreSchema = z.strictObject({
@@ -37,15 +39,15 @@ const trustStoreSchema = z.strictObject({
         alg: z.literal('ES256'),
         x: base64url(32),
         y: base64url(32),
-        key_ops: z.array(z.string()).optional(),
-        ext: z.unknown().optional(),
-        x5u: z.unknown().optional(),
-        x5c: z.unknown().optional(),
-        x5t: z.unknown().optional(),
-        'x5t#S256': z.unknown().optional(),
+        key_ops: z.optional(z.array(z.string())),
+        ext: z.optional(z.unknown()),
+        x5u: z.optional(z.unknown()),
+        x5c: z.optional(z.unknown()),
+        x5t: z.optional(z.unknown()),
+        'x5t#S256': z.optional(z.unknown()),
       }),
     )
-    .min(1),
+    .check(z.minLength(1)),
 });
 
 const CANONICAL = 'Its bytes must be their own RFC 8785 form.';
@@ -145,10 +147,13 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Description of a run',
     description: 'RUN.json, which describes a run for "drillproof pack"; see its --help.',
-    schema: runFileSchema.extend({
-      runResult: z
-        .union([z.string().describe('the path of a file with the run result'), runFileResultSchema])
-        .exactOptional(),
+    schema: z.extend(runFileSchema, {
+      runResult: z.exactOptional(
+        z.union([
+          z.string().check(z.describe('the path of a file with the run result')),
+          runFileResultSchema,
+        ]),
+      ),
     }),
   },
   {

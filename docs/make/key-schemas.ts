@@ -1,27 +1,31 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { digestSchema } from '../../src/contract/index.ts';
 import { RETIREMENTS } from '../../src/trust/index.ts';
 import { codeClassSchema, codeSchema } from '../../src/verify/report.ts';
 import { TRUST_OUTCOMES } from '../../src/verify/index.ts';
 import type { SchemaRow } from './schema.ts';
 
-const count = z.int().min(0);
+const count = z.int().check(z.gte(0));
 const keyName = z.strictObject({ issuer: z.string(), keyId: z.string() });
-const store = z.strictObject({ fingerprint: digestSchema, keys: z.int().min(1) });
+const store = z.strictObject({ fingerprint: digestSchema, keys: z.int().check(z.gte(1)) });
 
 const effect = z.strictObject({
-  kind: z.enum(['bundle', 'list']).describe('what is signed: a bundle, or the list of bundles of an export'),
+  kind: z
+    .enum(['bundle', 'list'])
+    .check(z.describe('what is signed: a bundle, or the list of bundles of an export')),
   id: z.string(),
-  path: z.string().exactOptional().describe('the part in its export'),
+  path: z.exactOptional(z.string()).check(z.describe('the part in its export')),
   outcome: z
     .enum(TRUST_OUTCOMES)
-    .describe(
-      'stops: verifies now but not then; starts: verifies only then; stands: verifies in both; refused: in neither',
+    .check(
+      z.describe(
+        'stops: verifies now but not then; starts: verifies only then; stands: verifies in both; refused: in neither',
+      ),
     ),
-  signer: z.strictObject({ ...keyName.shape, issuedAtMs: z.int() }).exactOptional(),
+  signer: z.exactOptional(z.strictObject({ ...keyName.shape, issuedAtMs: z.int() })),
   codes: z
     .array(codeSchema)
-    .describe('codes that only the changed store causes; all codes if unread or refused'),
+    .check(z.describe('codes that only the changed store causes; all codes if unread or refused')),
 });
 
 const keyPlanSchema = z.strictObject({
@@ -29,14 +33,14 @@ const keyPlanSchema = z.strictObject({
   kind: z.literal('key-plan'),
   retire: z.strictObject({ ...keyName.shape, how: z.enum(RETIREMENTS), atMs: z.int() }),
   replacements: z.array(keyName),
-  sameKey: z.array(keyName).describe('other names under which the same key stays trusted'),
+  sameKey: z.array(keyName).check(z.describe('other names under which the same key stays trusted')),
   asOfMs: z.int(),
   depth: z.enum(['attestations', 'full']),
   trust: z.strictObject({ before: store, after: store }),
   counts: z.strictObject({
     ...Object.fromEntries(TRUST_OUTCOMES.map((outcome) => [outcome, count])),
-    unopened: count.describe('paths that could not be opened'),
-    timeClaimed: count.describe('how many of those that stand would get attestation.TIME_CLAIMED'),
+    unopened: count.check(z.describe('paths that could not be opened')),
+    timeClaimed: count.check(z.describe('how many of those that stand would get attestation.TIME_CLAIMED')),
   }),
   results: z.array(
     z.union([

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { mirrorEventSchema } from '../../src/cli/mirror/event-schema.ts';
 import {
   attestationSchema,
@@ -31,7 +31,7 @@ import {
 } from '../../src/verify/report.ts';
 import type { SchemaRow } from './schema.ts';
 
-const count = z.int().min(0);
+const count = z.int().check(z.gte(0));
 const product = <const K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) =>
   z.strictObject({ schemaVersion: z.literal(1), kind: z.literal(kind), ...members });
 
@@ -43,10 +43,9 @@ const codeRow = {
   action: z.string(),
   clause: z.string(),
   exitCode: z
-    .literal([1, 2, 3])
-    .exactOptional()
-    .describe('exit code of a command that ends with this code; errors only'),
-  checks: z.array(checkIdSchema).describe('checks that can report this code'),
+    .exactOptional(z.literal([1, 2, 3]))
+    .check(z.describe('exit code of a command that ends with this code; errors only')),
+  checks: z.array(checkIdSchema).check(z.describe('checks that can report this code')),
 };
 const checkRow = { check: checkIdSchema, proves: z.string(), codes: z.array(codeSchema) };
 
@@ -177,8 +176,8 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
       bytes: count,
       objects: count,
       signed: z.boolean(),
-      issuer: z.string().exactOptional(),
-      keyId: z.string().exactOptional(),
+      issuer: z.exactOptional(z.string()),
+      keyId: z.exactOptional(z.string()),
     }),
   },
   {
@@ -202,8 +201,8 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     schema: product('export-contents', {
       manifestDigest: digestSchema,
       manifest: exportManifestSchema,
-      resource: evidenceExportSchema.exactOptional(),
-      attestation: exportAttestationSchema.exactOptional(),
+      resource: z.exactOptional(evidenceExportSchema),
+      attestation: z.exactOptional(exportAttestationSchema),
       otherFiles: z.array(z.strictObject({ path: z.string(), bytes: count })),
     }),
   },
@@ -215,7 +214,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     schema: product('part-contents', {
       manifestDigest: digestSchema,
       manifest: bundleManifestSchema,
-      attestation: attestationSchema.exactOptional(),
+      attestation: z.exactOptional(attestationSchema),
     }),
   },
   {
@@ -258,7 +257,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
       mirrors: z.array(
         z.strictObject({
           path: z.string(),
-          ...receiptsReportSchema.pick({ evidenceExportId: true, head: true, receipts: true }).shape,
+          ...z.pick(receiptsReportSchema, { evidenceExportId: true, head: true, receipts: true }).shape,
         }),
       ),
     }),

@@ -1,12 +1,12 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { policySchema } from '../../src/policy/document/document.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import type { SchemaRow } from './schema.ts';
 
 const { name, digest, sources } = decisionSchema.shape.policy.shape;
-const rule = decisionSchema.shape.rules.unwrap().element.shape.rule;
-const waivers = policySchema.shape.waivers.unwrap();
-const count = z.int().min(0);
+const rule = decisionSchema.shape.rules.def.innerType.def.element.shape.rule;
+const waivers = policySchema.shape.waivers.def.innerType;
+const count = z.int().check(z.gte(0));
 const product = <const K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) =>
   z.strictObject({ schemaVersion: z.literal(1), kind: z.literal(kind), ...members });
 
@@ -18,7 +18,9 @@ const explained = z.strictObject({
 const tested = z.strictObject({
   name: z.string(),
   holds: z.boolean(),
-  differences: z.array(z.string()).describe('what differs from the expected result; empty if the case holds'),
+  differences: z
+    .array(z.string())
+    .check(z.describe('what differs from the expected result; empty if the case holds')),
 });
 
 /** Outputs of the commands about policies with `--json`. */
@@ -35,7 +37,9 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
       waivers: count,
       warnings: z
         .array(z.strictObject({ policy: z.string(), path: z.string(), message: z.string() }))
-        .describe('rules that cannot hold or cannot fail, and text that was probably meant as a pattern'),
+        .check(
+          z.describe('rules that cannot hold or cannot fail, and text that was probably meant as a pattern'),
+        ),
     }),
   },
   {
@@ -47,8 +51,8 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
       name,
       digest,
       sources,
-      policies: z.array(explained).describe('the extended policies, then the policy'),
-      unasked: z.array(rule).describe('rules that no policy has'),
+      policies: z.array(explained).check(z.describe('the extended policies, then the policy')),
+      unasked: z.array(rule).check(z.describe('rules that no policy has')),
     }),
   },
   {
@@ -60,7 +64,7 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
       policy: name,
       digest,
       cases: z.array(tested),
-      failed: count.describe('cases that do not hold'),
+      failed: count.check(z.describe('cases that do not hold')),
     }),
   },
 ];

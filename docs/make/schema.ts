@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 
 /** One published JSON Schema: a document or an output of the command, in one version. */
 export type SchemaRow = {
@@ -9,7 +9,7 @@ export type SchemaRow = {
   readonly title: string;
   /** What the document is, where it appears, and rules that a JSON Schema cannot express. */
   readonly description: string;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
 };
 
 /** The path of a schema below `docs/`. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type {
   BytesOperationName,
   CallableName,
@@ -14,15 +14,15 @@ import type { Download, DownloadOptions } from './download.ts';
 type Rows = typeof operations;
 
 // What a caller passes for a schema that fills in defaults: those members may be omitted.
-type Optional<S extends z.ZodType> = {
+type Optional<S extends z.ZodMiniType> = {
   [K in keyof z.infer<S>]: K extends keyof z.input<S> ? (undefined extends z.input<S>[K] ? K : never) : never;
 }[keyof z.infer<S>];
-type Given<S extends z.ZodType> = Omit<z.infer<S>, Optional<S>> & Partial<Pick<z.infer<S>, Optional<S>>>;
+type Given<S extends z.ZodMiniType> = Omit<z.infer<S>, Optional<S>> & Partial<Pick<z.infer<S>, Optional<S>>>;
 
-type QueryInput<N extends OperationName> = Rows[N] extends { query: infer S extends z.ZodType }
+type QueryInput<N extends OperationName> = Rows[N] extends { query: infer S extends z.ZodMiniType }
   ? Given<S>
   : unknown;
-type BodyInput<N extends OperationName> = Rows[N] extends { body: infer S extends z.ZodType }
+type BodyInput<N extends OperationName> = Rows[N] extends { body: infer S extends z.ZodMiniType }
   ? z.input<S> extends Record<string, never>
     ? unknown // the empty object, which needs no members of its own
     : z.input<S>

@@ -1,5 +1,5 @@
 import { defined, digestOf } from '../bytes/index.ts';
-import type { ZodType } from 'zod';
+import type { ZodType } from 'zod/mini';
 import { operations, type Result } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { readFailure, readJson } from './http/answer.ts';

@@ -1,12 +1,12 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Digest } from '../bytes/index.ts';
 import { textSchema } from './scalars.ts';
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
 
-const prefixed = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{12,32}$`));
+const prefixed = (prefix: string) => z.string().check(z.regex(new RegExp(`^${prefix}_[0-9a-z]{12,32}$`)));
 const chosenByCaller = (prefix: string) =>
-  z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9][A-Za-z0-9_-]{5,95}$`));
+  z.string().check(z.regex(new RegExp(`^${prefix}_[A-Za-z0-9][A-Za-z0-9_-]{5,95}$`)));
 
 export const organizationIdSchema = prefixed('org');
 export const projectIdSchema = prefixed('prj');
@@ -27,24 +27,23 @@ export const correlationIdSchema = chosenByCaller('corr');
 export const pendingEventIdSchema = chosenByCaller('pending');
 
 /** `sha256:` and 64 lowercase hex characters (control API, Conventions). */
-export const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+export const digestSchema = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
 
 /** The same in our own documents, typed as a `Digest`. */
-export const typedDigestSchema = digestSchema.refine((text): text is Digest => text.startsWith('sha256:'));
+export const typedDigestSchema = digestSchema.check(
+  z.refine((text): text is Digest => text.startsWith('sha256:')),
+);
 
 /**
  * drillId, scenarioId, packageId, faultId: it begins with a letter; the segments after a hyphen or underscore may
  * begin with a digit, as in `checkout-2`. 1 to 96 characters.
  */
-export const slugSchema = z
-  .string()
-  .regex(/^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/)
-  .max(96);
+export const slugSchema = z.string().check(z.regex(/^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/), z.maxLength(96));
 
-export const idempotencyKeySchema = z.string().regex(/^[A-Za-z0-9._:-]{8,128}$/);
+export const idempotencyKeySchema = z.string().check(z.regex(/^[A-Za-z0-9._:-]{8,128}$/));
 
 /** The id of a local report: ours begin with `lrep_`, others may be anything that is safe in a path (formats §1). */
-export const localReportIdSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
+export const localReportIdSchema = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/));
 
 /** An identifier to which the control API gives no format: 1 to 128 characters. */
 export const opaqueIdSchema = textSchema(1, 128);
@@ -56,7 +55,7 @@ export const principalSchema = textSchema(1, 255);
 export const seedSchema = textSchema(1, 20);
 
 /** A commit: 40 lowercase hex characters. */
-export const revisionSchema = z.string().regex(/^[0-9a-f]{40}$/);
+export const revisionSchema = z.string().check(z.regex(/^[0-9a-f]{40}$/));
 
 const NUMERIC = '(?:0|[1-9][0-9]*)';
 const PRERELEASE = `(?:${NUMERIC}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`;
@@ -65,9 +64,11 @@ const BUILD = '[0-9A-Za-z-]+';
 /** major.minor.patch with optional prerelease and build suffix (Semantic Versioning 2.0.0 §2, §9, §10). */
 export const semverSchema = z
   .string()
-  .regex(
-    new RegExp(
-      `^${NUMERIC}\\.${NUMERIC}\\.${NUMERIC}` +
-        `(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
+  .check(
+    z.regex(
+      new RegExp(
+        `^${NUMERIC}\\.${NUMERIC}\\.${NUMERIC}` +
+          `(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
+      ),
     ),
   );

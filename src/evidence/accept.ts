@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 
 /** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
 export type Acceptor = (value: unknown) => boolean;

@@ -1,13 +1,13 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
 import { documentParser } from './document.ts';
 import { pathSchema } from './path.ts';
 
 const assetSchema = z.strictObject({
   path: pathSchema,
-  mediaType: z.string().min(1).max(255),
+  mediaType: z.string().check(z.minLength(1), z.maxLength(255)),
   artifactHash: digestSchema,
-  bytes: z.int().min(0),
+  bytes: z.int().check(z.gte(0)),
 });
 
 const packageSchema = z.strictObject({
@@ -17,7 +17,7 @@ const packageSchema = z.strictObject({
   artifactHash: digestSchema,
   manifest: pathSchema,
   source: pathSchema,
-  ui: z.strictObject({ entry: pathSchema, assets: z.array(assetSchema) }).optional(),
+  ui: z.optional(z.strictObject({ entry: pathSchema, assets: z.array(assetSchema) })),
 });
 
 /** `build.json` of a build archive (formats §7): the packages that the build locks. Its SHA-256 is the `buildHash`. */

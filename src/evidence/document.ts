@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import {
   amountsOf,
   BYTES,
@@ -52,13 +52,13 @@ export type DocumentIssue = { readonly path: string; readonly message: string };
 
 /** A long list at the top of a document: the shape of a row, and how many rows there may be. */
 type RowKind = {
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   readonly limit?: { readonly name: keyof EvidenceLimits; readonly code: Code };
 };
 
 /** What a kind of document is: its shape, the code of a document that breaks it, and how it is read. */
 export type DocumentKind<T> = {
-  readonly schema: z.ZodType<T>;
+  readonly schema: z.ZodMiniType<T>;
   readonly code: Code;
   /** Whether the bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
   readonly canonical: boolean;
@@ -114,7 +114,7 @@ const rowsOf = (value: unknown, member: string): readonly unknown[] => {
 };
 
 /** The first faults in the rows of a long list; a short list is left to the schema. */
-function listRowIssues(value: unknown, member: string, row: z.ZodType): DocumentIssue[] {
+function listRowIssues(value: unknown, member: string, row: z.ZodMiniType): DocumentIssue[] {
   const list = rowsOf(value, member);
   const issues: DocumentIssue[] = [];
   if (list.length <= MAX_ROW_ISSUES) return issues;
@@ -136,7 +136,7 @@ function assertRowLimits(
   }
 }
 
-const listIssues = (error: z.ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
+const listIssues = (error: z.core.$ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
   error.issues.map(({ path, message }) => ({
     path: formatJsonPointer([...parent, ...path]),
     message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalBytes, type Digest, parseJson } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
@@ -37,13 +37,13 @@ export const inTotoStatement = <P>(
 const manifestName = z.literal(BUNDLE_MANIFEST);
 
 /** Closed, although in-toto asks for open: an unknown signed member could be a restriction that would be ignored. */
-const statementOf = <P extends z.ZodType>(predicate: P, name: z.ZodType<string> = manifestName) =>
+const statementOf = <P extends z.ZodMiniType>(predicate: P, name: z.ZodMiniType<string> = manifestName) =>
   z.strictObject({
     _type: z.literal(STATEMENT_TYPE),
     subject: z.tuple([
       z.strictObject({
         name,
-        digest: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+        digest: z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
       }),
     ]),
     predicateType: z.string(),
@@ -86,7 +86,7 @@ type Ours = { readonly predicateType: string; readonly subject: { readonly manif
 
 function read<P extends Ours>(
   envelope: Content,
-  schema: z.ZodType<InTotoStatement<P>>,
+  schema: z.ZodMiniType<InTotoStatement<P>>,
   accepted: readonly string[],
 ): P {
   const { value, open } = openStatement(envelope);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { pathTwin, portablePathProblem } from '../bytes/index.ts';
 
 /** A path inside evidence that is safe and the same on every file system (formats §1, Paths). */

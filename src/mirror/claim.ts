@@ -1,5 +1,5 @@
 import { canonicalBytes, digestOf, parseJson } from '../bytes/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {

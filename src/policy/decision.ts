@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { atMsSchema as atMs, countSchema as count, typedDigestSchema as digest } from '../contract/index.ts';
 import {
   bundleReportSchema,
@@ -15,12 +15,14 @@ export const ANSWERS = ['yes', 'no', 'could_not_tell'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 // A pattern in the JSON Schema, because a later release has more rules.
-export interface RuleSchema extends z.ZodType<RuleId, string> {}
+export interface RuleSchema extends z.ZodMiniType<RuleId, string> {}
 const rule: RuleSchema = z
   .string()
-  .regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/)
-  .refine(isRule)
-  .describe('the member of the policy');
+  .check(
+    z.regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/),
+    z.refine(isRule),
+    z.describe('the member of the policy'),
+  );
 
 const waiver = {
   reason: z.string(),
@@ -35,15 +37,17 @@ const violationSchema = z.strictObject({
   state: z.enum(['failed', 'not_checked', 'warned', 'waived']),
   code,
   /** Absent for a problem of all inputs together. */
-  input: count.exactOptional().describe('place in inputs'),
+  input: z.exactOptional(count).check(z.describe('place in inputs')),
   /** A name if no id could be read; `all` for all inputs together. */
-  subject: z.string().describe('the id of an export, bundle, local report or drill'),
-  path: z.string().exactOptional(),
+  subject: z.string().check(z.describe('the id of an export, bundle, local report or drill')),
+  path: z.exactOptional(z.string()),
   message: z.string(),
-  expected: z.string().exactOptional(),
-  actual: z.string().exactOptional(),
-  findings: z.array(code).readonly().exactOptional().describe('of the verification, that led here'),
-  waiver: z.strictObject(waiver).exactOptional(),
+  expected: z.exactOptional(z.string()),
+  actual: z.exactOptional(z.string()),
+  findings: z
+    .exactOptional(z.readonly(z.array(code)))
+    .check(z.describe('of the verification, that led here')),
+  waiver: z.exactOptional(z.strictObject(waiver)),
 });
 
 const ruleResultSchema = z.strictObject({
@@ -53,12 +57,12 @@ const ruleResultSchema = z.strictObject({
    * `not_applicable`: there is no subject.
    */
   state: z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
-  judged: count.describe('subjects looked at'),
-  violations: z.array(violationSchema).readonly(),
+  judged: count.check(z.describe('subjects looked at')),
+  violations: z.readonly(z.array(violationSchema)),
 });
 
 const { path, evidenceBundleId, verdict, manifestDigest, outcome, signers } = bundleReportSchema.shape;
-const warnings = z.array(code).readonly().exactOptional().describe('codes of warnings, each once');
+const warnings = z.exactOptional(z.readonly(z.array(code))).check(z.describe('codes of warnings, each once'));
 
 /** What a decision rests on of one bundle. Outcome and signers count only if the verdict is `verified`. */
 const evidenceSchema = z.strictObject({
@@ -75,34 +79,34 @@ const inputSchema = z.strictObject({
   /** As the caller named it: a path, an address, or the id of an export at a control plane. */
   name: z.string(),
   kind: z.enum(['export', 'bundle', 'summary', 'unreadable']),
-  id: z.string().exactOptional(),
-  projectId: z.string().exactOptional(),
+  id: z.exactOptional(z.string()),
+  projectId: z.exactOptional(z.string()),
   /** Of the export or bundle; absent if it could not be read. */
-  manifestDigest: digest.exactOptional(),
+  manifestDigest: z.exactOptional(digest),
   /** Of a single part. */
-  archiveDigest: digest.exactOptional(),
-  verdict: z.enum(VERDICTS).exactOptional(),
-  completeness: exportReportSchema.shape.completeness.exactOptional(),
+  archiveDigest: z.exactOptional(digest),
+  verdict: z.exactOptional(z.enum(VERDICTS)),
+  completeness: z.exactOptional(exportReportSchema.shape.completeness),
   bundles: count,
   localReports: count,
-  signer: exportReportSchema.shape.signer.describe('who signed the list of bundles'),
+  signer: exportReportSchema.shape.signer.check(z.describe('who signed the list of bundles')),
   warnings,
-  evidence: z.array(evidenceSchema).readonly().exactOptional().describe('every bundle'),
+  evidence: z.exactOptional(z.readonly(z.array(evidenceSchema))).check(z.describe('every bundle')),
   envelopes: z
-    .array(digest)
-    .readonly()
-    .exactOptional()
-    .describe('SHA-256 of each DSSE envelope that was given'),
-  summary: summarySchema.omit({ findings: true }).exactOptional(),
+    .exactOptional(z.readonly(z.array(digest)))
+    .check(z.describe('SHA-256 of each DSSE envelope that was given')),
+  summary: z.exactOptional(z.omit(summarySchema, { findings: true })),
 });
 
 const policyUsedSchema = z.strictObject({
   name: z.string(),
   /** SHA-256 of the RFC 8785 form of the whole policy with everything that it extends. */
   digest,
-  sources: z.array(z.strictObject({ path: z.string(), digest })).readonly(),
+  sources: z.readonly(z.array(z.strictObject({ path: z.string(), digest }))),
   /** The digest does not cover them. */
-  parameters: z.record(z.string(), z.string()).exactOptional().describe('values that the caller gave'),
+  parameters: z
+    .exactOptional(z.record(z.string(), z.string()))
+    .check(z.describe('values that the caller gave')),
 });
 
 /** The decision of a gate as JSON (formats §8). */
@@ -112,15 +116,15 @@ export const decisionSchema = z.strictObject({
   answer: z.enum(ANSWERS),
   asOfMs: atMs,
   /** The caller allowed it: waivers and keys that have expired since count. */
-  pastTime: z.literal(true).exactOptional().describe('the time of the evaluation was a past time'),
+  pastTime: z.exactOptional(z.literal(true)).check(z.describe('the time of the evaluation was a past time')),
   policy: policyUsedSchema,
-  trust: z.strictObject({ fingerprint: digest, keys: count }).exactOptional(),
-  inputs: z.array(inputSchema).readonly(),
+  trust: z.exactOptional(z.strictObject({ fingerprint: digest, keys: count })),
+  inputs: z.readonly(z.array(inputSchema)),
   /** Every rule of the policy, in the order of `RULES`. */
-  rules: z.array(ruleResultSchema).readonly(),
-  unusedWaivers: z.array(z.strictObject({ code, subject: z.string(), ...waiver })).readonly(),
+  rules: z.readonly(z.array(ruleResultSchema)),
+  unusedWaivers: z.readonly(z.array(z.strictObject({ code, subject: z.string(), ...waiver }))),
   /** Set by the command that wrote it. */
-  run: runSchema.exactOptional(),
+  run: z.exactOptional(runSchema),
 });
 
 /** The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Digest } from '../bytes/index.ts';
 import { isCode } from '../codes/index.ts';
 import { typedDigestSchema as digest } from '../contract/index.ts';
@@ -10,9 +10,9 @@ import {
 } from '../verify/index.ts';
 
 const failureSchema = z.strictObject({
-  code: z.string().refine(isCode, { error: 'must be a code', abort: true }),
+  code: z.string().check(z.refine(isCode, { error: 'must be a code', abort: true })),
   message: z.string(),
-  path: z.string().exactOptional(),
+  path: z.exactOptional(z.string()),
 });
 
 export const summarySchema = z.strictObject({
@@ -23,9 +23,9 @@ export const summarySchema = z.strictObject({
   resourceUri: z.string(),
   policyDigest: digest,
   /** Digests of the manifests of everything it covers. */
-  inputs: z.array(digest).readonly(),
+  inputs: z.readonly(z.array(digest)),
   /** Thumbprints of the trusted keys of purpose `summary` that signed it. */
-  thumbprints: z.array(digest).readonly(),
+  thumbprints: z.readonly(z.array(digest)),
   /** The findings about its envelope. */
   findings: bundleReportSchema.shape.findings,
 });
@@ -54,16 +54,16 @@ export type EvidenceInput = {
 );
 
 const named = {
-  name: z.string().min(1).max(4096),
-  envelopes: z.array(digest).readonly().exactOptional(),
+  name: z.string().check(z.minLength(1), z.maxLength(4096)),
+  envelopes: z.exactOptional(z.readonly(z.array(digest))),
 };
 
 /** An `EvidenceInput` in a file. */
-export const evidenceInputSchema: z.ZodType<EvidenceInput> = z.union([
+export const evidenceInputSchema: z.ZodMiniType<EvidenceInput> = z.union([
   z.strictObject({
     ...named,
     report: z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]),
-    pinned: z.boolean().exactOptional(),
+    pinned: z.exactOptional(z.boolean()),
   }),
   z.strictObject({ ...named, summary: summarySchema }),
   z.strictObject({ ...named, failure: failureSchema }),

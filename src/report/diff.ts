@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { compareUtf8, defined, type JsonValue } from '../bytes/index.ts';
 
 const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -6,10 +6,12 @@ const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 /** One difference. */
 const changeSchema = z.strictObject({
   change: z.enum(['appeared', 'vanished', 'changed']),
-  way: z.array(z.string()).describe('members, and for items of lists a JSON array of what they are about'),
-  judgement: z.boolean().describe('false for times, wordings and what follows from the results'),
-  before: leafSchema.exactOptional(),
-  after: leafSchema.exactOptional(),
+  way: z
+    .array(z.string())
+    .check(z.describe('members, and for items of lists a JSON array of what they are about')),
+  judgement: z.boolean().check(z.describe('false for times, wordings and what follows from the results')),
+  before: z.exactOptional(leafSchema),
+  after: z.exactOptional(leafSchema),
 });
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 
@@ -17,7 +19,7 @@ export type Change = Readonly<z.infer<typeof changeSchema>>;
 export const reportDiffSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('report-diff'),
-  equal: z.boolean().describe('whether both say the same of the same evidence'),
+  equal: z.boolean().check(z.describe('whether both say the same of the same evidence')),
   changes: z.array(changeSchema),
 });
 export type ReportDiff = Readonly<z.infer<typeof reportDiffSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalBytes, canonicalJson, digestOf, parseJson, toUtf8 } from '../bytes/index.ts';
 import { digestSchema, msSchema } from '../contract/index.ts';
 import type { SourceFile } from '../evidence/index.ts';
@@ -14,13 +14,13 @@ export type JournalEntry = {
 };
 
 const entrySchema = z.strictObject({
-  path: z.string().min(1),
+  path: z.string().check(z.minLength(1)),
   identity: z.string(),
   atMs: msSchema,
   state: z.enum(['good', 'bad']),
   policy: digestSchema,
 });
-const lineSchema = entrySchema.extend({ sum: digestSchema });
+const lineSchema = z.extend(entrySchema, { sum: digestSchema });
 
 const NEWLINE = 0x0a;
 /** The lines in excess of the number of files after which the journal is rewritten. */

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { ioError } from '../node/index.ts';
@@ -112,7 +112,7 @@ const caseSchema = z.strictObject({
   /** The input as in the vectors, without the members that `files` names. */
   input: inputSchema,
   /** Members of the input by the name of the file that holds their bytes. */
-  files: z.record(z.string(), z.string().regex(/^[a-z0-9.-]+$/)),
+  files: z.record(z.string(), z.string().check(z.regex(/^[a-z0-9.-]+$/))),
 });
 
 /** Lays out a case in a new folder: `case.json` and the files that it names. What is expected is not among it. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
@@ -45,7 +45,7 @@ export type Kind = {
 };
 
 /** A kind whose inputs have this shape. */
-export const defineKind = <I>(shape: z.ZodType<I>, ...ways: readonly Way<I>[]): Kind => ({
+export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[]): Kind => ({
   ways: ways.map(([name]) => name),
   async outcomes(input, most = ways.length) {
     const typed = shape.parse(input);

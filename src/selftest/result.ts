@@ -1,58 +1,65 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../bytes/index.ts';
 
-const factsSchema = z.record(z.string(), z.unknown()).readonly();
-const countSchema = z.int().min(0);
+const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
+const countSchema = z.int().check(z.gte(0));
 
 /** How one case ended by one way in. */
-const caseResultSchema = z
-  .strictObject({
+const caseResultSchema = z.readonly(
+  z.strictObject({
     kind: z.string(),
     id: z.string(),
     way: z.string(),
     state: z
       .enum(['passed', 'failed', 'unsupported', 'not_run'])
-      .describe(
-        'unsupported is what the verifier says, not_run that it could not be started; neither passes',
+      .check(
+        z.describe(
+          'unsupported is what the verifier says, not_run that it could not be started; neither passes',
+        ),
       ),
-    reason: z.string().exactOptional().describe('why it did not pass'),
-    flags: z.array(z.string()).readonly().exactOptional().describe('the bugs that such a verifier has'),
-    expected: factsSchema.exactOptional(),
-    actual: factsSchema.exactOptional(),
+    reason: z.exactOptional(z.string()).check(z.describe('why it did not pass')),
+    flags: z
+      .exactOptional(z.readonly(z.array(z.string())))
+      .check(z.describe('the bugs that such a verifier has')),
+    expected: z.exactOptional(factsSchema),
+    actual: z.exactOptional(factsSchema),
     verdictOnly: z
-      .boolean()
-      .exactOptional()
-      .describe('it told the verdict and nothing that could be compared'),
-  })
-  .readonly();
+      .exactOptional(z.boolean())
+      .check(z.describe('it told the verdict and nothing that could be compared')),
+  }),
+);
 
 const counts = {
-  cases: countSchema.describe('distinct cases'),
-  passed: countSchema.describe('cases by ways in that did as expected'),
+  cases: countSchema.check(z.describe('distinct cases')),
+  passed: countSchema.check(z.describe('cases by ways in that did as expected')),
   failed: countSchema,
   unsupported: countSchema,
   notRun: countSchema,
-  verdictOnly: countSchema.describe('of the passed, those of which nothing but the verdict was told'),
+  verdictOnly: countSchema.check(
+    z.describe('of the passed, those of which nothing but the verdict was told'),
+  ),
 };
 
-const kindResultSchema = z
-  .strictObject({ kind: z.string(), ...counts, ways: z.array(z.string()).readonly() })
-  .readonly();
+const kindResultSchema = z.readonly(
+  z.strictObject({ kind: z.string(), ...counts, ways: z.readonly(z.array(z.string())) }),
+);
 
 /** What a selftest found, as `drillproof selftest --json` prints it. */
-export const selftestReportSchema = z
-  .strictObject({
+export const selftestReportSchema = z.readonly(
+  z.strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('selftest'),
     verdict: z
       .enum(['passed', 'failed', 'not_checked'])
-      .describe('passed: at least one case ran, and every one that ran did as expected'),
-    target: z.string().describe('what was tested: this program, or the command'),
-    total: z.strictObject(counts).readonly(),
-    kinds: z.array(kindResultSchema).readonly(),
-    failures: z.array(caseResultSchema).readonly().describe('every result that is failed or not_run'),
-  })
-  .readonly();
+      .check(z.describe('passed: at least one case ran, and every one that ran did as expected')),
+    target: z.string().check(z.describe('what was tested: this program, or the command')),
+    total: z.readonly(z.strictObject(counts)),
+    kinds: z.readonly(z.array(kindResultSchema)),
+    failures: z
+      .readonly(z.array(caseResultSchema))
+      .check(z.describe('every result that is failed or not_run')),
+  }),
+);
 
 export type CaseResult = z.infer<typeof caseResultSchema>;
 type KindResult = z.infer<typeof kindResultSchema>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -6,7 +6,7 @@ import { DrillproofError } from '../errors.ts';
 const VERSION = 1;
 
 const caseSchema = z.strictObject({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   comment: z.string(),
   flags: z.array(z.string()),
   input: z.unknown(),
@@ -19,7 +19,7 @@ const fileSchema = z.strictObject({
   kind: z.string(),
   about: z.string(),
   clause: z.string(),
-  numberOfCases: z.int().min(0),
+  numberOfCases: z.int().check(z.gte(0)),
   flags: z.record(z.string(), z.string()),
   cases: z.array(caseSchema),
 });
@@ -54,7 +54,7 @@ function jsonOf(bytes: Uint8Array, name: string): unknown {
   }
 }
 
-const firstIssue = ({ issues: [first] }: z.ZodError): string =>
+const firstIssue = ({ issues: [first] }: z.core.$ZodError): string =>
   first === undefined ? 'not of the form' : `${first.path.map(String).join('/')}: ${first.message}`;
 
 const invalid = (path: string, message: string, cause?: unknown): DrillproofError =>

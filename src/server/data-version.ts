@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { parseJson, toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf, ioError, writeDurably, writeNewFile } from '../node/index.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalBytes, fromBase64, parseJson, toBase64, toUtf8 } from '../bytes/index.ts';
 import { textSchema } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
@@ -37,16 +37,19 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
 const DEFAULT_MAX_SIGNATURES = 64;
 
 /** Base64 as DSSE allows it: one of the two alphabets of RFC 4648, padded, and nothing else. */
-const base64Schema = z.string().transform((value, context) => {
-  const mixed = /[-_]/.test(value) && /[+/]/.test(value);
-  const bytes = mixed ? undefined : fromBase64(value.replaceAll('-', '+').replaceAll('_', '/'));
-  if (bytes !== undefined) return bytes;
-  context.addIssue('must be base64 of one alphabet, padded, without white space, its spare bits zero');
-  return z.NEVER;
-});
+const base64Schema = z.pipe(
+  z.string(),
+  z.transform((value, context) => {
+    const mixed = /[-_]/.test(value) && /[+/]/.test(value);
+    const bytes = mixed ? undefined : fromBase64(value.replaceAll('-', '+').replaceAll('_', '/'));
+    if (bytes !== undefined) return bytes;
+    context.addIssue('must be base64 of one alphabet, padded, without white space, its spare bits zero');
+    return z.NEVER;
+  }),
+);
 
 // DSSE requires that unknown members are ignored. Nothing outside the signed bytes decides anything.
-const signatureSchema = z.object({ keyid: textSchema(0, 256).exactOptional(), sig: base64Schema });
+const signatureSchema = z.object({ keyid: z.exactOptional(textSchema(0, 256)), sig: base64Schema });
 const envelopeSchema = z.object({
   payloadType: textSchema(1, 1024),
   payload: base64Schema,
@@ -82,7 +85,7 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
 const signatureOf = ({ keyid, sig }: z.infer<typeof signatureSchema>): DsseSignature =>
   keyid === undefined || keyid === '' ? { signature: sig } : { keyId: keyid, signature: sig };
 
-function invalid({ issues }: z.ZodError): DrillproofError {
+function invalid({ issues }: z.core.$ZodError): DrillproofError {
   const faults = issues.map((issue) => ({
     path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), ''),
     message: issue.message,

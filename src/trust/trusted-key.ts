@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { compareUtf8, defined, type Digest, type JsonObject, type JsonValue } from '../bytes/index.ts';
 import { msSchema, textSchema } from '../contract/index.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
@@ -47,11 +47,11 @@ const issuerSchema = textSchema(1, 1024);
 export const keyIdSchema = textSchema(1, 256);
 const scopeId = textSchema(1, 128);
 // Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
-const listOf = <T extends string>(item: z.ZodType<T>) =>
-  z
-    .array(item)
-    .min(1)
-    .transform((items) => [...new Set(items)].toSorted(compareUtf8));
+const listOf = <T extends string>(item: z.ZodMiniType<T>) =>
+  z.pipe(
+    z.array(item).check(z.minLength(1)),
+    z.transform((items) => [...new Set(items)].toSorted(compareUtf8)),
+  );
 
 /** Our members in addition to those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
 export const trustedKeySchema = z
@@ -60,23 +60,25 @@ export const trustedKeySchema = z
     alg: z.string(),
     kid: keyIdSchema,
     issuer: issuerSchema,
-    notBeforeMs: msSchema.exactOptional(),
-    notAfterMs: msSchema.exactOptional(),
-    revokedAtMs: msSchema.exactOptional(),
-    compromised: z.boolean().exactOptional(),
-    projects: listOf(scopeId).exactOptional(),
-    organizations: listOf(scopeId).exactOptional(),
-    purposes: listOf(z.enum(PURPOSES)).default(['evidence']),
-    fromCertificate: z.literal(true).exactOptional(),
+    notBeforeMs: z.exactOptional(msSchema),
+    notAfterMs: z.exactOptional(msSchema),
+    revokedAtMs: z.exactOptional(msSchema),
+    compromised: z.exactOptional(z.boolean()),
+    projects: z.exactOptional(listOf(scopeId)),
+    organizations: z.exactOptional(listOf(scopeId)),
+    purposes: z._default(listOf(z.enum(PURPOSES)), ['evidence']),
+    fromCertificate: z.exactOptional(z.literal(true)),
   })
-  .refine((key) => (key.notBeforeMs ?? -Infinity) <= (key.notAfterMs ?? Infinity), {
-    path: ['notAfterMs'],
-    message: 'the key ends before it begins',
-  })
-  .refine((key) => key.revokedAtMs !== undefined || key.compromised !== true, {
-    path: ['compromised'],
-    message: 'a compromised key needs revokedAtMs',
-  });
+  .check(
+    z.refine((key) => (key.notBeforeMs ?? -Infinity) <= (key.notAfterMs ?? Infinity), {
+      path: ['notAfterMs'],
+      message: 'the key ends before it begins',
+    }),
+    z.refine((key) => key.revokedAtMs !== undefined || key.compromised !== true, {
+      path: ['compromised'],
+      message: 'a compromised key needs revokedAtMs',
+    }),
+  );
 const EXTENSIONS: ReadonlySet<string> = new Set(Object.keys(trustedKeySchema.shape));
 
 /** The key of one member of a trust store, or every rule that it breaks; `path` is its own JSON pointer. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Code, CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
 import {
   atMsSchema as atMs,
@@ -10,8 +10,8 @@ import { type CheckId, isCheckId } from './checks.ts';
 
 // Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a
 // named type, so that declarations do not list every code.
-export interface CodeSchema extends z.ZodType<Code, string> {}
-export interface CheckIdSchema extends z.ZodType<CheckId, string> {}
+export interface CodeSchema extends z.ZodMiniType<Code, string> {}
+export interface CheckIdSchema extends z.ZodMiniType<CheckId, string> {}
 
 /** Verdicts, best first (formats §4). */
 export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
@@ -32,17 +32,17 @@ export type Depth = (typeof DEPTHS)[number];
 
 export const codeSchema: CodeSchema = z
   .string()
-  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
-  .refine(isCode)
-  .describe('a row of docs/codes.md');
+  .check(
+    z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/),
+    z.refine(isCode),
+    z.describe('a row of docs/codes.md'),
+  );
 export const codeClassSchema = z.enum(CODE_CLASSES);
 export const severitySchema = z.enum(SEVERITIES);
 
 export const checkIdSchema: CheckIdSchema = z
   .string()
-  .regex(/^[a-z-]+\.[a-z-]+$/)
-  .refine(isCheckId)
-  .describe('a check of docs/codes.md');
+  .check(z.regex(/^[a-z-]+\.[a-z-]+$/), z.refine(isCheckId), z.describe('a check of docs/codes.md'));
 
 const checkSchema = z.strictObject({
   id: checkIdSchema,
@@ -52,7 +52,7 @@ const checkSchema = z.strictObject({
    */
   state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
   /** Why it was not checked or does not apply. */
-  reason: z.string().exactOptional(),
+  reason: z.exactOptional(z.string()),
 });
 /** One step of a verification and how it ended (docs/codes.md lists the checks). */
 export interface Check extends Readonly<z.infer<typeof checkSchema>> {}
@@ -64,19 +64,21 @@ const findingSchema = z.strictObject({
   class: codeClassSchema,
   /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
   severity: severitySchema,
-  subject: z.string().describe('export, or the id of a bundle or local report'),
+  subject: z.string().check(z.describe('export, or the id of a bundle or local report')),
   /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
-  path: z.string().exactOptional().describe('where: an entry, a file, a JSON pointer'),
+  path: z.exactOptional(z.string()).check(z.describe('where: an entry, a file, a JSON pointer')),
   message: z.string(),
-  expected: z.string().exactOptional(),
-  actual: z.string().exactOptional(),
+  expected: z.exactOptional(z.string()),
+  actual: z.exactOptional(z.string()),
 });
 /** One problem or remark with a code. The findings about one input always come in the same order. */
 export interface Finding extends Readonly<z.infer<typeof findingSchema>> {}
 
-const ledger = { checks: z.array(checkSchema).readonly(), findings: z.array(findingSchema).readonly() };
+const ledger = { checks: z.readonly(z.array(checkSchema)), findings: z.readonly(z.array(findingSchema)) };
 
-const trust = z.strictObject({ fingerprint: digest, keys: count }).describe('the trust store that was used');
+const trust = z
+  .strictObject({ fingerprint: digest, keys: count })
+  .check(z.describe('the trust store that was used'));
 /** The trust store that was used: the digest of all its keys and what each is trusted for, and how many there are. */
 export interface TrustUsed extends Readonly<z.infer<typeof trust>> {}
 
@@ -87,9 +89,9 @@ export interface SignedBy extends Readonly<z.infer<typeof signer>> {}
 const signingKey = z.strictObject({
   ...signedBy,
   /** The key itself, as `keyIdOf` names it. */
-  thumbprint: digest.describe('SHA-256 of the key: two names of one key have one'),
+  thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
   /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
-  validThroughMs: z.union([atMs, z.null()]).exactOptional(),
+  validThroughMs: z.exactOptional(z.union([atMs, z.null()])),
   /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
   in: z.enum(['attestation', 'dsse']),
 });
@@ -105,11 +107,11 @@ const coverage = z
     /** Of these, bytes under a signature by a trusted key. */
     attestedBytes: count,
     /** Paths of files that no digest covers. */
-    uncovered: z.array(z.string()).readonly(),
+    uncovered: z.readonly(z.array(z.string())),
     /** Paths of files that a mirror adds, outside coverage: checksums and receipts. */
-    mirrorFiles: z.array(z.string()).readonly(),
+    mirrorFiles: z.readonly(z.array(z.string())),
   })
-  .describe('how many bytes a digest or a signature covers');
+  .check(z.describe('how many bytes a digest or a signature covers'));
 /** How many bytes of the evidence a digest or signature in the chain covers. */
 export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
 
@@ -119,19 +121,23 @@ const outcome = z.strictObject({
   status: z.string(),
   verdict: z.string(),
   /** Absent in reports of earlier releases, as are the members below. */
-  worldConsistency: z.string().exactOptional(),
-  bindingEvidence: z.string().exactOptional().describe('complete only if that of every interaction is'),
-  budget: z.enum(['kept', 'exceeded']).exactOptional().describe('of tool calls and scheduled events'),
+  worldConsistency: z.exactOptional(z.string()),
+  bindingEvidence: z
+    .exactOptional(z.string())
+    .check(z.describe('complete only if that of every interaction is')),
+  budget: z
+    .exactOptional(z.enum(['kept', 'exceeded']))
+    .check(z.describe('of tool calls and scheduled events')),
   assertions: z
-    .array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))
-    .readonly()
-    .exactOptional()
-    .describe('of the run, then of its checkpoints; absent if there are more than 1,000'),
+    .exactOptional(
+      z.readonly(z.array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))),
+    )
+    .check(z.describe('of the run, then of its checkpoints; absent if there are more than 1,000')),
   checkpoints: z
-    .array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))
-    .readonly()
-    .exactOptional()
-    .describe('absent if there are more than 1,000'),
+    .exactOptional(
+      z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
+    )
+    .check(z.describe('absent if there are more than 1,000')),
 });
 /** What the signed run result states about the drill. It is not a result of this verification. */
 export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
@@ -140,18 +146,17 @@ export const runSchema = z
   .strictObject({
     tool: z.strictObject({ name: z.string(), version: z.string() }),
     /** Absent if there are several. */
-    path: z.string().exactOptional().describe('the evidence, as the caller named it'),
+    path: z.exactOptional(z.string()).check(z.describe('the evidence, as the caller named it')),
     /** By their names without dashes. */
     options: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]))
-      .describe('the options that decide the result'),
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))
+      .check(z.describe('the options that decide the result')),
     exitCode: z.literal([0, 1, 2, 3, 77, 130]),
     unmet: z
-      .array(z.strictObject({ requirement: z.string(), message: z.string() }))
-      .readonly()
-      .describe('what the caller required and the evidence does not meet'),
+      .readonly(z.array(z.strictObject({ requirement: z.string(), message: z.string() })))
+      .check(z.describe('what the caller required and the evidence does not meet')),
   })
-  .describe('the run of the command that wrote the report');
+  .check(z.describe('the run of the command that wrote the report'));
 /** The run of the command that wrote a report: a verification itself never sets it. */
 export interface Run extends Readonly<z.infer<typeof runSchema>> {}
 
@@ -166,14 +171,14 @@ export const attestationReportSchema = z.strictObject({
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
   /** Absent if none was given. */
-  trust: trust.exactOptional(),
-  signer: signer.exactOptional(),
+  trust: z.exactOptional(trust),
+  signer: z.exactOptional(signer),
   ...ledger,
 });
 /** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
 export interface AttestationReport extends Readonly<z.infer<typeof attestationReportSchema>> {}
 
-const verdict = z.enum(VERDICTS).describe('formats §4');
+const verdict = z.enum(VERDICTS).check(z.describe('formats §4'));
 
 export const bundleReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -183,39 +188,39 @@ export const bundleReportSchema = z.strictObject({
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
   /** Absent if none was given. */
-  trust: trust.exactOptional(),
+  trust: z.exactOptional(trust),
   /** The id in the manifest, or in the row of the export if there is no readable manifest. */
-  evidenceBundleId: z.string().exactOptional(),
-  organizationId: z.string().exactOptional(),
-  projectId: z.string().exactOptional(),
-  runId: z.string().exactOptional(),
-  hostedRunId: z.string().exactOptional(),
+  evidenceBundleId: z.exactOptional(z.string()),
+  organizationId: z.exactOptional(z.string()),
+  projectId: z.exactOptional(z.string()),
+  runId: z.exactOptional(z.string()),
+  hostedRunId: z.exactOptional(z.string()),
   /** The run that this one reproduces; absent unless it is a rerun. */
-  rerunOfHostedRunId: z.string().exactOptional(),
-  path: z.string().exactOptional(),
+  rerunOfHostedRunId: z.exactOptional(z.string()),
+  path: z.exactOptional(z.string()),
   /** The ZIP archive. */
-  archive: z.strictObject({ digest, bytes: count }).exactOptional(),
-  manifestDigest: digest.exactOptional(),
-  objectCount: count.exactOptional(),
-  createdAtMs: atMs.exactOptional(),
+  archive: z.exactOptional(z.strictObject({ digest, bytes: count })),
+  manifestDigest: z.exactOptional(digest),
+  objectCount: z.exactOptional(count),
+  createdAtMs: z.exactOptional(atMs),
   /** Bytes of the manifest and of all objects, as the manifest lists them. */
-  evidenceBytes: count.exactOptional(),
+  evidenceBytes: z.exactOptional(count),
   /** Whether it carries an attestation; absent if the archive could not be read and no row states it. */
-  signed: z.boolean().exactOptional(),
+  signed: z.exactOptional(z.boolean()),
   /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
-  signer: signer.exactOptional(),
+  signer: z.exactOptional(signer),
   /** Every trusted key that signed it: in the attestation first, then in an envelope that was given. */
-  signers: z.array(signingKey).readonly().exactOptional(),
-  reproduction: reproductionSchema
-    .exactOptional()
-    .describe('what the statement pins; attested when provenance is'),
-  outcome: outcome
-    .exactOptional()
-    .describe('what the run result says about the drill; verification does not check it'),
+  signers: z.exactOptional(z.readonly(z.array(signingKey))),
+  reproduction: z
+    .exactOptional(reproductionSchema)
+    .check(z.describe('what the statement pins; attested when provenance is')),
+  outcome: z
+    .exactOptional(outcome)
+    .check(z.describe('what the run result says about the drill; verification does not check it')),
   ...ledger,
   coverage,
-  run: runSchema.exactOptional(),
+  run: z.exactOptional(runSchema),
 });
 /** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
 export interface BundleReport extends Readonly<z.infer<typeof bundleReportSchema>> {}
@@ -245,23 +250,23 @@ export const exportReportSchema = z.strictObject({
   depth: z.enum(DEPTHS),
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
-  evidenceExportId: z.string().exactOptional(),
-  organizationId: z.string().exactOptional(),
+  evidenceExportId: z.exactOptional(z.string()),
+  organizationId: z.exactOptional(z.string()),
   /** The window of the manifest; absent in reports of earlier releases. */
-  window: z.strictObject({ fromAtMs: atMs, throughAtMs: atMs }).exactOptional(),
-  manifestDigest: digest.exactOptional(),
+  window: z.exactOptional(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
+  manifestDigest: z.exactOptional(digest),
   /** Absent if none was given. */
-  trust: trust.exactOptional(),
+  trust: z.exactOptional(trust),
   /** Who signed the export attestation, if a trusted key did. */
-  signer: signer.exactOptional(),
+  signer: z.exactOptional(signer),
   /** Every trusted key that signed the list; absent in reports of earlier releases. */
-  signers: z.array(signingKey).readonly().exactOptional(),
+  signers: z.exactOptional(z.readonly(z.array(signingKey))),
   /** Checks and findings of the export itself; each part and local report has its own. */
   ...ledger,
-  parts: z.array(bundleReportSchema).readonly(),
-  localReports: z.array(localReportReportSchema).readonly(),
+  parts: z.readonly(z.array(bundleReportSchema)),
+  localReports: z.readonly(z.array(localReportReportSchema)),
   coverage,
-  run: runSchema.exactOptional(),
+  run: z.exactOptional(runSchema),
 });
 /** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
 export interface ExportReport extends Readonly<z.infer<typeof exportReportSchema>> {}
@@ -276,9 +281,9 @@ export const toolSourceReportSchema = z.strictObject({
   kind: z.literal('tool-source'),
   /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
   verdict,
-  packageId: z.string().exactOptional(),
-  buildHash: z.string().exactOptional(),
-  artifactHash: z.string().exactOptional(),
+  packageId: z.exactOptional(z.string()),
+  buildHash: z.exactOptional(z.string()),
+  artifactHash: z.exactOptional(z.string()),
   ...ledger,
 });
 /** The report of `verifyToolSource`: the verdict on the JavaScript of one tool (formats §4). */
@@ -290,14 +295,14 @@ export interface ReceiptHead extends Readonly<z.infer<typeof receiptHead>> {}
 const receiptLine = z.strictObject({
   path: z.string(),
   /** Absent if it could not be read, as is everything below. */
-  digest: digest.exactOptional(),
-  startedAtMs: atMs.exactOptional(),
-  finishedAtMs: atMs.exactOptional(),
-  outcome: z.enum(['complete', 'incomplete']).exactOptional(),
-  files: count.exactOptional(),
-  failures: count.exactOptional(),
-  tool: z.string().exactOptional(),
-  source: z.string().exactOptional(),
+  digest: z.exactOptional(digest),
+  startedAtMs: z.exactOptional(atMs),
+  finishedAtMs: z.exactOptional(atMs),
+  outcome: z.exactOptional(z.enum(['complete', 'incomplete'])),
+  files: z.exactOptional(count),
+  failures: z.exactOptional(count),
+  tool: z.exactOptional(z.string()),
+  source: z.exactOptional(z.string()),
 });
 /** One receipt in a report. */
 export interface ReceiptLine extends Readonly<z.infer<typeof receiptLine>> {}
@@ -307,16 +312,16 @@ export const receiptsReportSchema = z.strictObject({
   kind: z.literal('receipts'),
   /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: there is no receipt. */
   verdict: z.enum(['sound', 'broken', 'unread', 'none']),
-  evidenceExportId: z.string().exactOptional(),
-  organizationId: z.string().exactOptional(),
-  manifestDigest: z.string().exactOptional(),
+  evidenceExportId: z.exactOptional(z.string()),
+  organizationId: z.exactOptional(z.string()),
+  manifestDigest: z.exactOptional(z.string()),
   /** The receipts are compared with it. */
-  manifestHere: z.boolean().describe('whether the mirror has a manifest that could be read'),
+  manifestHere: z.boolean().check(z.describe('whether the mirror has a manifest that could be read')),
   /** The newest receipt of the chain. */
-  head: receiptHead.exactOptional(),
-  unlinked: count.describe('receipts without links, outside the chain'),
-  receipts: z.array(receiptLine).readonly(),
-  findings: z.array(findingSchema).readonly(),
+  head: z.exactOptional(receiptHead),
+  unlinked: count.check(z.describe('receipts without links, outside the chain')),
+  receipts: z.readonly(z.array(receiptLine)),
+  findings: z.readonly(z.array(findingSchema)),
 });
 /** The report of `verifyReceipts` on the chain of receipts of one mirror (formats §1, Receipts). */
 export interface ReceiptsReport extends Readonly<z.infer<typeof receiptsReportSchema>> {}

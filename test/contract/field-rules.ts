@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Format, list, object } from './formats.ts';
 
 /**
@@ -34,7 +34,7 @@ function parentsOf(path: string): string[] {
 }
 
 type Resource = {
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   /** A valid value with every member that may be there. */
   readonly sample: unknown;
   readonly rules: Rules;
@@ -120,7 +120,7 @@ const somewhereAt = (path: string) => (found: string[]) =>
   found.some((issue) => issue === path || issue.startsWith(`${path}.`) || issue.startsWith(`${path}[]`));
 
 /** Where a schema finds fault, in the notation of the rules. */
-function issuePaths(schema: z.ZodType, value: unknown): string[] {
+function issuePaths(schema: z.ZodMiniType, value: unknown): string[] {
   const { error } = schema.safeParse(value);
   return (error?.issues ?? []).map(({ path }) =>
     path.reduce<string>((text, step) => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import * as contract from '../../src/contract/index.ts';
 import {
   chosenId,
@@ -14,7 +14,7 @@ import {
   slug,
 } from './formats.ts';
 
-const table: readonly [name: string, schema: z.ZodType, format: Format][] = [
+const table: readonly [name: string, schema: z.ZodMiniType, format: Format][] = [
   ['organization id', contract.organizationIdSchema, id('org')],
   ['project id', contract.projectIdSchema, id('prj')],
   ['environment id', contract.environmentIdSchema, id('env')],
@@ -100,7 +100,7 @@ const near = (prefix: string, alphabet: string, min: number, max: number): fc.Ar
   return fc.tuple(head, body, fc.constantFrom('', '', '', '', '\n')).map((parts) => parts.join(''));
 };
 
-const properties: readonly [string, z.ZodType, (text: string) => boolean, fc.Arbitrary<string>][] = [
+const properties: readonly [string, z.ZodMiniType, (text: string) => boolean, fc.Arbitrary<string>][] = [
   ['an issued id', contract.projectIdSchema, issuedRule('prj'), near('prj_', DIGITS + LOWER, 12, 32)],
   [
     'a chosen id',

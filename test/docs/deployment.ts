@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 const FOLDER = join(import.meta.dirname, '../../docs/archive/deployment');
 export const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
@@ -35,18 +35,18 @@ const container = z.looseObject({
     capabilities: z.strictObject({ drop: z.tuple([z.literal('ALL')]) }),
   }),
   volumeMounts: z.array(
-    z.strictObject({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() }),
+    z.strictObject({ name: z.string(), mountPath: z.string(), readOnly: z.optional(z.boolean()) }),
   ),
 });
 const pod = z.strictObject({
-  hostname: z.string().optional(),
+  hostname: z.optional(z.string()),
   restartPolicy: z.literal('Never'),
   terminationGracePeriodSeconds: z.int(),
   automountServiceAccountToken: z.literal(false),
   securityContext: z.looseObject({
     runAsNonRoot: z.literal(true),
-    runAsUser: z.int().min(1),
-    fsGroup: z.int().min(1),
+    runAsUser: z.int().check(z.gte(1)),
+    fsGroup: z.int().check(z.gte(1)),
   }),
   containers: z.tuple([container]),
   volumes: z.array(
@@ -69,7 +69,7 @@ const rule = z.union([
     onExitCodes: z.strictObject({
       containerName: z.string(),
       operator: z.literal('In'),
-      values: z.array(z.int().min(1)),
+      values: z.array(z.int().check(z.gte(1))),
     }),
   }),
 ]);
@@ -77,7 +77,7 @@ const jobSpec = z.looseObject({
   podFailurePolicy: z.strictObject({ rules: z.array(rule) }),
   template: z.strictObject({ spec: pod }),
 });
-const metadata = z.strictObject({ name: z.string().regex(/^[a-z][a-z-]{1,50}$/) });
+const metadata = z.strictObject({ name: z.string().check(z.regex(/^[a-z][a-z-]{1,50}$/)) });
 const cron = z.stringFormat('cron', /^\d{1,2} \d{1,2} \* \* \*$/);
 
 const objectSchema = z.discriminatedUnion('kind', [

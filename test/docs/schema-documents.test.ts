@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/index.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, it } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
@@ -14,7 +14,7 @@ const inputShape = z.object({
   policy: z.string(),
   inputs: z.string(),
   asOfMs: z.int(),
-  files: z.unknown().optional(),
+  files: z.optional(z.unknown()),
 });
 const cases = readVectors('policies').cases.map(({ id, input, expected }) => ({
   id,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   attestationSchema,
   evidenceExportSchema,
@@ -65,7 +65,7 @@ const EDITS: readonly ((place: Place, value: unknown) => void)[] = [
 ];
 
 describe.each(NAMES)('the acceptor of the %s', (name) => {
-  const schema: z.ZodType = SCHEMAS[name];
+  const schema: z.ZodMiniType = SCHEMAS[name];
   const accept = compileAcceptor(schema);
 
   test('accepts a valid document, so that it is not asked of the schema', () => {
@@ -92,25 +92,29 @@ describe.each(NAMES)('the acceptor of the %s', (name) => {
 });
 
 describe('an acceptor refuses', () => {
-  test.each<[string, z.ZodType, unknown]>([
-    ['what a schema would change', z.string().transform(Number), '1'],
-    ['what a schema would trim', z.string().trim(), ' a'],
+  test.each<[string, z.ZodMiniType, unknown]>([
+    ['what a schema would change', z.pipe(z.string(), z.transform(Number)), '1'],
+    ['what a schema would trim', z.string().check(z.trim()), ' a'],
     [
       'what a schema would trim, even where nothing is to be trimmed and text is added',
-      z.string().trim(),
+      z.string().check(z.trim()),
       'a ',
     ],
     ['an object that loses unknown members', z.object({ a: z.string() }), { a: '', b: 1 }],
-    ['a missing member that has a default', z.strictObject({ a: z.string().default('b') }), {}],
+    ['a missing member that has a default', z.strictObject({ a: z._default(z.string(), 'b') }), {}],
     ['a member that would be converted', z.strictObject({ a: z.coerce.number() }), { a: '1' }],
     ['a member __proto__ of an open object', z.looseObject({}), JSON.parse('{"__proto__":1}')],
     ['an array for an object', z.looseObject({}), []],
     ['null for an object', z.looseObject({}), null],
-    ['what two members of an exclusive union accept', z.xor([z.string(), z.string().min(1)]), 'a'],
+    [
+      'what two members of an exclusive union accept',
+      z.xor([z.string(), z.string().check(z.minLength(1))]),
+      'a',
+    ],
     ['a kind of schema that it does not know', z.record(z.string(), z.string()), { a: 'b' }],
     ['a number beyond those that a double holds exactly', z.int(), 2 ** 53],
     ['a number that is not finite', z.number(), Infinity],
-    ['what a promise would decide', z.string().refine(() => Promise.resolve(true)), 'a'],
+    ['what a promise would decide', z.string().check(z.refine(() => Promise.resolve(true))), 'a'],
   ])('%s', (_, schema, value) => {
     expect(compileAcceptor(schema)(value)).toBe(false);
   });

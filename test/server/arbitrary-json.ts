@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The part of JSON Schema that requests are described with in the OpenAPI document. */
 const nodeSchema = z.looseObject({
-  type: z.string().optional(),
-  enum: z.array(z.json()).optional(),
-  pattern: z.string().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  exclusiveMinimum: z.number().optional(),
-  properties: z.record(z.string(), z.json()).optional(),
-  required: z.array(z.string()).optional(),
+  type: z.optional(z.string()),
+  enum: z.optional(z.array(z.json())),
+  pattern: z.optional(z.string()),
+  minLength: z.optional(z.number()),
+  maxLength: z.optional(z.number()),
+  minimum: z.optional(z.number()),
+  maximum: z.optional(z.number()),
+  exclusiveMinimum: z.optional(z.number()),
+  properties: z.optional(z.record(z.string(), z.json())),
+  required: z.optional(z.array(z.string())),
 });
 type Node = z.infer<typeof nodeSchema>;
 type Json = z.infer<ReturnType<typeof z.json>>;

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   controlErrors,
   errorsOf,
@@ -32,15 +32,15 @@ const contentSchema = z.record(z.string(), z.looseObject({ schema: jsonSchema })
 const parameterSchema = z.looseObject({
   in: z.string(),
   name: z.string(),
-  required: z.boolean().default(false),
+  required: z._default(z.boolean(), false),
   schema: jsonSchema,
 });
 const operationSchema = z.looseObject({
   operationId: z.enum(operationNames),
-  security: z.array(z.json()).optional(),
-  parameters: z.array(parameterSchema).default([]),
-  requestBody: z.looseObject({ content: contentSchema }).optional(),
-  responses: z.record(z.string(), z.looseObject({ content: contentSchema.optional() })),
+  security: z.optional(z.array(z.json())),
+  parameters: z._default(z.array(parameterSchema), []),
+  requestBody: z.optional(z.looseObject({ content: contentSchema })),
+  responses: z.record(z.string(), z.looseObject({ content: z.optional(contentSchema) })),
 });
 
 // As a reader gets it: plain JSON.
@@ -62,7 +62,7 @@ function resolved(value: Json | undefined): Json {
     .reduce<Json>((node, step) => z.record(z.string(), jsonSchema).parse(node)[step] ?? null, wholeDocument);
 }
 const listed = z.looseObject({
-  parameters: z.array(jsonSchema).default([]),
+  parameters: z._default(z.array(jsonSchema), []),
   responses: z.record(z.string(), jsonSchema),
 });
 function resolvedOperation(value: Json): z.infer<typeof operationSchema> {
@@ -82,8 +82,8 @@ const definitions: unknown = JSON.parse(
     '#/$defs/',
   ),
 );
-const validators = new Map<string, z.ZodType>();
-function validatorOf(schema: Json): z.ZodType {
+const validators = new Map<string, z.ZodMiniType>();
+function validatorOf(schema: Json): z.ZodMiniType {
   const key = JSON.stringify(schema);
   const known = validators.get(key);
   if (known !== undefined) return known;

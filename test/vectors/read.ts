@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Where the published files lie. */
 export const FOLDER = 'vectors';
@@ -16,9 +16,9 @@ const fileSchema = z.object({
       input: z.unknown(),
       expected: z.looseObject({
         verdict: z.string(),
-        code: z.string().optional(),
-        codes: z.array(z.string()).optional(),
-        warnings: z.array(z.string()).optional(),
+        code: z.optional(z.string()),
+        codes: z.optional(z.array(z.string())),
+        warnings: z.optional(z.array(z.string())),
       }),
     }),
   ),

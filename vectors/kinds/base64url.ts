@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { accepts, hexSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 import type { Flag } from '../flags.ts';
 import { hexOf } from '../make/bytes.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Flag } from '../flags.ts';
@@ -8,8 +8,8 @@ import { sha256Of } from '../make/bytes.ts';
 import { patched, type Patch } from '../make/patch.ts';
 
 const inputSchema = z.strictObject({
-  manifest: z.string().describe('manifest.json as text; its bytes are the UTF-8 of it'),
-  limits: z.strictObject({ objects: z.int() }).optional(),
+  manifest: z.string().check(z.describe('manifest.json as text; its bytes are the UTF-8 of it')),
+  limits: z.optional(z.strictObject({ objects: z.int() })),
 });
 const expectedSchema = accepts(
   z.strictObject({ verdict: z.literal('valid'), digest: digestTextSchema, objects: z.int() }),

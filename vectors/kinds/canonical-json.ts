@@ -1,9 +1,9 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { accepts, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 import type { Flag } from '../flags.ts';
 
 const inputSchema = z.strictObject({
-  json: z.string().describe('JSON text, read by any parser that keeps every string'),
+  json: z.string().check(z.describe('JSON text, read by any parser that keeps every string')),
 });
 const expectedSchema = accepts(z.strictObject({ verdict: z.literal('valid'), canonical: z.string() }));
 type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;

@@ -1,21 +1,25 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Flag } from '../flags.ts';
 import { accepts, refused, type Kind, type VectorCase } from '../kind.ts';
 
 const pageSchema = z.strictObject({
-  items: z.int().min(0).describe('how many rows the page has'),
-  nextCursor: z.unknown().optional().describe('as it stands in the answer; absent on the last page'),
+  items: z.int().check(z.gte(0), z.describe('how many rows the page has')),
+  nextCursor: z
+    .optional(z.unknown())
+    .check(z.describe('as it stands in the answer; absent on the last page')),
 });
 
 const inputSchema = z.strictObject({
-  pages: z.array(pageSchema).min(1).describe('what a server answers, one after the other'),
-  limits: z.strictObject({ pages: z.int().optional(), items: z.int().optional() }).optional(),
+  pages: z.array(pageSchema).check(z.minLength(1), z.describe('what a server answers, one after the other')),
+  limits: z.optional(z.strictObject({ pages: z.optional(z.int()), items: z.optional(z.int()) })),
 });
 const expectedSchema = accepts(
   z.strictObject({
     verdict: z.literal('valid'),
-    cursors: z.array(z.string().nullable()).describe('the decoded cursor of each request; null for none'),
-    items: z.int().describe('rows of all pages'),
+    cursors: z
+      .array(z.nullable(z.string()))
+      .check(z.describe('the decoded cursor of each request; null for none')),
+    items: z.int().check(z.describe('rows of all pages')),
   }),
 );
 type Input = z.infer<typeof inputSchema>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { accepts, base64Schema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 import type { Flag } from '../flags.ts';
 import { base64Of } from '../make/bytes.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Flag } from '../flags.ts';
 import type { Kind, VectorCase } from '../kind.ts';
 import { sha256Of } from '../make/bytes.ts';

@@ -1,9 +1,9 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Flag } from '../flags.ts';
 import { accepts, plainlyValidSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 
 const inputSchema = z.strictObject({
-  paths: z.array(z.string()).describe('the paths of one tree, in order'),
+  paths: z.array(z.string()).check(z.describe('the paths of one tree, in order')),
 });
 const expectedSchema = accepts(plainlyValidSchema);
 type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;

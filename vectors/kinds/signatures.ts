@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../src/codes/index.ts';
 import type { Flag } from '../flags.ts';
 import {
@@ -16,9 +16,9 @@ import { N, pointOf, signDer } from '../make/keys.ts';
 import { boundarySignatures, numbersOf, shortSignature } from '../make/signatures.ts';
 
 const inputSchema = z.strictObject({
-  point: hexSchema.describe('the public key, an uncompressed point'),
+  point: hexSchema.check(z.describe('the public key, an uncompressed point')),
   message: hexSchema,
-  signature: hexSchema.describe('DER'),
+  signature: hexSchema.check(z.describe('DER')),
 });
 const expectedSchema = accepts(plainlyValidSchema);
 type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { accepts, hexSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
@@ -6,14 +6,14 @@ import type { Flag } from '../flags.ts';
 import { hexOf } from '../make/bytes.ts';
 
 const inputSchema = z.strictObject({
-  hex: hexSchema.describe('the bytes of the document'),
-  maxBytes: z.int().optional().describe('the limit of the document; 64 MiB when absent'),
-  maxValues: z.int().optional().describe('the most JSON values it may have; 1,000,000 when absent'),
+  hex: hexSchema.check(z.describe('the bytes of the document')),
+  maxBytes: z.optional(z.int()).check(z.describe('the limit of the document; 64 MiB when absent')),
+  maxValues: z.optional(z.int()).check(z.describe('the most JSON values it may have; 1,000,000 when absent')),
 });
 const expectedSchema = accepts(
   z.strictObject({
     verdict: z.literal('valid'),
-    canonical: z.string().describe('the value, as its RFC 8785 form'),
+    canonical: z.string().check(z.describe('the value, as its RFC 8785 form')),
   }),
 );
 type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;

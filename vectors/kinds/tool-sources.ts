@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
 import type { Code } from '../../src/codes/index.ts';
@@ -10,12 +10,11 @@ import { patched, type Patch } from '../make/patch.ts';
 
 const RESULTS = ['verified', 'intact', 'failed'] as const;
 const inputSchema = z.strictObject({
-  resource: z.string().describe('the tool source resource as JSON text, read by any parser'),
+  resource: z.string().check(z.describe('the tool source resource as JSON text, read by any parser')),
   repeatedSource: z
-    .strictObject({ text: z.string(), times: z.int() })
-    .optional()
-    .describe('when it is there, implementation.source is this text so many times'),
-  lock: z.string().optional().describe('build.json as text, which the caller trusts'),
+    .optional(z.strictObject({ text: z.string(), times: z.int() }))
+    .check(z.describe('when it is there, implementation.source is this text so many times')),
+  lock: z.optional(z.string()).check(z.describe('build.json as text, which the caller trusts')),
 });
 const expectedSchema = judgementSchema(RESULTS);
 type Input = z.infer<typeof inputSchema>;

@@ -1,21 +1,21 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { codeSchema } from '../../verify/index.ts';
 
-const count = z.int().min(0);
-const ms = z.int().min(0);
+const count = z.int().check(z.gte(0));
+const ms = z.int().check(z.gte(0));
 const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: ms };
-export const path = z.string().describe('of the file in the export');
+export const path = z.string().check(z.describe('of the file in the export'));
 export const fault = { code: codeSchema, message: z.string() };
-export const action = z.string().describe('what to do');
+export const action = z.string().check(z.describe('what to do'));
 export const figures = {
   files: count,
-  fetched: count.describe('files'),
-  resumed: count.describe('files that an earlier run had begun'),
-  linked: count.describe('files taken from the store'),
-  kept: count.describe('files that were here and proven'),
-  failed: count.describe('files'),
-  bytes: count.describe('of the files that are here and proven'),
-  transferredBytes: count.describe('over the network, those of no use included'),
+  fetched: count.check(z.describe('files')),
+  resumed: count.check(z.describe('files that an earlier run had begun')),
+  linked: count.check(z.describe('files taken from the store')),
+  kept: count.check(z.describe('files that were here and proven')),
+  failed: count.check(z.describe('files')),
+  bytes: count.check(z.describe('of the files that are here and proven')),
+  transferredBytes: count.check(z.describe('over the network, those of no use included')),
   retries: count,
 };
 
@@ -28,15 +28,15 @@ const ofExport = <const T extends string, S extends z.core.$ZodLooseShape>(type:
 export const mirrorEventSchema = z.discriminatedUnion('type', [
   event('run-started', {
     tool: z.string(),
-    source: z.string().describe('base address of the control plane'),
+    source: z.string().check(z.describe('base address of the control plane')),
   }),
-  event('exports', { exports: count.describe('that this run is about') }),
+  event('exports', { exports: count.check(z.describe('that this run is about')) }),
   ofExport('export-started', {}),
   ofExport('waiting', {
     state: z.string(),
     completed: count,
     of: count,
-    delayMs: ms.describe('until the next look'),
+    delayMs: ms.check(z.describe('until the next look')),
   }),
   ofExport('source-deleted', {}),
   ofExport('listed', { files: count, bytes: count }),
@@ -48,9 +48,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('progress', { done: count, of: count, bytes: count, totalBytes: count }),
   ofExport('part-done', { path, bytes: count, state: z.enum(['fetched', 'resumed', 'linked', 'kept']) }),
   event('retry', {
-    evidenceExportId: z.string().exactOptional().describe('absent for the list of exports'),
-    path: path.exactOptional(),
-    code: codeSchema.exactOptional(),
+    evidenceExportId: z.exactOptional(z.string()).check(z.describe('absent for the list of exports')),
+    path: z.exactOptional(path),
+    code: z.exactOptional(codeSchema),
     message: z.string(),
     delayMs: ms,
   }),
@@ -60,9 +60,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('export-failed', { ...fault, action, ...figures, durationMs: ms }),
   event('run-ended', {
     exitCode: z.literal([0, 1, 2, 3, 130]),
-    code: codeSchema.exactOptional(),
-    message: z.string().exactOptional(),
-    action: action.exactOptional(),
+    code: z.exactOptional(codeSchema),
+    message: z.exactOptional(z.string()),
+    action: z.exactOptional(action),
     ...figures,
     durationMs: ms,
   }),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, fromUtf8, isoTime } from '../../bytes/index.ts';
 import type { Client, Retry } from '../../client/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
@@ -74,7 +74,7 @@ const itemOf = ({ projectId, evidenceExportId, expectManifest }: Wish): QueueIte
 const wishSchema = z.object({
   projectId: z.string(),
   evidenceExportId: z.string(),
-  expectManifest: z.string().exactOptional(),
+  expectManifest: z.exactOptional(z.string()),
 });
 
 const doneSchema = z.object({

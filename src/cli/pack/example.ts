@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { runFileResultSchema, runFileSchema } from './input.ts';
 
 type RunExample = z.infer<typeof runFileSchema> & { readonly runResult: z.infer<typeof runFileResultSchema> };

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Bytes, compareUtf8, defined, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { digestSchema, runResultSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
@@ -18,20 +18,20 @@ export const runFileSchema = z.strictObject({
   organizationId: z.string(),
   projectId: z.string(),
   hostedRunId: z.string(),
-  rerunOfHostedRunId: z.string().exactOptional(),
+  rerunOfHostedRunId: z.exactOptional(z.string()),
   runId: z.string(),
   createdAtMs: z.int(),
-  runResult: z.union([z.string(), z.looseObject({})]).exactOptional(),
-  original: z
-    .strictObject({ trial: counter, trialCount: counter, attempt: counter, attemptLimit: counter })
-    .exactOptional(),
+  runResult: z.exactOptional(z.union([z.string(), z.looseObject({})])),
+  original: z.exactOptional(
+    z.strictObject({ trial: counter, trialCount: counter, attempt: counter, attemptLimit: counter }),
+  ),
 });
 
 // Packing computes the hashes of roles that RUN.json omits.
-export const runFileResultSchema = runResultSchema.extend({
-  stateHash: digestSchema.exactOptional(),
-  evidenceHash: digestSchema.exactOptional(),
-  trajectoryHash: digestSchema.exactOptional(),
+export const runFileResultSchema = z.extend(runResultSchema, {
+  stateHash: z.exactOptional(digestSchema),
+  evidenceHash: z.exactOptional(digestSchema),
+  trajectoryHash: z.exactOptional(digestSchema),
 });
 
 type RunFacts = Omit<z.infer<typeof runFileSchema>, 'runResult' | 'original'>;
@@ -73,7 +73,7 @@ async function readJson(cli: Cli, path: string): Promise<JsonValue> {
   );
 }
 
-function typed<T>(path: string, value: unknown, wanted: z.ZodType<T>): T {
+function typed<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
   try {
     return typeDocument(value, { schema: wanted, code: 'pack.INPUT_INVALID' });
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {

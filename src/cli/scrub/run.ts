@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/index.ts';

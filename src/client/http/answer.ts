@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { collectBytes, formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { errorEnvelopeSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
@@ -18,7 +18,7 @@ const MAX_TEXT = 1000;
  */
 export async function readJson<T>(
   response: HttpAnswer,
-  schema: z.ZodType<T>,
+  schema: z.ZodMiniType<T>,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<T> {

@@ -1,5 +1,5 @@
 import { canonicalJson, defined, formatJsonPointer } from '../../bytes/index.ts';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { fillPath, idempotencyKeySchema, type Operation } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { WireRequest } from './exchange.ts';
@@ -64,7 +64,7 @@ function divide(row: Operation, input: object): Divided {
   };
 }
 
-function issuesOf(schema: z.ZodType | undefined, value: unknown): RequestIssue[] {
+function issuesOf(schema: z.ZodMiniType | undefined, value: unknown): RequestIssue[] {
   const result = schema?.safeParse(value);
   if (result === undefined || result.success) return [];
   return result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));

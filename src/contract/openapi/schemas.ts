@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   attestationSchema,
   evidenceBundleSchema,
@@ -82,7 +82,7 @@ const requested = {
   EmptyRequest: emptyRequestSchema,
 };
 
-const names = new Map<z.ZodType, string>(
+const names = new Map<z.ZodMiniType, string>(
   Object.entries({ ...answered, ...requested }).map(([name, schema]) => [schema, name]),
 );
 const address = (name: string): string => `#/components/schemas/${name}`;
@@ -91,14 +91,14 @@ const address = (name: string): string => `#/components/schemas/${name}`;
  * A reference to the component that describes a schema.
  * @throws TypeError for a schema that has no name here
  */
-export function referenceTo(schema: z.ZodType): { $ref: string } {
+export function referenceTo(schema: z.ZodMiniType): { $ref: string } {
   const name = names.get(schema);
   if (name === undefined) throw new TypeError('the body or answer of an operation has no name for OpenAPI');
   return { $ref: address(name) };
 }
 
 /** The schema of a single value, written in place: as what it is after decoding, defaults included. */
-export const inlineSchema = (schema: z.ZodType): JsonSchema =>
+export const inlineSchema = (schema: z.ZodMiniType): JsonSchema =>
   withoutIdentity(z.toJSONSchema(schema, { io: 'output' }));
 
 /** All named schemas, by name. */
@@ -108,7 +108,7 @@ export const componentSchemas = (): Record<string, JsonSchema> => ({
 });
 
 function convert(
-  schemas: Readonly<Record<string, z.ZodType>>,
+  schemas: Readonly<Record<string, z.ZodMiniType>>,
   io: 'input' | 'output',
 ): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();

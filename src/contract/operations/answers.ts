@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { authoringSessionSchema, authoringTurnSchema } from '../resources/authoring.ts';
 import { evidenceExportSchema, localReportItemSchema } from '../resources/evidence.ts';
 import { operationResourceSchema } from '../resources/operation.ts';
@@ -13,18 +13,22 @@ export const DEFAULT_PAGE_SIZE = 50;
 export const cursorSchema = textSchema(1, 2048);
 
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
-const limitSchema = z
-  .string()
-  .regex(/^(?:0|[1-9][0-9]*)$/)
-  .transform(Number)
-  .pipe(z.int().min(1).max(MAX_PAGE_SIZE))
-  .default(DEFAULT_PAGE_SIZE);
+const limitSchema = z._default(
+  z.pipe(
+    z.pipe(z.string().check(z.regex(/^(?:0|[1-9][0-9]*)$/)), z.transform(Number)),
+    z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)),
+  ),
+  DEFAULT_PAGE_SIZE,
+);
 
 /** Query of a list: where to go on, and how many items at most. */
-export const pageQuerySchema = z.strictObject({ cursor: cursorSchema.optional(), limit: limitSchema });
+export const pageQuerySchema = z.strictObject({ cursor: z.optional(cursorSchema), limit: limitSchema });
 
-const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.strictObject({ items: z.array(item).max(MAX_PAGE_SIZE), nextCursor: cursorSchema.optional() });
+const pageOf = <Item extends z.ZodMiniType>(item: Item) =>
+  z.strictObject({
+    items: z.array(item).check(z.maxLength(MAX_PAGE_SIZE)),
+    nextCursor: z.optional(cursorSchema),
+  });
 
 /** `nextCursor` is absent on the last page. */
 export const localReportPageSchema = pageOf(localReportItemSchema);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../codes/index.ts';
 import { digestSchema, runIdSchema, sessionIdSchema } from '../identifiers.ts';
 import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
@@ -64,24 +64,24 @@ export const isControlCode = (value: string): value is ControlCode => Object.has
 const envelopeIssueSchema = z.strictObject({ path: z.string(), code: z.string(), message: z.string() });
 
 const envelopeEvidenceSchema = z.strictObject({
-  sessionId: sessionIdSchema.optional(),
-  runId: runIdSchema.optional(),
-  journalSeq: countSchema.optional(),
-  buildHash: digestSchema.optional(),
+  sessionId: z.optional(sessionIdSchema),
+  runId: z.optional(runIdSchema),
+  journalSeq: z.optional(countSchema),
+  buildHash: z.optional(digestSchema),
 });
 
 /** The body of every failed request (control API, Errors). Open: unknown members are kept. */
 export const errorEnvelopeSchema = z.looseObject({
   code: codeSchema('control|world'),
-  message: z.string().min(1),
-  correlationId: z.string().min(1),
+  message: z.string().check(z.minLength(1)),
+  correlationId: z.string().check(z.minLength(1)),
   retryable: z.boolean(),
   source: z.enum(['platform', 'simulated_provider']),
-  retryAfterMs: positiveIntegerSchema.optional(),
-  operationId: z.string().optional(),
-  issues: z.array(envelopeIssueSchema).optional(),
-  details: openObjectSchema.optional(),
-  evidence: envelopeEvidenceSchema.optional(),
+  retryAfterMs: z.optional(positiveIntegerSchema),
+  operationId: z.optional(z.string()),
+  issues: z.optional(z.array(envelopeIssueSchema)),
+  details: z.optional(openObjectSchema),
+  evidence: z.optional(envelopeEvidenceSchema),
 });
 
 /** The body of each answer that reports an error (control API, Errors). `retryAfterMs` is in milliseconds. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
 import {
   buildAttemptSchema,
@@ -70,10 +70,10 @@ export type Operation = {
   /** Whether the header Idempotency-Key is required. */
   readonly idempotent: boolean;
   /** Path parameters, decoded. */
-  readonly params: z.ZodObject;
+  readonly params: z.ZodMiniObject;
   /** Query parameters; they arrive as text, and the schema turns them into values. */
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
+  readonly query?: z.ZodMiniObject;
+  readonly body?: z.ZodMiniType;
   /** A body that is bytes, sent as they are, in place of JSON. */
   readonly content?: { readonly mediaType: string; readonly maxBytes: number };
   readonly success: JsonSuccess | BytesSuccess;
@@ -83,7 +83,7 @@ export type Operation = {
 export type JsonSuccess = {
   readonly status: 200 | 201 | 202;
   readonly kind: 'json';
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
 };
 export type BytesSuccess = {
   readonly status: 200;
@@ -442,14 +442,16 @@ export type BytesOperationName = Exclude<OperationName, JsonOperationName>;
 /** The parameters in the path of an operation, such as `projectId` (control API, Endpoints). */
 export type Params<N extends OperationName> = z.infer<Rows[N]['params']>;
 /** The query as the schema gives it, defaults filled in; an empty object where there is none. */
-export type Query<N extends OperationName> = Rows[N] extends { query: infer Q extends z.ZodType }
+export type Query<N extends OperationName> = Rows[N] extends { query: infer Q extends z.ZodMiniType }
   ? z.infer<Q>
   : Record<string, never>;
 /** The body as it is sent; `undefined` where there is none. */
-export type Body<N extends OperationName> = Rows[N] extends { body: infer B extends z.ZodType }
+export type Body<N extends OperationName> = Rows[N] extends { body: infer B extends z.ZodMiniType }
   ? z.infer<B>
   : undefined;
 /** The JSON document that an operation returns (control API, Endpoints); `never` if it returns bytes. */
-export type Result<N extends OperationName> = Rows[N]['success'] extends { schema: infer S extends z.ZodType }
+export type Result<N extends OperationName> = Rows[N]['success'] extends {
+  schema: infer S extends z.ZodMiniType;
+}
   ? z.infer<S>
   : never;

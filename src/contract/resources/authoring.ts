@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   authoringSessionIdSchema,
   opaqueIdSchema,
@@ -28,9 +28,9 @@ export const turnDefaults = {
 // Which tiers there are is configuration: the control plane refuses the others.
 const modelSchema = openEnumeration(modelTiers);
 const effortSchema = z.enum(efforts);
-const maxTurnsSchema = z.int().positive().max(200);
-const maxBudgetUsdSchema = z.number().positive().max(1000);
-const timeoutMsSchema = z.int().min(1000).max(7_200_000);
+const maxTurnsSchema = z.int().check(z.positive(), z.lte(200));
+const maxBudgetUsdSchema = z.number().check(z.positive(), z.lte(1000));
+const timeoutMsSchema = z.int().check(z.gte(1000), z.lte(7_200_000));
 
 /** A conversation in which a repository is authored (control API, Authoring session). */
 export const authoringSessionSchema = z.strictObject({
@@ -40,15 +40,15 @@ export const authoringSessionSchema = z.strictObject({
   projectId: projectIdSchema,
   repositoryBindingId: opaqueIdSchema,
   createdBy: principalSchema,
-  branch: z.string().min(1),
-  baseRevision: z.string().min(1),
+  branch: z.string().check(z.minLength(1)),
+  baseRevision: z.string().check(z.minLength(1)),
   state: openEnumeration(authoringSessionStates),
   version: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  activeTurnId: opaqueIdSchema.optional(),
-  currentProposalId: opaqueIdSchema.optional(),
-  closedAtMs: msSchema.optional(),
+  activeTurnId: z.optional(opaqueIdSchema),
+  currentProposalId: z.optional(opaqueIdSchema),
+  closedAtMs: z.optional(msSchema),
 });
 
 /** One prompt of a conversation and what became of it (control API, Authoring turn). */
@@ -68,27 +68,27 @@ export const authoringTurnSchema = z.strictObject({
   state: openEnumeration(authoringTurnStates),
   operationId: operationIdSchema,
   createdAtMs: msSchema,
-  cancelRequestedAtMs: msSchema.optional(),
-  startedAtMs: msSchema.optional(),
-  finishedAtMs: msSchema.optional(),
-  proposalId: opaqueIdSchema.optional(),
-  agentSessionId: opaqueIdSchema.optional(),
-  actualModel: z.string().optional(),
-  turnsUsed: integerSchema.optional(),
-  durationMs: integerSchema.optional(),
-  estimatedCostUsd: z.number().optional(),
-  resultText: z.string().optional(),
-  error: operationErrorSchema.optional(),
+  cancelRequestedAtMs: z.optional(msSchema),
+  startedAtMs: z.optional(msSchema),
+  finishedAtMs: z.optional(msSchema),
+  proposalId: z.optional(opaqueIdSchema),
+  agentSessionId: z.optional(opaqueIdSchema),
+  actualModel: z.optional(z.string()),
+  turnsUsed: z.optional(integerSchema),
+  durationMs: z.optional(integerSchema),
+  estimatedCostUsd: z.optional(z.number()),
+  resultText: z.optional(z.string()),
+  error: z.optional(operationErrorSchema),
 });
 
 /** Body of authoring.turns.create: only the prompt is required. */
 export const turnRequestSchema = z.strictObject({
   prompt: textSchema(1, 32_768),
-  model: modelSchema.optional(),
-  effort: effortSchema.optional(),
-  maxTurns: maxTurnsSchema.optional(),
-  maxBudgetUsd: maxBudgetUsdSchema.optional(),
-  timeoutMs: timeoutMsSchema.optional(),
+  model: z.optional(modelSchema),
+  effort: z.optional(effortSchema),
+  maxTurns: z.optional(maxTurnsSchema),
+  maxBudgetUsd: z.optional(maxBudgetUsdSchema),
+  timeoutMs: z.optional(timeoutMsSchema),
 });
 
 /** A conversation in which a world is written (control API, Authoring session and turn). */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   buildAttemptIdSchema,
   digestSchema,
@@ -28,14 +28,14 @@ export type BuildAttemptState = (typeof buildAttemptStates)[number];
 /** The largest build archive, in bytes: 64 MiB. */
 export const MAX_BUILD_BYTES = 67_108_864;
 
-const buildBytesSchema = z.int().positive().max(MAX_BUILD_BYTES);
+const buildBytesSchema = z.int().check(z.positive(), z.lte(MAX_BUILD_BYTES));
 
 /** Open: the control API gives diagnostics no shape. Ours have these members. */
 const diagnosticSchema = z.looseObject({
-  code: z.string().optional(),
-  severity: z.string().optional(),
-  message: z.string().optional(),
-  path: z.string().optional(),
+  code: z.optional(z.string()),
+  severity: z.optional(z.string()),
+  message: z.optional(z.string()),
+  path: z.optional(z.string()),
 });
 
 /** One attempt at a build, with where its source came from (control API, Build attempt). */
@@ -48,20 +48,20 @@ export const buildAttemptSchema = z.strictObject({
   requestedBy: principalSchema,
   state: z.enum(buildAttemptStates),
   diagnostics: z.array(diagnosticSchema),
-  sourceClosure: z.array(textSchema(1, 1024)).max(2000),
+  sourceClosure: z.array(textSchema(1, 1024)).check(z.maxLength(2000)),
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  sourceDraftId: sourceDraftIdSchema.optional(),
-  sourceRevision: z.literal(1).optional(),
-  sourceDigest: digestSchema.optional(),
-  revision: revisionSchema.optional(),
-  expectedBuildHash: digestSchema.optional(),
-  expectedArtifactDigest: digestSchema.optional(),
-  expectedBytes: buildBytesSchema.optional(),
-  advanceEnvironmentId: environmentIdSchema.optional(),
-  expectedEnvironmentVersion: integerSchema.optional(),
-  buildHash: digestSchema.optional(),
-  finishedAtMs: msSchema.optional(),
+  sourceDraftId: z.optional(sourceDraftIdSchema),
+  sourceRevision: z.optional(z.literal(1)),
+  sourceDigest: z.optional(digestSchema),
+  revision: z.optional(revisionSchema),
+  expectedBuildHash: z.optional(digestSchema),
+  expectedArtifactDigest: z.optional(digestSchema),
+  expectedBytes: z.optional(buildBytesSchema),
+  advanceEnvironmentId: z.optional(environmentIdSchema),
+  expectedEnvironmentVersion: z.optional(integerSchema),
+  buildHash: z.optional(digestSchema),
+  finishedAtMs: z.optional(msSchema),
 });
 
 /** Body of builds.uploads.create. The environment to advance and its expected version come together or not at all. */
@@ -70,22 +70,24 @@ export const buildUploadRequestSchema = z
     buildHash: digestSchema,
     artifactDigest: digestSchema,
     bytes: buildBytesSchema,
-    advanceEnvironmentId: environmentIdSchema.optional(),
-    expectedEnvironmentVersion: integerSchema.optional(),
+    advanceEnvironmentId: z.optional(environmentIdSchema),
+    expectedEnvironmentVersion: z.optional(integerSchema),
   })
-  .refine(
-    (body) => (body.advanceEnvironmentId === undefined) === (body.expectedEnvironmentVersion === undefined),
-    {
-      error: 'advanceEnvironmentId and expectedEnvironmentVersion go together',
-      path: ['advanceEnvironmentId'],
-    },
-  )
-  .meta({
-    dependentRequired: {
-      advanceEnvironmentId: ['expectedEnvironmentVersion'],
-      expectedEnvironmentVersion: ['advanceEnvironmentId'],
-    },
-  });
+  .check(
+    z.refine(
+      (body) => (body.advanceEnvironmentId === undefined) === (body.expectedEnvironmentVersion === undefined),
+      {
+        error: 'advanceEnvironmentId and expectedEnvironmentVersion go together',
+        path: ['advanceEnvironmentId'],
+      },
+    ),
+    z.meta({
+      dependentRequired: {
+        advanceEnvironmentId: ['expectedEnvironmentVersion'],
+        expectedEnvironmentVersion: ['advanceEnvironmentId'],
+      },
+    }),
+  );
 
 /** Where to send the archive of a new build, until when and with which headers (control API, build-uploads). */
 export const buildUploadSchema = z.strictObject({
@@ -103,20 +105,17 @@ export const buildUploadProgressSchema = z.strictObject({
   buildAttemptId: buildAttemptIdSchema,
   state: z.enum(buildAttemptStates),
   bytes: buildBytesSchema,
-  receivedBytes: countSchema.max(MAX_BUILD_BYTES),
+  receivedBytes: countSchema.check(z.lte(MAX_BUILD_BYTES)),
 });
 
-const wholeNumberText = z
-  .string()
-  .regex(/^[0-9]{1,16}$/)
-  .transform(Number);
+const wholeNumberText = z.pipe(z.string().check(z.regex(/^[0-9]{1,16}$/)), z.transform(Number));
 
 /** The query of an upload address; the signature covers all of it and the attempt. */
 export const uploadAddressQuerySchema = z.strictObject({
   artifactDigest: digestSchema,
-  bytes: wholeNumberText.pipe(buildBytesSchema),
-  expiresAtMs: wholeNumberText.pipe(msSchema),
-  signature: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  bytes: z.pipe(wholeNumberText, buildBytesSchema),
+  expiresAtMs: z.pipe(wholeNumberText, msSchema),
+  signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/)),
 });
 
 export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
@@ -136,14 +135,16 @@ const implementationSchema = z.strictObject({
   kind: z.literal('javascript'),
   source: z
     .string()
-    .refine(fits, { error: `must have at most ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8` })
-    .meta({ maxLength: MAX_TOOL_SOURCE_BYTES }),
-  bytes: countSchema.max(MAX_TOOL_SOURCE_BYTES),
+    .check(
+      z.refine(fits, { error: `must have at most ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8` }),
+      z.meta({ maxLength: MAX_TOOL_SOURCE_BYTES }),
+    ),
+  bytes: countSchema.check(z.lte(MAX_TOOL_SOURCE_BYTES)),
 });
 
 const assetSchema = z.strictObject({
-  path: z.string().min(1),
-  mediaType: z.string().min(1),
+  path: z.string().check(z.minLength(1)),
+  mediaType: z.string().check(z.minLength(1)),
   artifactHash: digestSchema,
   bytes: countSchema,
 });
@@ -159,7 +160,7 @@ export const toolSourceSchema = z.strictObject({
   manifestHash: digestSchema,
   artifactHash: digestSchema,
   implementation: implementationSchema,
-  ui: z.strictObject({ entry: z.string().min(1), assets: z.array(assetSchema) }).optional(),
+  ui: z.optional(z.strictObject({ entry: z.string().check(z.minLength(1)), assets: z.array(assetSchema) })),
 });
 
 /** The source of one tool that a build locks, and its size in bytes (control API, Tool source). */

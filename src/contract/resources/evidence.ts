@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   digestSchema,
   evidenceBundleIdSchema,
@@ -46,8 +46,8 @@ export const reproductionSchema = z.strictObject({
   originalTrialCount: integerSchema,
   originalAttempt: integerSchema,
   originalAttemptLimit: integerSchema,
-  scenarioId: slugSchema.optional(),
-  setupHash: digestSchema.optional(),
+  scenarioId: z.optional(slugSchema),
+  setupHash: z.optional(digestSchema),
 });
 
 const evidenceSubjectSchema = z.strictObject({
@@ -86,7 +86,7 @@ const attestationHead = {
   schemaVersion: schemaVersionSchema,
   algorithm: z.literal(SIGNATURE_ALGORITHM),
   encoding: z.literal(SIGNATURE_ENCODING),
-  signature: z.string().min(1),
+  signature: z.string().check(z.minLength(1)),
 };
 
 /** The schema of `attestation.json`: a signed statement about one bundle (formats §2, Attestation). */
@@ -131,9 +131,9 @@ export const evidenceBundleSchema = z.strictObject({
   createdAtMs: msSchema,
   storage: bundleStorageSchema,
   storageVerifiedAtMs: msSchema,
-  attestation: attestationSchema.optional(),
-  deleteAtMs: msSchema.optional(),
-  deletedAtMs: msSchema.optional(),
+  attestation: z.optional(attestationSchema),
+  deleteAtMs: z.optional(msSchema),
+  deletedAtMs: z.optional(msSchema),
 });
 
 /**
@@ -149,7 +149,7 @@ export const deletionStates = ['requested', 'deleting', 'deleted'] as const;
 /** The most bundles, and the most local reports, that one export may hold. */
 export const MAX_EXPORT_ITEMS = 10_000;
 
-const itemCountSchema = z.int().min(0).max(MAX_EXPORT_ITEMS);
+const itemCountSchema = z.int().check(z.gte(0), z.lte(MAX_EXPORT_ITEMS));
 
 /** What an export was selected from: one project, or every project of the organization. */
 export const exportScopeSchema = z.discriminatedUnion('kind', [
@@ -182,14 +182,14 @@ export const evidenceExportSchema = z.strictObject({
   archiveBytes: decimalBytesSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  localReportCount: z.int().positive().max(MAX_EXPORT_ITEMS).optional(),
-  completedLocalReportCount: itemCountSchema.optional(),
-  manifestDigest: digestSchema.optional(),
-  manifestBytes: decimalBytesSchema.optional(),
+  localReportCount: z.optional(z.int().check(z.positive(), z.lte(MAX_EXPORT_ITEMS))),
+  completedLocalReportCount: z.optional(itemCountSchema),
+  manifestDigest: z.optional(digestSchema),
+  manifestBytes: z.optional(decimalBytesSchema),
   // 3 to 80 characters after "control."
-  failureCode: codeSchema('control').min(11).max(88).optional(),
-  completedAtMs: msSchema.optional(),
-  deletion: deletionSchema.optional(),
+  failureCode: z.optional(codeSchema('control').check(z.minLength(11), z.maxLength(88))),
+  completedAtMs: z.optional(msSchema),
+  deletion: z.optional(deletionSchema),
 });
 
 export type ExportScope = z.infer<typeof exportScopeSchema>;
@@ -216,8 +216,8 @@ const reportSummarySchema = z.strictObject({
   artifactCount: integerSchema,
   expandedBytes: integerSchema,
   redacted: z.boolean(),
-  scenarioId: slugSchema.optional(),
-  reportedVerdict: textSchema(1, 64).optional(),
+  scenarioId: z.optional(slugSchema),
+  reportedVerdict: z.optional(textSchema(1, 64)),
 });
 
 const reportSourceSchema = z.strictObject({
@@ -235,7 +235,7 @@ const reportSourceSchema = z.strictObject({
 
 const reportArchiveSchema = z.strictObject({
   localReportId: localReportIdSchema,
-  path: z.string().min(1),
+  path: z.string().check(z.minLength(1)),
   digest: digestSchema,
   bytes: decimalBytesSchema,
 });

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   correlationIdSchema,
   digestSchema,
@@ -36,13 +36,13 @@ export const operationErrorSources = [
 const operationIssueSchema = z.looseObject({
   code: textSchema(1, 128),
   message: textSchema(1, 2000),
-  path: z.array(z.union([z.string(), countSchema])).optional(),
-  suggestion: textSchema(1, 4000).optional(),
+  path: z.optional(z.array(z.union([z.string(), countSchema]))),
+  suggestion: z.optional(textSchema(1, 4000)),
 });
 
 const operationErrorEvidenceSchema = z.looseObject({
-  runId: runIdSchema.optional(),
-  sequence: positiveIntegerSchema.optional(),
+  runId: z.optional(runIdSchema),
+  sequence: z.optional(positiveIntegerSchema),
 });
 
 /** Why asynchronous work failed (control API, Operation error object). Open: unknown members are kept. */
@@ -52,10 +52,10 @@ export const operationErrorSchema = z.looseObject({
   source: z.enum(operationErrorSources),
   message: textSchema(1, 4000),
   retryable: z.boolean(),
-  correlationId: correlationIdSchema.optional(),
-  issues: z.array(operationIssueSchema).default([]),
-  details: openObjectSchema.optional(),
-  evidence: operationErrorEvidenceSchema.optional(),
+  correlationId: z.optional(correlationIdSchema),
+  issues: z._default(z.array(operationIssueSchema), []),
+  details: z.optional(openObjectSchema),
+  evidence: z.optional(operationErrorEvidenceSchema),
 });
 
 export type OperationError = z.infer<typeof operationErrorSchema>;
@@ -78,17 +78,17 @@ export const timeAdvanceResultSchema = z.strictObject({
   requestedUs: usSchema,
   startedUs: usSchema,
   reachedUs: usSchema,
-  maxEvents: z.int().min(0).max(1_000_000),
+  maxEvents: z.int().check(z.gte(0), z.lte(1_000_000)),
   scheduledEventsProcessed: integerSchema,
   status: z.enum(['completed', 'failed', 'interrupted']),
   eventBudgetExhausted: z.boolean(),
-  failure: z
-    .strictObject({
-      code: codeSchema('control|framework|world').max(128),
+  failure: z.optional(
+    z.strictObject({
+      code: codeSchema('control|framework|world').check(z.maxLength(128)),
       message: textSchema(1, 1000),
-      scheduledEventId: pendingEventIdSchema.optional(),
-    })
-    .optional(),
+      scheduledEventId: z.optional(pendingEventIdSchema),
+    }),
+  ),
 });
 
 /** Control API, Operation result kind world.fault.set. */
@@ -103,9 +103,9 @@ export const faultSetResultSchema = z.strictObject({
   previouslyActive: z.boolean(),
   active: z.boolean(),
   changed: z.boolean(),
-  failure: z
-    .strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: textSchema(1, 1000) })
-    .optional(),
+  failure: z.optional(
+    z.strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: textSchema(1, 1000) }),
+  ),
 });
 
 export const operationResultSchema = z.discriminatedUnion('kind', [
@@ -115,25 +115,25 @@ export const operationResultSchema = z.discriminatedUnion('kind', [
 
 export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
-const operationKindSchema = z.string().regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/);
+const operationKindSchema = z.string().check(z.regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/));
 
 /** Long-running work and what became of it (control API, Operation). */
 export const operationResourceSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   operationId: operationIdSchema,
   organizationId: organizationIdSchema,
-  projectId: projectIdSchema.optional(),
+  projectId: z.optional(projectIdSchema),
   kind: operationKindSchema,
   state: z.enum(operationStates),
-  resourceType: textSchema(1, 80).optional(),
-  resourceId: textSchema(1, 128).optional(),
-  error: operationErrorSchema.optional(),
-  result: operationResultSchema.optional(),
+  resourceType: z.optional(textSchema(1, 80)),
+  resourceId: z.optional(textSchema(1, 128)),
+  error: z.optional(operationErrorSchema),
+  result: z.optional(operationResultSchema),
   idempotencyKey: idempotencyKeySchema,
   requestHash: digestSchema,
-  cancelRequestedAtMs: msSchema.optional(),
-  startedAtMs: msSchema.optional(),
-  finishedAtMs: msSchema.optional(),
+  cancelRequestedAtMs: z.optional(msSchema),
+  startedAtMs: z.optional(msSchema),
+  finishedAtMs: z.optional(msSchema),
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
 });

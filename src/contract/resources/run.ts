@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   digestSchema,
   environmentIdSchema,
@@ -32,16 +32,16 @@ export const verdictSchema = openEnumeration(verdicts);
 
 const assertionLocationSchema = z.strictObject({
   subject: z.string(),
-  packageId: slugSchema.optional(),
-  namespace: z.string().optional(),
-  path: z.array(z.union([z.string(), countSchema])).optional(),
-  rowId: z.string().optional(),
+  packageId: z.optional(slugSchema),
+  namespace: z.optional(z.string()),
+  path: z.optional(z.array(z.union([z.string(), countSchema]))),
+  rowId: z.optional(z.string()),
 });
 
 const assertionDiffSchema = z.strictObject({
   operator: z.string(),
   matched: z.boolean(),
-  details: openObjectSchema.optional(),
+  details: z.optional(openObjectSchema),
 });
 
 /** What one assertion found. `expected` and `actual` are any JSON (control API, Hosted run, assertionResults). */
@@ -51,12 +51,12 @@ export const assertionResultSchema = z.strictObject({
   kind: openEnumeration(assertionKinds),
   status: openEnumeration(assertionStatuses),
   gate: z.boolean(),
-  message: z.string().optional(),
-  expected: z.unknown().optional(),
-  actual: z.unknown().optional(),
-  location: assertionLocationSchema.optional(),
-  diff: assertionDiffSchema.optional(),
-  evidenceSequences: z.array(integerSchema).optional(),
+  message: z.optional(z.string()),
+  expected: z.optional(z.unknown()),
+  actual: z.optional(z.unknown()),
+  location: z.optional(assertionLocationSchema),
+  diff: z.optional(assertionDiffSchema),
+  evidenceSequences: z.optional(z.array(integerSchema)),
 });
 
 /** One assertion of a run and whether it passed (control API, Hosted run, result). */
@@ -76,21 +76,21 @@ const attachmentSchema = z.strictObject({
   mediaType: z.string(),
   bytes: countSchema,
   hash: digestSchema,
-  redaction: z.strictObject({ status: textSchema(1, 64), note: z.string().optional() }).optional(),
+  redaction: z.optional(z.strictObject({ status: textSchema(1, 64), note: z.optional(z.string()) })),
 });
 
 const capturedSchema = z.strictObject({
   kind: captureKindSchema,
   policy: capturePolicySchema,
   attachment: attachmentSchema,
-  interactionId: opaqueIdSchema.optional(),
+  interactionId: z.optional(opaqueIdSchema),
 });
 
 const captureErrorSchema = z.strictObject({
   code: textSchema(1, 128),
   message: z.string(),
   kind: captureKindSchema,
-  interactionId: opaqueIdSchema.optional(),
+  interactionId: z.optional(opaqueIdSchema),
 });
 
 /** What was recorded of a run, and what was not (control API, Hosted run, capture). */
@@ -117,11 +117,11 @@ const openObjectsSchema = z.array(openObjectSchema);
 const toolOverrideSchema = z.strictObject({
   id: opaqueIdSchema,
   operation: z.strictObject({ packageId: slugSchema, operationId: opaqueIdSchema }),
-  outcome: z.strictObject({ kind: textSchema(1, 64), value: z.unknown().optional() }),
-  when: z
-    .strictObject({ arguments: openObjectSchema.optional(), actorId: opaqueIdSchema.optional() })
-    .optional(),
-  times: integerSchema.optional(),
+  outcome: z.strictObject({ kind: textSchema(1, 64), value: z.optional(z.unknown()) }),
+  when: z.optional(
+    z.strictObject({ arguments: z.optional(openObjectSchema), actorId: z.optional(opaqueIdSchema) }),
+  ),
+  times: z.optional(integerSchema),
 });
 
 const setupScenarioSchema = z.strictObject({
@@ -165,19 +165,19 @@ export const runIdentitySchema = z.strictObject({
   trialCount: integerSchema,
   attempt: integerSchema,
   attemptLimit: integerSchema,
-  scenarioId: slugSchema.optional(),
-  setupHash: digestSchema.optional(),
+  scenarioId: z.optional(slugSchema),
+  setupHash: z.optional(digestSchema),
 });
 
 /** What the target is asked to do; `input` is any JSON. */
-export const taskSchema = z.strictObject({ instruction: z.string(), input: z.unknown().optional() });
+export const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
 
 const targetResultSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   status: openEnumeration(resultStatuses),
-  attachments: z.array(openObjectSchema).optional(),
-  output: z.unknown().optional(),
-  error: openObjectSchema.optional(),
+  attachments: z.optional(z.array(openObjectSchema)),
+  output: z.optional(z.unknown()),
+  error: z.optional(openObjectSchema),
 });
 
 const interactionResultSchema = z.strictObject({
@@ -199,7 +199,7 @@ const checkpointSchema = z.strictObject({
   virtualTimeUs: usSchema,
   verdict: verdictSchema,
   assertionResults: z.array(assertionResultSchema),
-  interactionId: opaqueIdSchema.optional(),
+  interactionId: z.optional(opaqueIdSchema),
 });
 
 const budgetUsageSchema = z.strictObject({
@@ -225,8 +225,8 @@ export const runResultSchema = z.strictObject({
   stateHash: digestSchema,
   evidenceHash: digestSchema,
   trajectoryHash: digestSchema,
-  setup: runSetupSchema.optional(),
-  capture: runCaptureSchema.optional(),
+  setup: z.optional(runSetupSchema),
+  capture: z.optional(runCaptureSchema),
 });
 
 /**
@@ -253,8 +253,8 @@ const runRequestSchema = z.strictObject({
 const terminationSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   outcome: openEnumeration(terminationOutcomes),
-  reason: z.string().optional(),
-  requestedAtMs: msSchema.optional(),
+  reason: z.optional(z.string()),
+  requestedAtMs: z.optional(msSchema),
 });
 
 const pendingInteractionSchema = z.strictObject({
@@ -288,13 +288,13 @@ export const hostedRunSchema = z.strictObject({
   evidenceRetentionMs: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  rerunOfHostedRunId: hostedRunIdSchema.optional(),
-  identity: runIdentitySchema.optional(),
-  termination: terminationSchema.optional(),
-  pendingInteraction: pendingInteractionSchema.optional(),
-  result: runResultSchema.optional(),
-  failure: operationErrorSchema.optional(),
-  finishedAtMs: msSchema.optional(),
+  rerunOfHostedRunId: z.optional(hostedRunIdSchema),
+  identity: z.optional(runIdentitySchema),
+  termination: z.optional(terminationSchema),
+  pendingInteraction: z.optional(pendingInteractionSchema),
+  result: z.optional(runResultSchema),
+  failure: z.optional(operationErrorSchema),
+  finishedAtMs: z.optional(msSchema),
 });
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   callbackReceiverBindingIdSchema,
   digestSchema,
@@ -39,26 +39,31 @@ export const worldSessionSchema = z
     environmentId: environmentIdSchema,
     sessionId: sessionIdSchema,
     buildHash: digestSchema,
-    drillId: slugSchema.optional(),
-    scenarioId: slugSchema.optional(),
+    drillId: z.optional(slugSchema),
+    scenarioId: z.optional(slugSchema),
     seed: seedSchema,
-    callbackReceiverBindingIds: z.array(callbackReceiverBindingIdSchema).max(64).default([]),
+    callbackReceiverBindingIds: z._default(
+      z.array(callbackReceiverBindingIdSchema).check(z.maxLength(64)),
+      [],
+    ),
     state: z.enum(sessionStates),
-    warmPool: warmPoolSchema.optional(),
+    warmPool: z.optional(warmPoolSchema),
     leaseGeneration: positiveIntegerSchema,
-    parentSessionId: sessionIdSchema.optional(),
-    parentHostedSnapshotId: hostedSnapshotIdSchema.optional(),
+    parentSessionId: z.optional(sessionIdSchema),
+    parentHostedSnapshotId: z.optional(hostedSnapshotIdSchema),
     createdAtMs: msSchema,
     updatedAtMs: msSchema,
     expiresAtMs: msSchema,
-    destroyedAtMs: msSchema.optional(),
+    destroyedAtMs: z.optional(msSchema),
     version: integerSchema,
   })
-  .refine((session) => session.drillId === undefined || session.scenarioId === undefined, {
-    error: 'drillId and scenarioId exclude each other',
-    path: ['scenarioId'],
-  })
-  .meta({ not: { properties: { drillId: {}, scenarioId: {} }, required: ['drillId', 'scenarioId'] } });
+  .check(
+    z.refine((session) => session.drillId === undefined || session.scenarioId === undefined, {
+      error: 'drillId and scenarioId exclude each other',
+      path: ['scenarioId'],
+    }),
+    z.meta({ not: { properties: { drillId: {}, scenarioId: {} }, required: ['drillId', 'scenarioId'] } }),
+  );
 
 /** An environment: the build that its worlds are made from. `version` rises by one whenever the build changes. */
 export const environmentSchema = z.strictObject({
@@ -67,7 +72,7 @@ export const environmentSchema = z.strictObject({
   projectId: projectIdSchema,
   environmentId: environmentIdSchema,
   name: z.string(),
-  buildHash: digestSchema.optional(),
+  buildHash: z.optional(digestSchema),
   version: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
@@ -77,7 +82,7 @@ export const environmentSchema = z.strictObject({
 export const sessionExtendRequestSchema = z.strictObject({
   expectedLeaseGeneration: positiveIntegerSchema,
   expectedVersion: integerSchema,
-  ttlMs: positiveIntegerSchema.max(MAX_SESSION_TTL_MS),
+  ttlMs: positiveIntegerSchema.check(z.lte(MAX_SESSION_TTL_MS)),
 });
 
 /** A running world and its lease (control API, World session). Times are milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import { canonicalBytes, fromBase64url, toBase64url } from '../../bytes/index.ts';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import {
   type Attestation,
   attestationSchema,
@@ -51,7 +51,7 @@ export const signatureBytes = (attestation: { readonly signature: string }): Uin
  * @throws DrillproofError `pack.INPUT_INVALID`
  */
 export const typeStatement = <S>(
-  { shape }: { readonly shape: { readonly statement: z.ZodType<S> } },
+  { shape }: { readonly shape: { readonly statement: z.ZodMiniType<S> } },
   statement: S,
 ): S => typeDocument(statement, { schema: shape.statement, code: 'pack.INPUT_INVALID' });
 

@@ -1,5 +1,5 @@
 import { canonicalBytes, compareUtf8 } from '../../bytes/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   digestSchema,
   evidenceBundleIdSchema,
@@ -38,17 +38,18 @@ export type SignedRole = keyof typeof SIGNED_ROLES;
 export const signedRoles = Object.keys(SIGNED_ROLES) as readonly SignedRole[];
 
 const objectSchema = z.strictObject({
-  path: pathSchema.refine(
-    (path) => path.startsWith('objects/'),
-    'the path of an object begins with objects/',
+  path: pathSchema.check(
+    z.refine((path) => path.startsWith('objects/'), 'the path of an object begins with objects/'),
   ),
   mediaType: z
     .string()
-    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:;[ -~]*)?$/)
-    .max(255),
+    .check(
+      z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:;[ -~]*)?$/),
+      z.maxLength(255),
+    ),
   digest: digestSchema,
-  bytes: z.int().min(0),
-  role: z.enum(OBJECT_ROLES).optional(),
+  bytes: z.int().check(z.gte(0)),
+  role: z.optional(z.enum(OBJECT_ROLES)),
 });
 
 /** The bundle manifest (formats §1): closed, objects sorted by the UTF-8 bytes of their paths. */
@@ -60,7 +61,7 @@ export const bundleManifestSchema = z
     organizationId: organizationIdSchema,
     projectId: projectIdSchema,
     hostedRunId: hostedRunIdSchema,
-    rerunOfHostedRunId: hostedRunIdSchema.optional(),
+    rerunOfHostedRunId: z.optional(hostedRunIdSchema),
     runId: runIdSchema,
     createdAtMs: msSchema,
     objects: z.array(objectSchema),

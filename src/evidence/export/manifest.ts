@@ -1,5 +1,5 @@
 import { canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   decimalBytesSchema,
   digestSchema,
@@ -28,7 +28,7 @@ export const localReportPath = (localReportId: string): string => `local-reports
 
 /** What a row has whether it lists a part or a local report. */
 const rowMembers = {
-  ordinal: z.int().min(0),
+  ordinal: z.int().check(z.gte(0)),
   projectId: projectIdSchema,
   path: pathSchema,
   digest: digestSchema,

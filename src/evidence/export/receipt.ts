@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalBytes, type Digest } from '../../bytes/index.ts';
 import {
   decimalBytesSchema,
@@ -16,18 +16,14 @@ export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/
 /** Beyond it a time has another form, and names would no longer sort by it. */
 const LAST_NAMED_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-const codeSchema = z.string().regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/);
+const codeSchema = z.string().check(z.regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/));
 
 /** An address without anything that could be a secret. */
-const sourceSchema = z
-  .string()
-  .max(2048)
-  .check(({ value, issues }) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    const plain = url !== undefined && url.username === '' && url.password === '' && !/[?#]/.test(value);
-    if (!plain)
-      issues.push({ code: 'custom', input: value, message: 'not an address without user and query' });
-  });
+const sourceSchema = z.string().check(z.maxLength(2048), ({ value, issues }) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain = url !== undefined && url.username === '' && url.password === '' && !/[?#]/.test(value);
+  if (!plain) issues.push({ code: 'custom', input: value, message: 'not an address without user and query' });
+});
 
 /**
  * How one file got there: fetched whole, resumed from a partial file, kept because it was proven, or linked from a store
@@ -42,12 +38,12 @@ const linkedFileSchema = z.strictObject({
   /** `repaired`: fetched again to replace a damaged one. */
   state: z.enum([...fileStates, 'repaired']),
   /** SHA-256 of a file that the manifest does not pin, such as the export attestation. */
-  digest: digestSchema.exactOptional(),
+  digest: z.exactOptional(digestSchema),
 });
 const failureSchema = z.strictObject({
   path: pathSchema,
   code: codeSchema,
-  message: z.string().min(1).max(2000),
+  message: z.string().check(z.minLength(1), z.maxLength(2000)),
 });
 
 const receiptHead = {
@@ -60,7 +56,7 @@ const receiptHead = {
   manifestFrom: z.enum(['source', 'caller', 'target']),
   /** The base address of the control plane. */
   source: sourceSchema,
-  tool: z.string().min(1).max(128),
+  tool: z.string().check(z.minLength(1), z.maxLength(128)),
   startedAtMs: msSchema,
   finishedAtMs: msSchema,
   outcome: z.enum(['complete', 'incomplete']),
@@ -90,7 +86,9 @@ export const receiptSchema = z
     ...receiptHead,
     files: z.array(linkedFileSchema),
     /** The receipt of this mirror before this one; absent in the first. */
-    previous: z.strictObject({ path: z.string().regex(RECEIPT_PATH), digest: digestSchema }).exactOptional(),
+    previous: z.exactOptional(
+      z.strictObject({ path: z.string().check(z.regex(RECEIPT_PATH)), digest: digestSchema }),
+    ),
   })
   .check(checkOutcome);
 

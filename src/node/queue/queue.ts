@@ -1,5 +1,5 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {

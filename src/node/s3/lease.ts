@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { parseJson, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isAlive } from '../volume/lock.ts';
@@ -26,8 +26,8 @@ export type LeaseOptions = {
 const holderSchema = z.object({
   nonce: z.string(),
   host: z.string(),
-  machine: z.string().optional(),
-  pid: z.int().positive(),
+  machine: z.optional(z.string()),
+  pid: z.int().check(z.positive()),
 });
 type Holder = z.infer<typeof holderSchema>;
 type Generation = { readonly number: number; readonly object: ListedObject };

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
 import { typedDigestSchema as digest } from '../../contract/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
@@ -11,41 +11,45 @@ import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
 
 const caseSchema = z.strictObject({
-  name: z.string().min(1).max(256),
+  name: z.string().check(z.minLength(1), z.maxLength(256)),
   /** Paths of evidence or of JSON reports, relative to the file of the cases. */
-  evidence: z.array(z.string().min(1)).exactOptional(),
+  evidence: z.exactOptional(z.array(z.string().check(z.minLength(1)))),
   /** Inputs in the file itself. */
-  inputs: z.array(evidenceInputSchema).exactOptional(),
+  inputs: z.exactOptional(z.array(evidenceInputSchema)),
   /** Envelopes about the evidence; paths relative to the file of the cases. */
-  dsse: z.array(z.string().min(1)).exactOptional(),
-  expectManifest: digest.exactOptional().describe('SHA-256 of manifest.json of the evidence, which pins it'),
+  dsse: z.exactOptional(z.array(z.string().check(z.minLength(1)))),
+  expectManifest: z
+    .exactOptional(digest)
+    .check(z.describe('SHA-256 of manifest.json of the evidence, which pins it')),
   /** Runs that only this case describes, in one export. */
-  runs: z.array(syntheticRunSchema).max(1_000).exactOptional(),
-  list: syntheticListSchema.exactOptional().describe('the list of these runs'),
-  params: z.record(z.string(), z.string()).exactOptional().describe('values of parameters of the policy'),
-  asOf: z
-    .string()
-    .regex(MOMENT)
-    .refine((text) => !MOMENT.test(text) || !Number.isNaN(momentMs(text)))
-    .exactOptional(),
+  runs: z.exactOptional(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
+  list: z.exactOptional(syntheticListSchema).check(z.describe('the list of these runs')),
+  params: z
+    .exactOptional(z.record(z.string(), z.string()))
+    .check(z.describe('values of parameters of the policy')),
+  asOf: z.exactOptional(
+    z.string().check(
+      z.regex(MOMENT),
+      z.refine((text) => !MOMENT.test(text) || !Number.isNaN(momentMs(text))),
+    ),
+  ),
   answer: z.enum(ANSWERS),
-  rules: z
-    .partialRecord(
-      z.string().refine(isRule, { error: 'must be a rule', abort: true }),
+  rules: z.exactOptional(
+    z.partialRecord(
+      z.string().check(z.refine(isRule, { error: 'must be a rule', abort: true })),
       z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
-    )
-    .exactOptional(),
+    ),
+  ),
   codes: z
-    .array(z.string().refine(isCode, { error: 'must be a code', abort: true }))
-    .exactOptional()
-    .describe('codes of all violations that are not waived, each once'),
+    .exactOptional(z.array(z.string().check(z.refine(isCode, { error: 'must be a code', abort: true }))))
+    .check(z.describe('codes of all violations that are not waived, each once')),
 });
 
 export const casesSchema = z.strictObject({
-  $schema: z.string().exactOptional(),
+  $schema: z.exactOptional(z.string()),
   schemaVersion: z.literal(1),
   kind: z.literal('policy-cases'),
-  cases: z.array(caseSchema).min(1).max(10_000),
+  cases: z.array(caseSchema).check(z.minLength(1), z.maxLength(10_000)),
 });
 
 /** A case of a policy: the inputs and the expected answer. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { formatJsonPointer } from '../../bytes/index.ts';
 import type { DocumentIssue } from '../../evidence/index.ts';
 

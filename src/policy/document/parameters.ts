@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/index.ts';
@@ -44,13 +44,15 @@ const TYPE_NAMES = Object.keys(PARAMETER_TYPES) as readonly (keyof typeof PARAME
 /** A parameter as a policy declares it. */
 export const parameterSchema = z.strictObject({
   type: z.enum(TYPE_NAMES, { error: `must be one of ${TYPE_NAMES.join(', ')}` }),
-  description: z.string().min(1).max(4096).exactOptional(),
+  description: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(4096))),
 });
 const NAME = /^[a-z][A-Za-z0-9-]{0,63}$/;
 export const parametersSchema = z.record(
   z
     .string()
-    .regex(NAME, 'the name of a parameter has letters, digits and "-", and begins with a small letter'),
+    .check(
+      z.regex(NAME, 'the name of a parameter has letters, digits and "-", and begins with a small letter'),
+    ),
   parameterSchema,
 );
 
@@ -93,7 +95,7 @@ const isObject = (value: JsonValue | undefined): value is { readonly [name: stri
 /** Puts the values of parameters into a policy as it is written. */
 export function bindParameters(written: JsonValue, values: ParameterValues): BoundPolicy {
   if (!isObject(written)) return { value: written, issues: [], declared: [], unused: [] };
-  const parsed = z.object({ parameters: parametersSchema.exactOptional() }).safeParse(written);
+  const parsed = z.object({ parameters: z.exactOptional(parametersSchema) }).safeParse(written);
   const declared = parsed.data?.parameters ?? {};
   const binding: Binding = { declared, values, issues: [], used: new Set() };
   const members = Object.entries(written).map(

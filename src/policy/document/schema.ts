@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PARAMETRIC, policySchema } from './document.ts';
 
 /** The published JSON Schema of a policy. */
@@ -40,5 +40,5 @@ type SchemaRow = {
   readonly version: number;
   readonly title: string;
   readonly description: string;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
 };

@@ -1,60 +1,72 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, type Digest, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
 import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../verify/index.ts';
 import { DURATION, durationMs } from './values.ts';
 
-const duration = z.string().regex(DURATION);
+const duration = z.string().check(z.regex(DURATION));
 const word = textSchema(1, 1024);
-const whole = z.int().min(0);
+const whole = z.int().check(z.gte(0));
 
 const signerSchema = z.union([
   word,
   z.strictObject({
     issuer: word,
-    key: word.exactOptional().describe('name of the key; default: the issuer has one key'),
-    validFor: duration.exactOptional().describe('how long the key stays valid; default: it has no end'),
+    key: z.exactOptional(word).check(z.describe('name of the key; default: the issuer has one key')),
+    validFor: z
+      .exactOptional(duration)
+      .check(z.describe('how long the key stays valid; default: it has no end')),
   }),
 ]);
 
 /** A run that only a case describes, such as "refund failed 8 days ago, signed by acme-ci". */
 export const syntheticRunSchema = z.strictObject({
   drill: slugSchema,
-  outcome: word.exactOptional().describe('verdict of the run; default passed'),
-  status: word.exactOptional().describe('default completed'),
-  ago: duration.exactOptional().describe('how long before the evaluation it ran; default 1h'),
-  signedAgo: duration
-    .exactOptional()
-    .describe('how long before the evaluation it was signed; default: when it ran'),
+  outcome: z.exactOptional(word).check(z.describe('verdict of the run; default passed')),
+  status: z.exactOptional(word).check(z.describe('default completed')),
+  ago: z.exactOptional(duration).check(z.describe('how long before the evaluation it ran; default 1h')),
+  signedAgo: z
+    .exactOptional(duration)
+    .check(z.describe('how long before the evaluation it was signed; default: when it ran')),
   signedBy: z
-    .union([signerSchema, z.array(signerSchema).max(64)])
-    .exactOptional()
-    .describe('issuers, each with one key unless it is named; [] for an unsigned bundle; default ci'),
+    .exactOptional(z.union([signerSchema, z.array(signerSchema).check(z.maxLength(64))]))
+    .check(
+      z.describe('issuers, each with one key unless it is named; [] for an unsigned bundle; default ci'),
+    ),
   verdict: z
-    .enum(['verified', 'intact', 'incomplete', 'failed'])
-    .exactOptional()
-    .describe('of the verification; default verified, or intact if unsigned'),
-  target: word.exactOptional(),
-  scenario: slugSchema.exactOptional(),
-  build: digestSchema.exactOptional(),
-  seed: word.exactOptional(),
-  trial: whole.exactOptional(),
-  trialCount: whole.exactOptional(),
-  attempt: whole.exactOptional(),
-  attemptLimit: whole.exactOptional(),
-  rerun: z.literal(true).exactOptional(),
-  world: word.exactOptional().describe('worldConsistency; default consistent'),
-  binding: word.exactOptional().describe('bindingEvidence; default complete'),
-  budget: z.enum(['kept', 'exceeded']).exactOptional(),
-  assertions: z.record(z.string(), word).exactOptional().describe('status by id; all of them have "gate"'),
-  checkpoints: z.record(z.string(), word).exactOptional().describe('verdict by id; all of them are final'),
+    .exactOptional(z.enum(['verified', 'intact', 'incomplete', 'failed']))
+    .check(z.describe('of the verification; default verified, or intact if unsigned')),
+  target: z.exactOptional(word),
+  scenario: z.exactOptional(slugSchema),
+  build: z.exactOptional(digestSchema),
+  seed: z.exactOptional(word),
+  trial: z.exactOptional(whole),
+  trialCount: z.exactOptional(whole),
+  attempt: z.exactOptional(whole),
+  attemptLimit: z.exactOptional(whole),
+  rerun: z.exactOptional(z.literal(true)),
+  world: z.exactOptional(word).check(z.describe('worldConsistency; default consistent')),
+  binding: z.exactOptional(word).check(z.describe('bindingEvidence; default complete')),
+  budget: z.exactOptional(z.enum(['kept', 'exceeded'])),
+  assertions: z
+    .exactOptional(z.record(z.string(), word))
+    .check(z.describe('status by id; all of them have "gate"')),
+  checkpoints: z
+    .exactOptional(z.record(z.string(), word))
+    .check(z.describe('verdict by id; all of them are final')),
 });
 
 export const syntheticListSchema = z.strictObject({
-  completeness: z.enum(['pinned', 'attested', 'claimed']).exactOptional().describe('default attested'),
-  signedBy: signerSchema.exactOptional().describe('default ci'),
-  from: duration.exactOptional().describe('how long before the evaluation its window begins; default 52w'),
-  through: duration.exactOptional().describe('how long before the evaluation its window ends; default 1s'),
+  completeness: z
+    .exactOptional(z.enum(['pinned', 'attested', 'claimed']))
+    .check(z.describe('default attested')),
+  signedBy: z.exactOptional(signerSchema).check(z.describe('default ci')),
+  from: z
+    .exactOptional(duration)
+    .check(z.describe('how long before the evaluation its window begins; default 52w')),
+  through: z
+    .exactOptional(duration)
+    .check(z.describe('how long before the evaluation its window ends; default 1s')),
 });
 
 type SyntheticRun = z.infer<typeof syntheticRunSchema>;

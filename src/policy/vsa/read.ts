@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { compareUtf8, type Digest, parseJson } from '../../bytes/index.ts';
 import { textSchema, atMsSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -14,13 +14,19 @@ const summarySchema = z
     timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
-    inputs: z.array(typedDigestSchema).min(1).readonly().describe('digests of manifests, each once, sorted'),
-    envelopes: z.array(typedDigestSchema).readonly().exactOptional().describe('digests of DSSE envelopes'),
+    inputs: z
+      .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
+      .check(z.describe('digests of manifests, each once, sorted')),
+    envelopes: z
+      .exactOptional(z.readonly(z.array(typedDigestSchema)))
+      .check(z.describe('digests of DSSE envelopes')),
     result: z.enum(['PASSED', 'FAILED']),
-    levels: z.array(z.string()).readonly(),
-    trustStore: typedDigestSchema.exactOptional().describe('fingerprint of the trust store of the verifier'),
+    levels: z.readonly(z.array(z.string())),
+    trustStore: z
+      .exactOptional(typedDigestSchema)
+      .check(z.describe('fingerprint of the trust store of the verifier')),
   })
-  .describe('its content; no trusted key signed it unless keys has one');
+  .check(z.describe('its content; no trusted key signed it unless keys has one'));
 
 /** The content of a verification summary, whoever signed it. */
 export interface Summary extends Readonly<z.infer<typeof summarySchema>> {}
@@ -34,8 +40,10 @@ export const summaryReportSchema = z.strictObject({
   /** Absent if none was given. */
   trust: attestationReportSchema.shape.trust,
   /** Absent if it cannot be read. Without `keys`, no trusted key signed it. */
-  summary: summarySchema.exactOptional(),
-  keys: z.array(typedDigestSchema).readonly().describe('thumbprints of the trusted keys that signed it'),
+  summary: z.exactOptional(summarySchema),
+  keys: z
+    .readonly(z.array(typedDigestSchema))
+    .check(z.describe('thumbprints of the trusted keys that signed it')),
   findings: attestationReportSchema.shape.findings,
 });
 
@@ -46,24 +54,35 @@ export interface SummaryReport extends Readonly<z.infer<typeof summaryReportSche
 
 const MAX_SUBJECTS = 10_000;
 
-const uri = textSchema(1, 2048).refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme');
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 a-f');
+const uri = textSchema(1, 2048).check(
+  z.refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme'),
+);
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 a-f'));
 // Unknown fields are ignored, as the specification requires: digests of other algorithms, for example.
-const digestSet = z.object({ sha256 }).transform(({ sha256: hex }): Digest => `sha256:${hex}`);
-const digested = z.object({ digest: digestSet }).transform(({ digest }) => digest);
+const digestSet = z.pipe(
+  z.object({ sha256 }),
+  z.transform(({ sha256: hex }): Digest => `sha256:${hex}`),
+);
+const digested = z.pipe(
+  z.object({ digest: digestSet }),
+  z.transform(({ digest }) => digest),
+);
 
-const input = z.object({ uri: z.string().exactOptional(), digest: digestSet });
+const input = z.object({ uri: z.exactOptional(z.string()), digest: digestSet });
 const isEnvelope = ({ uri: name = '' }: z.infer<typeof input>): boolean => name.startsWith(ENVELOPE_URI);
 
 // in-toto, Timestamp: RFC 3339 in UTC.
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
-const timestamp = z.string().transform((value, context) => {
-  const ms = TIMESTAMP.test(value) ? new Date(value).getTime() : Number.NaN;
-  // A 30 February is taken for 2 March elsewhere.
-  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === value.slice(0, 19)) return ms;
-  context.addIssue('must be a time of RFC 3339 in UTC, such as 2026-11-21T12:00:00Z');
-  return z.NEVER;
-});
+const timestamp = z.pipe(
+  z.string(),
+  z.transform((value, context) => {
+    const ms = TIMESTAMP.test(value) ? new Date(value).getTime() : Number.NaN;
+    // A 30 February is taken for 2 March elsewhere.
+    if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === value.slice(0, 19)) return ms;
+    context.addIssue('must be a time of RFC 3339 in UTC, such as 2026-11-21T12:00:00Z');
+    return z.NEVER;
+  }),
+);
 
 const headSchema = z.object({
   _type: z.literal('https://in-toto.io/Statement/v1'),
@@ -76,32 +95,35 @@ const predicateSchema = z
     timeVerified: timestamp,
     resourceUri: uri,
     policy: z.object({ uri: z.string(), digest: digestSet }),
-    inputAttestations: z
-      .array(input)
-      .min(1)
-      .max(2 * MAX_SUBJECTS),
+    inputAttestations: z.array(input).check(z.minLength(1), z.maxLength(2 * MAX_SUBJECTS)),
     verificationResult: z.enum(['PASSED', 'FAILED']),
-    verifiedLevels: z.array(textSchema(1, 256)).min(1).max(64),
-    [TRUST_STORE_FIELD]: digested.exactOptional(),
+    verifiedLevels: z.array(textSchema(1, 256)).check(z.minLength(1), z.maxLength(64)),
+    [TRUST_STORE_FIELD]: z.exactOptional(digested),
   })
-  .refine(
-    ({ verificationResult, verifiedLevels }) =>
-      (verificationResult === 'FAILED') === verifiedLevels.includes('FAILED'),
-    {
-      path: ['verifiedLevels'],
-      message: 'the levels contradict the result',
-    },
+  .check(
+    z.refine(
+      ({ verificationResult, verifiedLevels }) =>
+        (verificationResult === 'FAILED') === verifiedLevels.includes('FAILED'),
+      {
+        path: ['verifiedLevels'],
+        message: 'the levels contradict the result',
+      },
+    ),
   );
 
 const statementSchema = z
   .object({
-    subject: z.tuple([digested], digested).refine((list) => list.length <= MAX_SUBJECTS, 'too many subjects'),
+    subject: z
+      .tuple([digested], digested)
+      .check(z.refine((list) => list.length <= MAX_SUBJECTS, 'too many subjects')),
     predicate: predicateSchema,
   })
-  .refine(({ subject, predicate }) => sameSet(subject, manifestsIn(predicate)), {
-    path: ['subject'],
-    message: 'the subjects do not match the inputs',
-  });
+  .check(
+    z.refine(({ subject, predicate }) => sameSet(subject, manifestsIn(predicate)), {
+      path: ['subject'],
+      message: 'the subjects do not match the inputs',
+    }),
+  );
 
 /** The inputs that are manifests: all but envelopes. */
 const manifestsIn = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
 import { assertInShard, type Named, shardSchema, sumOf, unite, type Unit } from './shard.ts';
@@ -12,7 +12,7 @@ const transferSchema = z.strictObject({
   bytes: count,
   transferredBytes: count,
   retries: count,
-  transferMs: z.number().min(0),
+  transferMs: z.number().check(z.gte(0)),
 });
 
 /** The results of mirroring many exports: the product of `mirror --list` and `--all`. */
@@ -23,29 +23,28 @@ export const archiveSchema = z.strictObject({
   complete: count,
   failed: count,
   untried: count,
-  older: count.describe('exports left alone because they did not change since the time asked for'),
-  left: z.record(z.string(), count).describe('exports that could not be mirrored, by their state'),
+  older: count.check(z.describe('exports left alone because they did not change since the time asked for')),
+  left: z.record(z.string(), count).check(z.describe('exports that could not be mirrored, by their state')),
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),
-  transfer: transferSchema.exactOptional(),
+  transfer: z.exactOptional(transferSchema),
   failures: z
     .array(
       z.strictObject({
         evidenceExportId: evidenceExportIdSchema,
         code: codeSchema,
         message: z.string(),
-        action: z.string().describe('what to do'),
+        action: z.string().check(z.describe('what to do')),
         files: z.array(z.looseObject({ path: z.string(), code: codeSchema, message: z.string() })),
       }),
     )
-    .describe('the first of them'),
-  codes: z.array(codeSchema).describe('each code with which an export failed'),
-  shard: shardSchema.exactOptional(),
+    .check(z.describe('the first of them')),
+  codes: z.array(codeSchema).check(z.describe('each code with which an export failed')),
+  shard: z.exactOptional(shardSchema),
   run: z
-    .strictObject({ name: z.string(), workers: z.array(z.string()) })
-    .exactOptional()
-    .describe('of a queue: the work of all machines is told'),
+    .exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) }))
+    .check(z.describe('of a queue: the work of all machines is told')),
 });
 
 export type ArchiveReport = z.infer<typeof archiveSchema>;
@@ -103,7 +102,7 @@ function leftOf(all: readonly ArchiveReport[]): Record<string, number> {
 
 type Transfer = ArchiveReport['transfer'];
 
-const MEASURES = transferSchema.keyof().options;
+const MEASURES = z.keyof(transferSchema).options;
 
 /** The sum of all transfers; their times are machine time and add up. */
 export function sumTransfers(all: readonly Transfer[]): Pick<ArchiveReport, 'transfer'> {

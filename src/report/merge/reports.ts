@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { JsonValue } from '../../bytes/index.ts';
 import {
   attestationReportSchema,
@@ -20,9 +20,9 @@ export const errorSchema = z.strictObject({
   code: codeSchema,
   class: codeClassSchema,
   message: z.string(),
-  action: z.string().describe('what to do'),
-  path: z.string().exactOptional(),
-  details: z.looseObject({}).exactOptional().describe('more about the code; depends on it'),
+  action: z.string().check(z.describe('what to do')),
+  path: z.exactOptional(z.string()),
+  details: z.exactOptional(z.looseObject({})).check(z.describe('more about the code; depends on it')),
   exitCode: z.literal([1, 2, 3, 130]),
 });
 
@@ -33,17 +33,17 @@ export const reportsSchema = z.strictObject({
   results: z.array(
     z.strictObject({
       path: z.string(),
-      passed: z.boolean().describe('by the rules of the call'),
+      passed: z.boolean().check(z.describe('by the rules of the call')),
       result: z.union([exportReportSchema, bundleReportSchema, errorSchema]),
     }),
   ),
   summary: summarySchema,
-  run: runSchema.exactOptional(),
-  shard: shardSchema.exactOptional(),
+  run: z.exactOptional(runSchema),
+  shard: z.exactOptional(shardSchema),
 });
 
 /** Everything that `diff` reads, by its kind. */
-export const REPORT_FILES: Readonly<Record<string, z.ZodType>> = {
+export const REPORT_FILES: Readonly<Record<string, z.ZodMiniType>> = {
   export: exportReportSchema,
   bundle: bundleReportSchema,
   attestation: attestationReportSchema,

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { countSchema as count } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
 import { assertInShard, type Named, shardSchema, sumOf, unite } from './shard.ts';
@@ -11,8 +11,8 @@ const numbers = { files: count, read: count, readBytes: count, young: count, lef
 /** What a scrub reports about one mirror, without its faults. */
 const scrubbedSchema = z.strictObject({
   name: z.string(),
-  evidenceExportId: z.string().exactOptional(),
-  manifestDigest: z.string().exactOptional(),
+  evidenceExportId: z.exactOptional(z.string()),
+  manifestDigest: z.exactOptional(z.string()),
   outcome,
   ...numbers,
 });
@@ -22,13 +22,13 @@ const faultSchema = z.strictObject({
   found: z.literal(['damaged', 'missing', 'unreadable', 'extra']),
   code: codeSchema,
   message: z.string(),
-  repair: z
-    .union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })])
-    .exactOptional(),
+  repair: z.exactOptional(
+    z.union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })]),
+  ),
 });
 
 /** One mirror with its faults, as the workers of a queue exchange it. */
-export const mirrorScrubSchema = scrubbedSchema.extend({ faults: z.array(faultSchema) });
+export const mirrorScrubSchema = z.extend(scrubbedSchema, { faults: z.array(faultSchema) });
 
 /** What a scrub found, mirror by mirror: the product of `drillproof scrub`. */
 export const scrubSchema = z.strictObject({
@@ -40,11 +40,11 @@ export const scrubSchema = z.strictObject({
   outcomes,
   ...numbers,
   results: z.array(scrubbedSchema),
-  faults: z.array(faultSchema.extend({ mirror: z.string() })).describe('the first of them'),
+  faults: z.array(z.extend(faultSchema, { mirror: z.string() })).check(z.describe('the first of them')),
   moreFaults: count,
   strays: z.array(z.string()),
-  shard: shardSchema.exactOptional(),
-  run: z.strictObject({ name: z.string(), workers: z.array(z.string()) }).exactOptional(),
+  shard: z.exactOptional(shardSchema),
+  run: z.exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) })),
 });
 export type ScrubReport = z.infer<typeof scrubSchema>;
 

@@ -28,14 +28,14 @@ const rank = ({ value }: Unit<unknown>): string => stableJson(value);
 export const sumOf = <T>(all: readonly T[], numberOf: (item: T) => number): number =>
   all.reduce((sum, item) => sum + numberOf(item), 0);
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Which share of a whole a product is about, counted from 0. */
 export const shardSchema = z
   .strictObject({
-    index: countSchema.describe('from 0 to count - 1'),
-    count: z.int().min(1),
-    list: digestSchema.exactOptional().describe('digest of the whole list that was cut'),
+    index: countSchema.check(z.describe('from 0 to count - 1')),
+    count: z.int().check(z.gte(1)),
+    list: z.exactOptional(digestSchema).check(z.describe('digest of the whole list that was cut')),
   })
   .check(({ value, issues }) => {
     if (value.index < value.count) return;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined } from '../../bytes/index.ts';
 import { type Code, codeFacts, SEVERITIES } from '../../codes/index.ts';
 import { countSchema as count } from '../../contract/index.ts';
@@ -25,27 +25,29 @@ const causeSchema = z.strictObject({
   code: codeSchema,
   class: codeClassSchema,
   severity: severitySchema,
-  subjects: count.describe('exports, bundles, reports and paths that it is about, each once'),
+  subjects: count.check(z.describe('exports, bundles, reports and paths that it is about, each once')),
   times: count,
-  first: z.array(z.strictObject({ path: z.string(), subject: z.string() })).describe('the first few'),
+  first: z
+    .array(z.strictObject({ path: z.string(), subject: z.string() }))
+    .check(z.describe('the first few')),
 });
 
 const copiesSchema = z
   .strictObject({
     evidenceExportId: z.string(),
     times: count,
-    same: z.boolean().describe('whether all have the manifest of the first'),
-    paths: z.array(z.string()).describe('the first few'),
+    same: z.boolean().check(z.describe('whether all have the manifest of the first')),
+    paths: z.array(z.string()).check(z.describe('the first few')),
   })
-  .describe('an export under more than one path');
+  .check(z.describe('an export under more than one path'));
 
 /** What many reports say together: a few cases of each cause, however many there are. */
 export const summarySchema = z.strictObject({
-  judged: count.describe('paths'),
-  passed: count.describe('paths that passed by the rules of the call'),
+  judged: count.check(z.describe('paths')),
+  passed: count.check(z.describe('paths that passed by the rules of the call')),
   verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
-  unreadable: count.describe('paths without a report'),
-  causes: z.array(causeSchema).describe('the most severe first, then the most frequent'),
+  unreadable: count.check(z.describe('paths without a report')),
+  causes: z.array(causeSchema).check(z.describe('the most severe first, then the most frequent')),
   copies: z.array(copiesSchema),
 });
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, type Digest, isoTime } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { countSchema, typedDigestSchema } from '../../contract/index.ts';
@@ -9,17 +9,20 @@ import type { Named } from '../merge/shard.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 
 const memberSchema = z.strictObject({
-  name: z.string().describe('the file, as the caller named it'),
-  digest: typedDigestSchema.exactOptional().describe('SHA-256 of its payload; absent if it cannot be read'),
-  sequence: countSchema.exactOptional(),
-  previous: typedDigestSchema.exactOptional(),
-  issuer: z.string().exactOptional(),
-  issuedAtMs: attestationReportSchema.shape.asOfMs.exactOptional(),
+  name: z.string().check(z.describe('the file, as the caller named it')),
+  digest: z
+    .exactOptional(typedDigestSchema)
+    .check(z.describe('SHA-256 of its payload; absent if it cannot be read')),
+  sequence: z.exactOptional(countSchema),
+  previous: z.exactOptional(typedDigestSchema),
+  issuer: z.exactOptional(z.string()),
+  issuedAtMs: z.exactOptional(attestationReportSchema.shape.asOfMs),
   report: z
-    .strictObject({ kind: z.string(), result: z.string() })
-    .exactOptional()
-    .describe('what was signed, and the result that it states'),
-  keys: z.array(typedDigestSchema).readonly().describe('thumbprints of the trusted keys that signed it'),
+    .exactOptional(z.strictObject({ kind: z.string(), result: z.string() }))
+    .check(z.describe('what was signed, and the result that it states')),
+  keys: z
+    .readonly(z.array(typedDigestSchema))
+    .check(z.describe('thumbprints of the trusted keys that signed it')),
 });
 
 /** The product of `report verify`. */
@@ -30,7 +33,7 @@ export const reportChainSchema = z.strictObject({
   verdict: attestationReportSchema.shape.verdict,
   asOfMs: attestationReportSchema.shape.asOfMs,
   trust: attestationReportSchema.shape.trust,
-  reports: z.array(memberSchema).readonly().describe('in the order of the call'),
+  reports: z.readonly(z.array(memberSchema)).check(z.describe('in the order of the call')),
   findings: attestationReportSchema.shape.findings,
 });
 export type ReportChain = Readonly<z.infer<typeof reportChainSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   canonicalBytes,
   defined,
@@ -38,38 +38,38 @@ const KINDS = ['export', 'bundle', 'reports', 'scrub', 'report-diff', 'decision'
 
 const predicate = {
   schemaVersion: z.literal(1),
-  issuer: textSchema(1, 1024).describe('the name under which it is signed'),
-  keyId: textSchema(1, 256).describe('the key of the first signature'),
-  issuedAtMs: atMsSchema.describe('the time of the signature, by the word of the signer'),
+  issuer: textSchema(1, 1024).check(z.describe('the name under which it is signed')),
+  keyId: textSchema(1, 256).check(z.describe('the key of the first signature')),
+  issuedAtMs: atMsSchema.check(z.describe('the time of the signature, by the word of the signer')),
   /** One more than that of the report before it. */
-  sequence: z.int().min(1).describe('place in the chain: 1 for the first'),
-  previous: typedDigestSchema
-    .exactOptional()
-    .describe('SHA-256 of the payload of the envelope before it; absent for the first'),
+  sequence: z.int().check(z.gte(1), z.describe('place in the chain: 1 for the first')),
+  previous: z
+    .exactOptional(typedDigestSchema)
+    .check(z.describe('SHA-256 of the payload of the envelope before it; absent for the first')),
 };
 const chained = ({ sequence, previous }: { sequence: number; previous?: Digest }): boolean =>
   (sequence === 1) === (previous === undefined);
 
-const statementOf = <R extends z.ZodType>(report: R) =>
+const statementOf = <R extends z.ZodMiniType>(report: R) =>
   z.strictObject({
     _type: z.literal('https://in-toto.io/Statement/v1'),
     subject: z.tuple([
       z.strictObject({
         name: z.literal('report'),
-        digest: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+        digest: z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
       }),
     ]),
     predicateType: z.literal(REPORT_PREDICATE_TYPE),
     predicate: z
       .strictObject({ ...predicate, report })
-      .refine(chained, { path: ['previous'], message: 'the first report alone follows no other' }),
+      .check(z.refine(chained, { path: ['previous'], message: 'the first report alone follows no other' })),
   });
 
 /** The statement as its schema is published: the report follows the schema of its kind. */
 export const signedReportSchema = statementOf(
   z
     .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
-    .describe('a report, by the schema of its kind'),
+    .check(z.describe('a report, by the schema of its kind')),
 );
 const statementSchema = statementOf(anyReport);
 

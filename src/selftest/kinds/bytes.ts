@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   assertEcdsaDer,
   canonicalJson,
@@ -27,7 +27,7 @@ import {
 
 const text = z.object({ text: z.string() });
 
-const FORMATS: Readonly<Record<string, z.ZodType>> = {
+const FORMATS: Readonly<Record<string, z.ZodMiniType>> = {
   organizationId: contract.organizationIdSchema,
   projectId: contract.projectIdSchema,
   environmentId: contract.environmentIdSchema,
@@ -76,7 +76,7 @@ async function readArchive(
 
 const archiveShape = z.object({
   zip: z.string(),
-  limits: z.record(z.string(), z.number()).optional(),
+  limits: z.optional(z.record(z.string(), z.number())),
 });
 
 export const bytesKinds: Readonly<Record<string, Kind>> = {
@@ -99,7 +99,7 @@ export const bytesKinds: Readonly<Record<string, Kind>> = {
       }),
   ]),
   'strict-json': defineKind(
-    z.object({ hex: z.string(), maxBytes: z.int().exactOptional(), maxValues: z.int().exactOptional() }),
+    z.object({ hex: z.string(), maxBytes: z.exactOptional(z.int()), maxValues: z.exactOptional(z.int()) }),
     [
       'parsed',
       ({ hex, ...limits }) =>

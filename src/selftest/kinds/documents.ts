@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, digestOf, platform as portable, toUtf8 } from '../../bytes/index.ts';
 import {
   bundleManifestBytes,
@@ -19,11 +19,11 @@ export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: rea
 
 const attestationShape = z.object({
   attestation: z.string(),
-  trust: z.string().exactOptional(),
+  trust: z.exactOptional(z.string()),
   asOfMs: z.int(),
-  projectId: z.string().exactOptional(),
-  organizationId: z.string().exactOptional(),
-  manifestDigest: z.string().exactOptional(),
+  projectId: z.exactOptional(z.string()),
+  organizationId: z.exactOptional(z.string()),
+  manifestDigest: z.exactOptional(z.string()),
 });
 
 function attestationOutcome(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
@@ -35,8 +35,8 @@ function attestationOutcome(input: z.infer<typeof attestationShape>, secondOpini
 
 const toolShape = z.object({
   resource: z.string(),
-  repeatedSource: z.object({ text: z.string(), times: z.int() }).optional(),
-  lock: z.string().optional(),
+  repeatedSource: z.optional(z.object({ text: z.string(), times: z.int() })),
+  lock: z.optional(z.string()),
 });
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
@@ -58,7 +58,7 @@ function same(bytes: Uint8Array, written: Uint8Array): void {
 
 export const documentsKinds: Readonly<Record<string, Kind>> = {
   'bundle-manifests': defineKind(
-    z.object({ manifest: z.string(), limits: z.object({ objects: z.int() }).optional() }),
+    z.object({ manifest: z.string(), limits: z.optional(z.object({ objects: z.int() })) }),
     [
       'parsed',
       (input) =>
@@ -71,7 +71,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
     ],
   ),
   'export-manifests': defineKind(
-    z.object({ manifest: z.string(), limits: z.object({ parts: z.int() }).optional() }),
+    z.object({ manifest: z.string(), limits: z.optional(z.object({ parts: z.int() })) }),
     [
       'parsed',
       (input) =>
@@ -97,10 +97,10 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
   'tool-sources': defineKind(toolShape, ['resource', toolSourceOutcome]),
 };
 
-const limit = z.int().exactOptional();
+const limit = z.exactOptional(z.int());
 const shape = z.object({
-  pages: z.array(z.object({ items: z.int(), nextCursor: z.unknown().optional() })),
-  limits: z.object({ pages: limit, items: limit }).optional(),
+  pages: z.array(z.object({ items: z.int(), nextCursor: z.optional(z.unknown()) })),
+  limits: z.optional(z.object({ pages: limit, items: limit })),
 });
 type Input = z.infer<typeof shape>;
 type Body = (text: string) => BodyInit;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   compareUtf8,
   type Digest,
@@ -25,28 +25,28 @@ import { SECOND_OPINION } from './documents.ts';
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 
 const common = {
-  coverage: z.literal(true).optional(),
-  trust: z.string().optional(),
+  coverage: z.optional(z.literal(true)),
+  trust: z.optional(z.string()),
   asOfMs: z.int(),
-  expect: z
-    .object({
-      manifestDigest: z.string().refine(isDigest).exactOptional(),
-      evidenceExportId: z.string().exactOptional(),
-      organizationId: z.string().exactOptional(),
-      projectId: z.string().exactOptional(),
-      bundles: z.int().exactOptional(),
-    })
-    .optional(),
+  expect: z.optional(
+    z.object({
+      manifestDigest: z.exactOptional(z.string().check(z.refine(isDigest))),
+      evidenceExportId: z.exactOptional(z.string()),
+      organizationId: z.exactOptional(z.string()),
+      projectId: z.exactOptional(z.string()),
+      bundles: z.exactOptional(z.int()),
+    }),
+  ),
 };
 const partShape = z.object({ ...common, zip: z.string(), sha256: z.string() });
 const exportShape = z.object({
   ...common,
-  files: z.record(z.string(), z.string()).optional(),
-  irregular: z.array(z.string()).optional(),
-  zip: z.string().optional(),
-  depth: z.enum(['full', 'digest']).optional(),
-  envelopes: z.array(z.string()).optional(),
-  limits: z.object({ parts: z.int().exactOptional(), files: z.int().exactOptional() }).optional(),
+  files: z.optional(z.record(z.string(), z.string())),
+  irregular: z.optional(z.array(z.string())),
+  zip: z.optional(z.string()),
+  depth: z.optional(z.enum(['full', 'digest'])),
+  envelopes: z.optional(z.array(z.string())),
+  limits: z.optional(z.object({ parts: z.exactOptional(z.int()), files: z.exactOptional(z.int()) })),
 });
 type Part = z.infer<typeof partShape>;
 type Tree = z.infer<typeof exportShape>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defined, type Digest, toUtf8, memoryAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { memorySource } from '../../evidence/index.ts';
@@ -26,7 +26,7 @@ import { SECOND_OPINION } from './documents.ts';
 
 const shape = z.object({
   policy: z.string(),
-  files: z.record(z.string(), z.string()).exactOptional(),
+  files: z.exactOptional(z.record(z.string(), z.string())),
   inputs: z.string(),
   asOfMs: z.int(),
 });
@@ -78,8 +78,8 @@ const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 
 const chainShape = z.object({
   files: z.record(z.string(), z.string()),
-  single: z.string().optional(),
-  expectHead: z.string().refine(isDigest).optional(),
+  single: z.optional(z.string()),
+  expectHead: z.optional(z.string().check(z.refine(isDigest))),
 });
 
 async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
@@ -99,12 +99,12 @@ export const receiptsKinds: Readonly<Record<string, Kind>> = {
 
 const dsseShape = z.object({
   envelope: z.string(),
-  trust: z.string().exactOptional(),
+  trust: z.exactOptional(z.string()),
   asOfMs: z.int(),
-  purpose: z.enum(['evidence', 'export']).exactOptional(),
-  threshold: z.int().exactOptional(),
-  manifest: z.string().exactOptional(),
-  part: z.string().exactOptional(),
+  purpose: z.exactOptional(z.enum(['evidence', 'export'])),
+  threshold: z.exactOptional(z.int()),
+  manifest: z.exactOptional(z.string()),
+  part: z.exactOptional(z.string()),
 });
 
 async function envelopeOutcome(
@@ -137,14 +137,14 @@ export const dsseKinds: Readonly<Record<string, Kind>> = {
 const digest = z.custom<`sha256:${string}`>((value) => digestSchema.safeParse(value).success);
 const summaryShape = z.object({
   envelope: z.string(),
-  trust: z.string().exactOptional(),
+  trust: z.exactOptional(z.string()),
   asOfMs: z.int(),
-  threshold: z.int().exactOptional(),
-  verifierId: z.string().exactOptional(),
-  resourceUri: z.string().exactOptional(),
-  policyDigest: digest.exactOptional(),
-  inputs: z.array(digest).exactOptional(),
-  maxAgeMs: z.int().exactOptional(),
+  threshold: z.exactOptional(z.int()),
+  verifierId: z.exactOptional(z.string()),
+  resourceUri: z.exactOptional(z.string()),
+  policyDigest: z.exactOptional(digest),
+  inputs: z.exactOptional(z.array(digest)),
+  maxAgeMs: z.exactOptional(z.int()),
 });
 
 function summaryOutcome({

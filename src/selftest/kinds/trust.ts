@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type P256, platform as portable, toHex, toUtf8 } from '../../bytes/index.ts';
 import { platform as native, readSigningKey, readVerifyingKey } from '../../node/index.ts';
 import {
@@ -63,9 +63,9 @@ const keyCheckShape = z.object({
     keyId: z.string(),
     issuedAtMs: z.int(),
     purpose: z.enum(PURPOSES),
-    projectId: z.string().exactOptional(),
-    organizationId: z.string().exactOptional(),
-    asOfMs: z.int().exactOptional(),
+    projectId: z.exactOptional(z.string()),
+    organizationId: z.exactOptional(z.string()),
+    asOfMs: z.exactOptional(z.int()),
   }),
 });
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Digest } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
@@ -10,7 +10,7 @@ import type { OrganizationRow, ProjectRow, Reads, Tx } from '../store/store.ts';
 export type AdminContext = Omit<ServerContext, 'log'>;
 
 /** A name that people read. */
-export const nameSchema = z.string().min(1).max(255);
+export const nameSchema = z.string().check(z.minLength(1), z.maxLength(255));
 
 /** `created`: whether it was stored now, or had been stored before. */
 export type Ingested<T> = T & { readonly created: boolean };

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   type EvidenceExport,
   evidenceExportIdSchema,
@@ -47,7 +47,7 @@ const inputSchema = z
     evidenceExportId: evidenceExportIdSchema,
     requestedBy: principalSchema,
   })
-  .refine(({ fromAtMs, throughAtMs }) => fromAtMs < throughAtMs, 'the window ends before it begins');
+  .check(z.refine(({ fromAtMs, throughAtMs }) => fromAtMs < throughAtMs, 'the window ends before it begins'));
 type Request = z.infer<typeof inputSchema>;
 
 async function assertPossible(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../bytes/index.ts';
 import {
   authoringSessionSchema,
@@ -23,7 +23,7 @@ const environmentSchema = z.strictObject({
   projectId: projectIdSchema,
   environmentId: environmentIdSchema,
   name: nameSchema,
-  buildHash: digestSchema.exactOptional(),
+  buildHash: z.exactOptional(digestSchema),
   version: positiveIntegerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
@@ -32,10 +32,10 @@ const environmentSchema = z.strictObject({
 /** What `admin import` reads: worlds, runs and conversations that other systems made. */
 export const importSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  environments: z.array(environmentSchema).default([]),
-  sessions: z.array(worldSessionSchema).default([]),
-  runs: z.array(hostedRunSchema).default([]),
-  authoringSessions: z.array(authoringSessionSchema).default([]),
+  environments: z._default(z.array(environmentSchema), []),
+  sessions: z._default(z.array(worldSessionSchema), []),
+  runs: z._default(z.array(hostedRunSchema), []),
+  authoringSessions: z._default(z.array(authoringSessionSchema), []),
 });
 export type ImportDocument = z.input<typeof importSchema>;
 

@@ -17,7 +17,7 @@ import {
   selectionDigest,
   typeDocument,
 } from '../../evidence/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
 import { queue } from '../store/table.ts';
 import { exportContent, projectsOf } from '../jobs/export/content.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { countSchema, localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
@@ -11,12 +11,12 @@ const source = localReportItemSchema.shape.source.shape;
 /** An uploader's claims about a local report. The archive is opaque: nothing checks these claims. */
 export const localReportMetadataSchema = z.strictObject({
   /** Default: derived from the project and the archive. */
-  localReportId: source.localReportId.optional(),
+  localReportId: z.optional(source.localReportId),
   /** Default: the digest of the archive. */
-  submissionDigest: source.submissionDigest.optional(),
+  submissionDigest: z.optional(source.submissionDigest),
   manifestDigest: source.manifestDigest,
   uploadedBy: source.provenance.shape.uploadedBy,
-  summary: source.summary.extend({ artifactCount: countSchema, expandedBytes: countSchema }),
+  summary: z.extend(source.summary, { artifactCount: countSchema, expandedBytes: countSchema }),
   createdAtMs: source.createdAtMs,
 });
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;

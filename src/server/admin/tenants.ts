@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   MAX_SESSION_TTL_MS,
   organizationIdSchema,
@@ -30,7 +30,7 @@ export type TokenInput = {
 /** A token as it is shown once; only its hash is stored. */
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
 
-function assertValid(what: string, schema: z.ZodType, value: unknown): void {
+function assertValid(what: string, schema: z.ZodMiniType, value: unknown): void {
   const result = schema.safeParse(value);
   if (!result.success)
     throw refused(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
@@ -68,7 +68,7 @@ export async function createProject(
   return row;
 }
 
-const entitlementSchema = z.int().positive().max(MAX_SESSION_TTL_MS);
+const entitlementSchema = z.int().check(z.positive(), z.lte(MAX_SESSION_TTL_MS));
 
 /**
  * Sets how long an organization's sessions may be extended to live.
@@ -87,7 +87,7 @@ export async function setEntitlement(
 }
 
 function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {
-  assertValid('permissions', z.array(z.enum(allPermissions)).min(1), permissions);
+  assertValid('permissions', z.array(z.enum(allPermissions)).check(z.minLength(1)), permissions);
   if (projects !== 'all' && projects.length === 0)
     throw refused('the token has no project', { path: 'projects' });
   if (expiresAtMs !== undefined && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { formatJsonPointer } from '../../bytes/index.ts';
 import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
 import { ControlError, type RequestIssue } from './envelope.ts';
@@ -12,7 +12,11 @@ export type RawRequest = {
 
 type Part = 'params' | 'query' | 'headers' | 'body';
 
-function issuesOf(part: Part, schema: z.ZodType, value: unknown): { issues: RequestIssue[]; value: unknown } {
+function issuesOf(
+  part: Part,
+  schema: z.ZodMiniType,
+  value: unknown,
+): { issues: RequestIssue[]; value: unknown } {
   const result = schema.safeParse(value);
   if (result.success) return { issues: [], value: result.data };
   const issues = result.error.issues.map(({ path, code, message }) => ({
@@ -84,7 +88,7 @@ function noQuery(query: URLSearchParams): { issues: RequestIssue[]; value: unkno
 }
 
 /** Types a body. @throws ControlError `control.REQUEST_INVALID` */
-export function validateBody(schema: z.ZodType, body: unknown, maxIssues: number): unknown {
+export function validateBody(schema: z.ZodMiniType, body: unknown, maxIssues: number): unknown {
   const { issues, value } = issuesOf('body', schema, body);
   refuseInvalid(issues, maxIssues);
   return value;

@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   type BuildAttempt,
   type BuildUpload,

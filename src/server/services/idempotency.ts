@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import { type OperationName, operationRow } from '../../contract/index.ts';
 import { ControlError } from '../http/envelope.ts';
@@ -33,7 +33,7 @@ export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 /** Runs a change in its project once: its effect and its record are committed together or not at all. */
 export type RunOnce = <T>(
   change: Change,
-  schema: z.ZodType<T>,
+  schema: z.ZodMiniType<T>,
   effect: (tx: Tx) => Promise<T>,
 ) => Promise<Outcome<T>>;
 

@@ -37,7 +37,7 @@ const localReports = defineTable({
     localReportId: column.text,
     archive: column.blob,
     /** As an export lists it, without its position there. */
-    source: column.json(localReportItemSchema.shape.source.omit({ ordinal: true })),
+    source: column.json(z.omit(localReportItemSchema.shape.source, { ordinal: true })),
   },
   derived: ({ source }) => ({ created_at_ms: source.createdAtMs }),
 });

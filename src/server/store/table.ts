@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { defined, type Defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isDigest } from '../ids.ts';
@@ -70,7 +70,7 @@ export const column = {
   integer,
   digest,
   /** JSON text that follows a schema. */
-  json: <S extends z.ZodType>(schema: S): Codec<z.output<S>> => ({
+  json: <S extends z.ZodMiniType>(schema: S): Codec<z.output<S>> => ({
     names: text.names,
     read(row, name) {
       const parsed = schema.safeParse(JSON.parse(text.read(row, name)));

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { permissions } from '../../contract/index.ts';
 import {
   column,
@@ -42,8 +42,8 @@ const tokens = defineTable({
     /** Hex SHA-256 of the text of the token, which is never stored itself. */
     tokenHash: column.text,
     organizationId: column.text,
-    projects: column.json(z.union([z.literal('all'), z.array(z.string()).readonly()])),
-    permissions: column.json(z.array(z.enum(permissions)).readonly()),
+    projects: column.json(z.union([z.literal('all'), z.readonly(z.array(z.string()))])),
+    permissions: column.json(z.readonly(z.array(z.enum(permissions)))),
     createdAtMs: column.integer,
     expiresAtMs: column.optional(column.integer),
     revokedAtMs: column.optional(column.integer),

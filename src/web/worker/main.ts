@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { describeFailure, helpAt } from './helper.ts';
 import type { BundleReport } from '../../verify/index.ts';
 import type { Ask, Help, Progress, Start } from './messages.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';

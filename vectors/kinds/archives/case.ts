@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import { type RawEnd, type RawEntry, extraField, join, le, rawZip } from '../../../test/zip/raw-zip.ts';
 import type { Flag } from '../../flags.ts';
@@ -15,25 +15,25 @@ import {
 import { base64Of, sha256Of, utf8 } from '../../make/bytes.ts';
 
 const limitsSchema = z.strictObject({
-  entries: z.int().optional(),
-  directoryBytes: z.int().optional(),
-  entryBytes: z.int().optional(),
-  totalBytes: z.int().optional(),
-  expansionRatio: z.int().optional(),
-  expansionFloorBytes: z.int().optional(),
+  entries: z.optional(z.int()),
+  directoryBytes: z.optional(z.int()),
+  entryBytes: z.optional(z.int()),
+  totalBytes: z.optional(z.int()),
+  expansionRatio: z.optional(z.int()),
+  expansionFloorBytes: z.optional(z.int()),
 });
 
 export const inputSchema = z.strictObject({
   zip: base64Schema,
-  sha256: digestTextSchema.describe('of the archive, to know that it was decoded right'),
-  limits: limitsSchema.optional().describe('in place of the limits of the format'),
+  sha256: digestTextSchema.check(z.describe('of the archive, to know that it was decoded right')),
+  limits: z.optional(limitsSchema).check(z.describe('in place of the limits of the format')),
 });
 
 export const expectedSchema = accepts(
   z.strictObject({
     verdict: z.literal('valid'),
     entries: z.array(z.strictObject({ name: z.string(), bytes: z.int(), digest: digestTextSchema })),
-    warnings: z.array(codeSchema).describe('distinct and sorted; they change no verdict'),
+    warnings: z.array(codeSchema).check(z.describe('distinct and sorted; they change no verdict')),
   }),
 );
 

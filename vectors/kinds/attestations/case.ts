@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { JsonObject } from '../../../src/bytes/json/parse.ts';
@@ -14,12 +14,14 @@ import { numbersOf } from '../../make/signatures.ts';
 const RESULTS = ['valid', 'not_judged', 'invalid'] as const;
 
 export const inputSchema = z.strictObject({
-  attestation: z.string().describe('attestation.json as text; its bytes are the UTF-8 of it'),
-  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  attestation: z.string().check(z.describe('attestation.json as text; its bytes are the UTF-8 of it')),
+  trust: z.optional(z.string()).check(z.describe('the trust store as JSON text; absent when none is given')),
   asOfMs: z.int(),
-  projectId: z.string().optional(),
-  organizationId: z.string().optional(),
-  manifestDigest: z.string().optional().describe('of the bundle manifest beside it, when there is one'),
+  projectId: z.optional(z.string()),
+  organizationId: z.optional(z.string()),
+  manifestDigest: z
+    .optional(z.string())
+    .check(z.describe('of the bundle manifest beside it, when there is one')),
 });
 
 export const expectedSchema = judgementSchema(RESULTS);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import type { RawEntry } from '../../../test/zip/raw-zip.ts';
 import type { Flag } from '../../flags.ts';
@@ -20,20 +20,20 @@ export const RESULTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
 
 export const inputSchema = z.strictObject({
   zip: base64Schema,
-  sha256: digestTextSchema.describe('of the archive, to know that it was decoded right'),
-  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  sha256: digestTextSchema.check(z.describe('of the archive, to know that it was decoded right')),
+  trust: z.optional(z.string()).check(z.describe('the trust store as JSON text; absent when none is given')),
   asOfMs: z.int(),
   coverage: asksCoverage,
-  expect: z
-    .strictObject({
-      manifestDigest: digestTextSchema.optional(),
-      organizationId: z.string().optional(),
-      projectId: z.string().optional(),
-    })
-    .optional(),
+  expect: z.optional(
+    z.strictObject({
+      manifestDigest: z.optional(digestTextSchema),
+      organizationId: z.optional(z.string()),
+      projectId: z.optional(z.string()),
+    }),
+  ),
 });
 
-export const expectedSchema = judgementSchema(RESULTS).extend({ coverage: coverageSchema });
+export const expectedSchema = z.extend(judgementSchema(RESULTS), { coverage: coverageSchema });
 
 export type Input = z.infer<typeof inputSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../src/bytes/json/parse.ts';
 import type { Code } from '../../../src/codes/index.ts';
@@ -14,15 +14,15 @@ const RESULTS = ['valid', 'not_judged', 'invalid', 'verified', 'intact', 'incomp
 export { T };
 
 export const inputSchema = z.strictObject({
-  envelope: z.string().describe('the envelope as text; its bytes are the UTF-8 of it'),
-  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  envelope: z.string().check(z.describe('the envelope as text; its bytes are the UTF-8 of it')),
+  trust: z.optional(z.string()).check(z.describe('the trust store as JSON text; absent when none is given')),
   asOfMs: z.int(),
-  purpose: z.enum(['evidence', 'export']).optional().describe('what it is about; default evidence'),
-  threshold: z.int().optional().describe('how many different keys must have signed; default 1'),
-  manifest: z.string().optional().describe('the manifest.json that it must be about, as text'),
-  part: base64Schema
-    .optional()
-    .describe('a part archive that is verified with the envelope; the result is then its verdict'),
+  purpose: z.optional(z.enum(['evidence', 'export'])).check(z.describe('what it is about; default evidence')),
+  threshold: z.optional(z.int()).check(z.describe('how many different keys must have signed; default 1')),
+  manifest: z.optional(z.string()).check(z.describe('the manifest.json that it must be about, as text')),
+  part: z
+    .optional(base64Schema)
+    .check(z.describe('a part archive that is verified with the envelope; the result is then its verdict')),
 });
 
 export const expectedSchema = judgementSchema(RESULTS);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
@@ -9,15 +9,15 @@ import { exportManifest } from '../../make/export.ts';
 import type { Patch } from '../../make/patch.ts';
 
 export const inputSchema = z.strictObject({
-  manifest: z.string().describe('manifest.json as text; its bytes are the UTF-8 of it'),
-  limits: z.strictObject({ parts: z.int() }).optional(),
+  manifest: z.string().check(z.describe('manifest.json as text; its bytes are the UTF-8 of it')),
+  limits: z.optional(z.strictObject({ parts: z.int() })),
 });
 
 export const expectedSchema = accepts(
   z.strictObject({
     verdict: z.literal('valid'),
     digest: digestTextSchema,
-    selectionDigest: digestTextSchema.describe('what the rows give, which the manifest states too'),
+    selectionDigest: digestTextSchema.check(z.describe('what the rows give, which the manifest states too')),
     parts: z.int(),
     localReports: z.int(),
   }),

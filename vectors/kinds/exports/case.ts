@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import {
@@ -21,38 +21,44 @@ const COMPLETENESS = ['pinned', 'attested', 'claimed'] as const;
 
 export const inputSchema = z.strictObject({
   files: z
-    .record(z.string(), base64Schema)
-    .optional()
-    .describe(
-      'the tree, by path from its root; with bagit.txt it is a BagIt bag and the export lies under data/',
+    .optional(z.record(z.string(), base64Schema))
+    .check(
+      z.describe(
+        'the tree, by path from its root; with bagit.txt it is a BagIt bag and the export lies under data/',
+      ),
     ),
-  irregular: z.array(z.string()).optional().describe('paths where a link or device lies instead of a file'),
-  zip: base64Schema.optional().describe('the tree as one ZIP, in place of files'),
-  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  irregular: z
+    .optional(z.array(z.string()))
+    .check(z.describe('paths where a link or device lies instead of a file')),
+  zip: z.optional(base64Schema).check(z.describe('the tree as one ZIP, in place of files')),
+  trust: z.optional(z.string()).check(z.describe('the trust store as JSON text; absent when none is given')),
   asOfMs: z.int(),
   coverage: asksCoverage,
-  depth: z.enum(['full', 'digest']).optional().describe('full when absent'),
-  expect: z
-    .strictObject({
-      manifestDigest: digestTextSchema.optional(),
-      evidenceExportId: z.string().optional(),
-      organizationId: z.string().optional(),
-      projectId: z.string().optional(),
-      bundles: z.int().optional(),
-    })
-    .optional(),
+  depth: z.optional(z.enum(['full', 'digest'])).check(z.describe('full when absent')),
+  expect: z.optional(
+    z.strictObject({
+      manifestDigest: z.optional(digestTextSchema),
+      evidenceExportId: z.optional(z.string()),
+      organizationId: z.optional(z.string()),
+      projectId: z.optional(z.string()),
+      bundles: z.optional(z.int()),
+    }),
+  ),
   envelopes: z
-    .array(z.string())
-    .optional()
-    .describe('DSSE envelopes that the caller gives beside it, as text; their bytes are the UTF-8 of it'),
-  limits: z.strictObject({ parts: z.int().optional(), files: z.int().optional() }).optional(),
+    .optional(z.array(z.string()))
+    .check(
+      z.describe('DSSE envelopes that the caller gives beside it, as text; their bytes are the UTF-8 of it'),
+    ),
+  limits: z.optional(z.strictObject({ parts: z.optional(z.int()), files: z.optional(z.int()) })),
 });
 
 export const expectedSchema = z.strictObject({
   verdict: z.enum(['valid', 'invalid']),
   result: z.enum(RESULTS),
   completeness: z.enum(COMPLETENESS),
-  codes: z.array(codeSchema).describe('distinct codes of all findings, of parts and reports too, sorted'),
+  codes: z
+    .array(codeSchema)
+    .check(z.describe('distinct codes of all findings, of parts and reports too, sorted')),
   coverage: coverageSchema,
 });
 

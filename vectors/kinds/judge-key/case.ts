@@ -1,27 +1,27 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { type VectorCase, codeSchema, sortedCodes } from '../../kind.ts';
 import { ISSUER, keyId, storeKey, storeText } from '../../make/keys.ts';
 
 export const inputSchema = z.strictObject({
-  trust: z.string().describe('the trust store, as JSON text'),
+  trust: z.string().check(z.describe('the trust store, as JSON text')),
   statement: z.strictObject({
     issuer: z.string(),
     keyId: z.string(),
     issuedAtMs: z.int(),
     purpose: z.enum(['evidence', 'export', 'summary', 'receipt']),
-    projectId: z.string().optional().describe('absent when it is not known'),
-    organizationId: z.string().optional().describe('absent when it is not known'),
-    asOfMs: z.int().optional().describe('the time of the verification'),
+    projectId: z.optional(z.string()).check(z.describe('absent when it is not known')),
+    organizationId: z.optional(z.string()).check(z.describe('absent when it is not known')),
+    asOfMs: z.optional(z.int()).check(z.describe('the time of the verification')),
   }),
 });
 
 export const expectedSchema = z.strictObject({
   verdict: z
     .enum(['valid', 'invalid'])
-    .describe('whether a key speaks for the statement, apart from what is unchecked'),
-  codes: z.array(codeSchema).describe('every reason against it and every note, sorted'),
+    .check(z.describe('whether a key speaks for the statement, apart from what is unchecked')),
+  codes: z.array(codeSchema).check(z.describe('every reason against it and every note, sorted')),
   unchecked: z.array(z.enum(['project', 'organization'])),
 });
 

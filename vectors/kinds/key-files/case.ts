@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
@@ -16,18 +16,18 @@ import { publicPem } from '../../make/key-files.ts';
 import { keyId, pointOf, scalarOf, storeKey } from '../../make/keys.ts';
 
 export const inputSchema = z.strictObject({
-  base64: base64Schema.describe('the bytes of the file'),
-  use: z.enum(['verify', 'sign']).describe('whether a public or a private key is wanted'),
+  base64: base64Schema.check(z.describe('the bytes of the file')),
+  use: z.enum(['verify', 'sign']).check(z.describe('whether a public or a private key is wanted')),
 });
 
 export const expectedSchema = accepts(
   z.strictObject({
     verdict: z.literal('valid'),
-    point: hexSchema.describe('the public key, uncompressed'),
+    point: hexSchema.check(z.describe('the public key, uncompressed')),
     keyId: digestTextSchema,
-    notBeforeMs: z.int().optional(),
-    notAfterMs: z.int().optional(),
-    fromCertificate: z.literal(true).optional(),
+    notBeforeMs: z.optional(z.int()),
+    notAfterMs: z.optional(z.int()),
+    fromCertificate: z.optional(z.literal(true)),
   }),
 );
 

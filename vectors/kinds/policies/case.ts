@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Answer, EvidenceInput, PolicyDocument } from '../../../src/policy/index.ts';
 import { ANSWERS } from '../../../src/policy/index.ts';
@@ -7,22 +7,30 @@ import { codeSchema, refused, sortedCodes, type VectorCase } from '../../kind.ts
 import { AS_OF } from '../../make/report.ts';
 
 export const inputSchema = z.strictObject({
-  policy: z.string().describe('the text of the file: JSON where it begins with a brace, else YAML'),
-  files: z.record(z.string(), z.string()).exactOptional().describe('texts of the policies that it extends'),
+  policy: z.string().check(z.describe('the text of the file: JSON where it begins with a brace, else YAML')),
+  files: z
+    .exactOptional(z.record(z.string(), z.string()))
+    .check(z.describe('texts of the policies that it extends')),
   inputs: z
     .string()
-    .describe('JSON: an array of the reports of the verification (docs/schemas), or why there is none'),
+    .check(
+      z.describe('JSON: an array of the reports of the verification (docs/schemas), or why there is none'),
+    ),
   asOfMs: z.int(),
 });
 export type Input = z.infer<typeof inputSchema>;
 
 export const expectedSchema = z.union([
   z.strictObject({
-    verdict: z.enum(['valid', 'invalid']).describe('valid exactly when the answer is yes'),
+    verdict: z.enum(['valid', 'invalid']).check(z.describe('valid exactly when the answer is yes')),
     answer: z.enum(ANSWERS),
-    codes: z.array(codeSchema).describe('distinct codes of rules that failed or could not be told, sorted'),
-    waived: z.array(codeSchema).describe('distinct codes of rules of which something was waived, sorted'),
-    unusedWaivers: z.int().min(0),
+    codes: z
+      .array(codeSchema)
+      .check(z.describe('distinct codes of rules that failed or could not be told, sorted')),
+    waived: z
+      .array(codeSchema)
+      .check(z.describe('distinct codes of rules of which something was waived, sorted')),
+    unusedWaivers: z.int().check(z.gte(0)),
   }),
   z.strictObject({ verdict: z.literal('invalid'), code: codeSchema }),
 ]);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { digestTextSchema, judgementSchema, sortedCodes, type VectorCase } from '../../kind.ts';
@@ -6,9 +6,11 @@ import { digestTextSchema, judgementSchema, sortedCodes, type VectorCase } from 
 export const inputSchema = z.strictObject({
   files: z
     .record(z.string(), z.string())
-    .describe('manifest.json and receipts of one mirror as text, by path from its root'),
-  single: z.string().optional().describe('the path of a receipt that is verified by itself'),
-  expectHead: digestTextSchema.optional().describe('the digest of a receipt that the chain must hold'),
+    .check(z.describe('manifest.json and receipts of one mirror as text, by path from its root')),
+  single: z.optional(z.string()).check(z.describe('the path of a receipt that is verified by itself')),
+  expectHead: z
+    .optional(digestTextSchema)
+    .check(z.describe('the digest of a receipt that the chain must hold')),
 });
 
 export const expectedSchema = judgementSchema(['valid', 'invalid']);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { JsonObject } from '../../../src/bytes/json/parse.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
@@ -10,18 +10,17 @@ import { T } from '../../make/run.ts';
 import { envelope, payloadOf } from '../dsse/case.ts';
 
 export const inputSchema = z.strictObject({
-  envelope: z.string().describe('the envelope as text; its bytes are the UTF-8 of it'),
-  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  envelope: z.string().check(z.describe('the envelope as text; its bytes are the UTF-8 of it')),
+  trust: z.optional(z.string()).check(z.describe('the trust store as JSON text; absent when none is given')),
   asOfMs: z.int(),
-  threshold: z.int().optional().describe('how many different keys must have signed; default 1'),
-  verifierId: z.string().optional().describe('the verifier that is expected'),
-  resourceUri: z.string().optional().describe('the resource that is expected'),
-  policyDigest: digestTextSchema.optional().describe('the digest of the policy that is expected'),
+  threshold: z.optional(z.int()).check(z.describe('how many different keys must have signed; default 1')),
+  verifierId: z.optional(z.string()).check(z.describe('the verifier that is expected')),
+  resourceUri: z.optional(z.string()).check(z.describe('the resource that is expected')),
+  policyDigest: z.optional(digestTextSchema).check(z.describe('the digest of the policy that is expected')),
   inputs: z
-    .array(digestTextSchema)
-    .optional()
-    .describe('the digests of the manifests that it must be about, all of them'),
-  maxAgeMs: z.int().optional().describe('how old it may be'),
+    .optional(z.array(digestTextSchema))
+    .check(z.describe('the digests of the manifests that it must be about, all of them')),
+  maxAgeMs: z.optional(z.int()).check(z.describe('how old it may be')),
 });
 const RESULTS = ['valid', 'not_judged', 'invalid'] as const;
 export const expectedSchema = judgementSchema(RESULTS);

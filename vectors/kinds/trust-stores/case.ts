@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
@@ -6,7 +6,9 @@ import { VALID, type VectorCase, accepts, base64Schema, refused } from '../../ki
 import { base64Of, utf8 } from '../../make/bytes.ts';
 import { ISSUER, keyId, storeKey, storeText } from '../../make/keys.ts';
 
-export const inputSchema = z.strictObject({ base64: base64Schema.describe('the bytes of the trust store') });
+export const inputSchema = z.strictObject({
+  base64: base64Schema.check(z.describe('the bytes of the trust store')),
+});
 
 export const expectedSchema = accepts(
   z.strictObject({

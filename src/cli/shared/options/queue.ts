@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { canonicalBytes, digestOf, type JsonValue } from '../../../bytes/index.ts';
 import { type Code, codeEntry } from '../../../codes/index.ts';
 import {
@@ -117,7 +117,7 @@ const workerSchema = z.object({ worker: z.string() });
 const failedSchema = z.object({
   code: codeSchema,
   message: z.string(),
-  details: z.record(z.string(), z.unknown()).exactOptional(),
+  details: z.exactOptional(z.record(z.string(), z.unknown())),
 });
 
 /** The workers that ended a piece of work, each once. */

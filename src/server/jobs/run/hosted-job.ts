@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { OperationError } from '../../../contract/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../context.ts';
@@ -28,8 +28,8 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
   readonly deadlineAtMs: NonNullable<JobHandler['deadlineAtMs']>;
   /** What the runner is handed. */
   readonly read: (reads: Reads, job: Job) => Promise<J>;
-  readonly progress: z.ZodType<P>;
-  readonly outcome: z.ZodType<S | RunnerFailure>;
+  readonly progress: z.ZodMiniType<P>;
+  readonly outcome: z.ZodMiniType<S | RunnerFailure>;
   /** What of a report contradicts the job: it fails with this error, and the report is not stored. */
   readonly check: (handed: J, reported: Reported<P, S>) => OperationError | undefined;
   /** Stores progress. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { defined } from '../../../bytes/index.ts';
 import { type HostedRun, runIdentitySchema } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
@@ -106,7 +106,7 @@ function identityIssues(
   pinned: PinnedIdentity,
   reported: RunIdentity | undefined,
   path: readonly string[],
-): z.ZodError['issues'] {
+): z.core.$ZodError['issues'] {
   if (reported === undefined) return [];
   const isWhole = pinned.targetId !== undefined;
   return INPUTS.filter(

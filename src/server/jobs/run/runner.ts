@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   type AuthoringSession,
   type AuthoringTurn,
@@ -55,26 +55,26 @@ export type RerunJob = Common & {
 export type RunnerJob = TurnJob | RerunJob;
 
 const turnFacts = z.object({
-  ...authoringTurnSchema.pick({ agentSessionId: true, actualModel: true }).shape,
-  turnsUsed: z.int().min(0).optional(),
-  estimatedCostUsd: z.number().min(0).optional(),
+  ...z.pick(authoringTurnSchema, { agentSessionId: true, actualModel: true }).shape,
+  turnsUsed: z.optional(z.int().check(z.gte(0))),
+  estimatedCostUsd: z.optional(z.number().check(z.gte(0))),
 });
 
 /** The progress that a turn can report. */
 export const turnProgressSchema = z.strictObject(turnFacts.shape);
 /** The progress that a rerun can report; `session: 'ready'` once its world can be used. */
 export const rerunProgressSchema = z.strictObject({
-  ...hostedRunSchema.pick({ identity: true, pendingInteraction: true }).shape,
-  session: z.literal('ready').optional(),
+  ...z.pick(hostedRunSchema, { identity: true, pendingInteraction: true }).shape,
+  session: z.optional(z.literal('ready')),
 });
 
 const runnerFailureSchema = z.strictObject({
   outcome: z.literal('failed'),
   /** The error of the operation; the rest of it has defaults. */
   error: z.strictObject({
-    ...operationErrorSchema.pick({ code: true, message: true, issues: true, details: true }).shape,
-    source: operationErrorSchema.shape.source.default('framework'),
-    retryable: z.boolean().default(false),
+    ...z.pick(operationErrorSchema, { code: true, message: true, issues: true, details: true }).shape,
+    source: z._default(operationErrorSchema.shape.source, 'framework'),
+    retryable: z._default(z.boolean(), false),
   }),
 });
 
@@ -82,18 +82,18 @@ export const turnOutcomeSchema = z.discriminatedUnion('outcome', [
   z.strictObject({
     outcome: z.literal('succeeded'),
     ...turnFacts.shape,
-    ...authoringTurnSchema.pick({ proposalId: true, resultText: true }).shape,
+    ...z.pick(authoringTurnSchema, { proposalId: true, resultText: true }).shape,
   }),
   runnerFailureSchema,
 ]);
 /** The evidence of a rerun: the bytes of its signed part, or the path of that file. */
-const rerunEvidenceSchema = z.union([z.instanceof(Uint8Array), z.string().min(1)]);
+const rerunEvidenceSchema = z.union([z.instanceof(Uint8Array), z.string().check(z.minLength(1))]);
 
 export const rerunOutcomeSchema = z.discriminatedUnion('outcome', [
   z.strictObject({
     outcome: z.literal('succeeded'),
     result: runResultSchema,
-    evidence: rerunEvidenceSchema.optional(),
+    evidence: z.optional(rerunEvidenceSchema),
   }),
   runnerFailureSchema,
 ]);
@@ -137,7 +137,7 @@ const MAX_ISSUES = 20;
 export const outcomeError = (
   code: Code,
   message: string,
-  issues: z.ZodError['issues'] = [],
+  issues: z.core.$ZodError['issues'] = [],
 ): OperationError => ({
   ...operationError(code, message),
   issues: issues.slice(0, MAX_ISSUES).map(({ code: issueCode, message: issueMessage, path }) => ({
@@ -151,7 +151,7 @@ const MALFORMED = 'the outcome of the runner is malformed';
 
 /** Parses the outcome of a runner; a malformed one becomes an error. */
 export function parseOutcome<S extends RunnerSuccess>(
-  schema: z.ZodType<S | RunnerFailure>,
+  schema: z.ZodMiniType<S | RunnerFailure>,
   outcome: unknown,
 ): { readonly outcome: S } | { readonly error: OperationError } {
   const typed = schema.safeParse(outcome);
@@ -161,7 +161,7 @@ export function parseOutcome<S extends RunnerSuccess>(
 }
 
 /** Parses the progress that a runner reports. @throws TypeError when it is malformed */
-export function parseProgress<T>(schema: z.ZodType<T>, reported: unknown): T {
+export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T {
   const typed = schema.safeParse(reported);
   if (typed.success) return typed.data;
   const [issue] = typed.error.issues;

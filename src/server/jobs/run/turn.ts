@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { defined } from '../../../bytes/index.ts';
 import type { AuthoringSession, AuthoringTurn } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
