@@ -73,6 +73,7 @@ export default defineConfig({
     'unicorn/require-post-message-target-origin': 'off', // for windows; ours are worker ports
     'typescript/no-unsafe-type-assertion': 'off',
     'no-await-in-loop': 'off',
+    'no-underscore-dangle': ['error', { allow: ['_default'] }], // of zod/mini
   },
   overrides: [
     ...rooms,

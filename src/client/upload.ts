@@ -1,5 +1,5 @@
 import { defined, digestOf } from '../bytes/index.ts';
-import type { ZodType } from 'zod/mini';
+import type { ZodMiniType } from 'zod/mini';
 import { operations, type Result } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { readFailure, readJson } from './http/answer.ts';
@@ -64,7 +64,7 @@ type Request = {
 
 /** One request to the address, which is the credential: no token is sent. */
 async function request<T>(
-  schema: ZodType<T>,
+  schema: ZodMiniType<T>,
   { method, headers = {}, body }: Request,
   { url, settings, signal }: Sending,
 ): Promise<T> {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Digest } from '../bytes/index.ts';
-import { textSchema } from './scalars.ts';
+import { narrowText, textSchema } from './scalars.ts';
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
 
@@ -30,8 +30,8 @@ export const pendingEventIdSchema = chosenByCaller('pending');
 export const digestSchema = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
 
 /** The same in our own documents, typed as a `Digest`. */
-export const typedDigestSchema = digestSchema.check(
-  z.refine((text): text is Digest => text.startsWith('sha256:')),
+export const typedDigestSchema = narrowText(digestSchema, (text): text is Digest =>
+  text.startsWith('sha256:'),
 );
 
 /**

@@ -18,8 +18,10 @@ export {
   countSchema,
   decimalBytesSchema,
   msSchema,
+  narrowText,
   positiveIntegerSchema,
   schemaVersionSchema,
   textSchema,
 } from './scalars.ts';
 export * from './resources/session.ts';
+export { typeValue } from './type-value.ts';

@@ -26,6 +26,16 @@ export const decimalBytesSchema = z.string().check(z.regex(/^(?:0|[1-9][0-9]{0,3
 /** An object whose members the API does not specify; they are kept. */
 export const openObjectSchema = z.looseObject({});
 
+/** The same text, typed as what a guard lets through. */
+export const narrowText = <T extends string>(
+  schema: z.ZodMiniString<string>,
+  guard: (text: string) => text is T,
+  params?: Parameters<typeof z.refine>[1],
+): z.ZodMiniType<T, string> => {
+  const refined: z.ZodMiniType<string, string> = schema.check(z.refine(guard, params));
+  return refined as z.ZodMiniType<T, string>;
+};
+
 /** Text of `min` to `max` characters, counted as JSON Schema counts them: in code points. */
 export const textSchema = (min: number, max: number) =>
   z.string().check(

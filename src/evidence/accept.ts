@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 /** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
 export type Acceptor = (value: unknown) => boolean;
 
-type Check = z.core.$ZodCheck<never>;
+type Check = z.core.$ZodCheck;
 /** What the walk below reads of a schema and of a check. */
 type Def = z.core.$ZodTypeDef & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
@@ -64,10 +64,14 @@ export function compileAcceptor(schema: z.core.$ZodType): Acceptor {
   return (value) => accept(value) && checks.every((check) => check(value));
 }
 
+/** Checks that say something of a schema and check nothing. */
+const NOTES: ReadonlySet<string> = new Set(['describe', 'meta']);
+
 /** The checks of a schema; a format, such as that of an integer, is a check of itself. */
 const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
   const own = insideOf(schema).traits.has('$ZodCheck') ? [schema as typeof schema & Check] : [];
-  return [...own, ...(defOf(schema).checks ?? [])];
+  const added = defOf(schema).checks ?? [];
+  return [...own, ...added.filter((check) => !NOTES.has(insideOf(check).def.check))];
 };
 
 function compileCheck(check: Check): Acceptor {

@@ -8,6 +8,7 @@ import {
   parseCanonicalJson,
   parseJson,
 } from '../bytes/index.ts';
+import { typeValue } from '../contract/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { type Acceptor, compileAcceptor } from './accept.ts';
@@ -102,7 +103,7 @@ export function typeDocument<T>(value: unknown, kind: Pick<DocumentKind<T>, 'sch
     const issues = listRowIssues(value, member, schema);
     if (issues.length > 0) throw brokenDocument(kind.code, issues);
   }
-  const result = kind.schema.safeParse(value);
+  const result = typeValue(kind.schema, value);
   if (result.success) return result.data;
   throw brokenDocument(kind.code, listIssues(result.error, []));
 }
@@ -119,7 +120,7 @@ function listRowIssues(value: unknown, member: string, row: z.ZodMiniType): Docu
   const issues: DocumentIssue[] = [];
   if (list.length <= MAX_ROW_ISSUES) return issues;
   for (let i = 0; i < list.length && issues.length < MAX_ROW_ISSUES; i++) {
-    const { error } = row.safeParse(list[i]);
+    const { error } = typeValue(row, list[i]);
     if (error !== undefined) issues.push(...listIssues(error, [member, i]));
   }
   return issues;

@@ -1,5 +1,10 @@
 import * as z from 'zod/mini';
-import { atMsSchema as atMs, countSchema as count, typedDigestSchema as digest } from '../contract/index.ts';
+import {
+  atMsSchema as atMs,
+  countSchema as count,
+  narrowText,
+  typedDigestSchema as digest,
+} from '../contract/index.ts';
 import {
   bundleReportSchema,
   codeSchema as code,
@@ -16,13 +21,10 @@ export type Answer = (typeof ANSWERS)[number];
 
 // A pattern in the JSON Schema, because a later release has more rules.
 export interface RuleSchema extends z.ZodMiniType<RuleId, string> {}
-const rule: RuleSchema = z
-  .string()
-  .check(
-    z.regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/),
-    z.refine(isRule),
-    z.describe('the member of the policy'),
-  );
+const rule: RuleSchema = narrowText(
+  z.string().check(z.regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/)),
+  isRule,
+).check(z.describe('the member of the policy'));
 
 const waiver = {
   reason: z.string(),

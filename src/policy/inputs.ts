@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Digest } from '../bytes/index.ts';
 import { isCode } from '../codes/index.ts';
-import { typedDigestSchema as digest } from '../contract/index.ts';
+import { narrowText, typedDigestSchema as digest } from '../contract/index.ts';
 import {
   type BundleReport,
   bundleReportSchema,
@@ -10,7 +10,7 @@ import {
 } from '../verify/index.ts';
 
 const failureSchema = z.strictObject({
-  code: z.string().check(z.refine(isCode, { error: 'must be a code', abort: true })),
+  code: narrowText(z.string(), isCode, { error: 'must be a code', abort: true }),
   message: z.string(),
   path: z.exactOptional(z.string()),
 });

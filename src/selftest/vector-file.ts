@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { typeValue } from '../contract/index.ts';
 import { parseJson } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -36,7 +37,7 @@ export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
  * @throws DrillproofError `selftest.VECTORS_INVALID`
  */
 export function parseVectorFile(bytes: Uint8Array, name: string): VectorFile {
-  const file = fileSchema.safeParse(jsonOf(bytes, name));
+  const file = typeValue(fileSchema, jsonOf(bytes, name));
   if (!file.success) throw invalid(name, firstIssue(file.error));
   const { cases, numberOfCases } = file.data;
   if (cases.length !== numberOfCases)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalBytes, fromBase64, parseJson, toBase64, toUtf8 } from '../bytes/index.ts';
-import { textSchema } from '../contract/index.ts';
+import { textSchema, typeValue } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { pointer } from './faults.ts';
 import { signChecked, type Signer } from './key/signer.ts';
@@ -43,7 +43,11 @@ const base64Schema = z.pipe(
     const mixed = /[-_]/.test(value) && /[+/]/.test(value);
     const bytes = mixed ? undefined : fromBase64(value.replaceAll('-', '+').replaceAll('_', '/'));
     if (bytes !== undefined) return bytes;
-    context.addIssue('must be base64 of one alphabet, padded, without white space, its spare bits zero');
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message: 'must be base64 of one alphabet, padded, without white space, its spare bits zero',
+    });
     return z.NEVER;
   }),
 );
@@ -75,7 +79,7 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
   const many = manySchema.safeParse(value).data?.signatures.length ?? 0;
   if (many > maxSignatures)
     throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, more than ${maxSignatures}`);
-  const read = envelopeSchema.safeParse(value);
+  const read = typeValue(envelopeSchema, value);
   if (!read.success) throw invalid(read.error);
   const { payloadType, payload, signatures } = read.data;
   const [first, ...rest] = signatures;

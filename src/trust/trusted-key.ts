@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { compareUtf8, defined, type Digest, type JsonObject, type JsonValue } from '../bytes/index.ts';
-import { msSchema, textSchema } from '../contract/index.ts';
+import { msSchema, textSchema, typeValue } from '../contract/index.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';
@@ -89,7 +89,7 @@ export function readTrustedKey(
   if (!isObject(jwk))
     return { faults: [{ code: 'trust.STORE_INVALID', path, message: 'a key is an object' }] };
   const ec = readEcJwk(jwk, 'verify', path, EXTENSIONS);
-  const members = trustedKeySchema.safeParse(jwk);
+  const members = typeValue(trustedKeySchema, jwk);
   if (members.success && 'point' in ec) {
     const { kid, use: _use, alg: _alg, compromised = true, ...rest } = members.data;
     return { key: Object.freeze({ ...rest, keyId: kid, point: ec.point, compromised }) };

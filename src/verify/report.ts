@@ -5,6 +5,7 @@ import {
   countSchema as count,
   reproductionSchema,
   typedDigestSchema as digest,
+  narrowText,
 } from '../contract/index.ts';
 import { type CheckId, isCheckId } from './checks.ts';
 
@@ -30,19 +31,17 @@ export const DEPTHS = ['full', 'digest'] as const;
  */
 export type Depth = (typeof DEPTHS)[number];
 
-export const codeSchema: CodeSchema = z
-  .string()
-  .check(
-    z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/),
-    z.refine(isCode),
-    z.describe('a row of docs/codes.md'),
-  );
+export const codeSchema: CodeSchema = narrowText(
+  z.string().check(z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)),
+  isCode,
+).check(z.describe('a row of docs/codes.md'));
 export const codeClassSchema = z.enum(CODE_CLASSES);
 export const severitySchema = z.enum(SEVERITIES);
 
-export const checkIdSchema: CheckIdSchema = z
-  .string()
-  .check(z.regex(/^[a-z-]+\.[a-z-]+$/), z.refine(isCheckId), z.describe('a check of docs/codes.md'));
+export const checkIdSchema: CheckIdSchema = narrowText(
+  z.string().check(z.regex(/^[a-z-]+\.[a-z-]+$/)),
+  isCheckId,
+).check(z.describe('a check of docs/codes.md'));
 
 const checkSchema = z.strictObject({
   id: checkIdSchema,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromJSONSchema } from 'zod';
 import * as z from 'zod/mini';
 import {
   controlErrors,
@@ -88,7 +89,7 @@ function validatorOf(schema: Json): z.ZodMiniType {
   const known = validators.get(key);
   if (known !== undefined) return known;
   const whole: unknown = { ...JSON.parse(key.replaceAll(REF, '#/$defs/')), $defs: definitions };
-  const made = z.fromJSONSchema(whole as Parameters<typeof z.fromJSONSchema>[0]);
+  const made = fromJSONSchema(whole as Parameters<typeof fromJSONSchema>[0]);
   validators.set(key, made);
   return made;
 }
@@ -271,7 +272,7 @@ for (const { name, make } of await listStores(isDeep)) {
             value !== '' &&
               value !== '.' &&
               value !== '..' &&
-              !(schema instanceof z.ZodType && schema.safeParse(value).success),
+              !(schema !== undefined && z.safeParse(schema, value).success),
           );
           const response = await send(operation, { ...request, params, query });
           await expectDescribed(operation, response.clone());

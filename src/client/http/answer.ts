@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { collectBytes, formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
-import { errorEnvelopeSchema } from '../../contract/index.ts';
+import { errorEnvelopeSchema, typeValue } from '../../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { bodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
@@ -24,7 +24,7 @@ export async function readJson<T>(
 ): Promise<T> {
   const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.jsonBytes);
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
-  const result = schema.safeParse(parseAnswer(bytes, response.status));
+  const result = typeValue(schema, parseAnswer(bytes, response.status));
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
   throw new TransportError(

@@ -1,6 +1,6 @@
 import { canonicalJson, defined, formatJsonPointer } from '../../bytes/index.ts';
 import type * as z from 'zod/mini';
-import { fillPath, idempotencyKeySchema, type Operation } from '../../contract/index.ts';
+import { fillPath, idempotencyKeySchema, type Operation, typeValue } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { WireRequest } from './exchange.ts';
 import type { Settings } from '../options.ts';
@@ -65,7 +65,7 @@ function divide(row: Operation, input: object): Divided {
 }
 
 function issuesOf(schema: z.ZodMiniType | undefined, value: unknown): RequestIssue[] {
-  const result = schema?.safeParse(value);
+  const result = schema && typeValue(schema, value);
   if (result === undefined || result.success) return [];
   return result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { defined } from '../../bytes/index.ts';
 import { idempotencyKeySchema } from '../identifiers.ts';
 import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './responses.ts';
@@ -232,6 +233,6 @@ const parametersIn = (place: 'path' | 'query', { shape }: Operation['params']): 
   Object.entries(shape).map(([name, schema]) => ({
     name,
     in: place,
-    required: !schema.safeParse(undefined).success,
+    required: !z.safeParse(schema, undefined).success,
     schema: inlineSchema(schema),
   }));

@@ -98,7 +98,7 @@ export function referenceTo(schema: z.ZodMiniType): { $ref: string } {
 }
 
 /** The schema of a single value, written in place: as what it is after decoding, defaults included. */
-export const inlineSchema = (schema: z.ZodMiniType): JsonSchema =>
+export const inlineSchema = (schema: z.core.$ZodType): JsonSchema =>
   withoutIdentity(z.toJSONSchema(schema, { io: 'output' }));
 
 /** All named schemas, by name. */

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
-import { typedDigestSchema as digest } from '../../contract/index.ts';
+import { narrowText, typedDigestSchema as digest, typeValue } from '../../contract/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
-import { describeIssue, listIssues } from './issues.ts';
+import { listIssues } from './issues.ts';
 import { parseValue } from './parse.ts';
 import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
@@ -36,12 +36,12 @@ const caseSchema = z.strictObject({
   answer: z.enum(ANSWERS),
   rules: z.exactOptional(
     z.partialRecord(
-      z.string().check(z.refine(isRule, { error: 'must be a rule', abort: true })),
+      narrowText(z.string(), isRule, { error: 'must be a rule', abort: true }),
       z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
     ),
   ),
   codes: z
-    .exactOptional(z.array(z.string().check(z.refine(isCode, { error: 'must be a code', abort: true }))))
+    .exactOptional(z.array(narrowText(z.string(), isCode, { error: 'must be a code', abort: true })))
     .check(z.describe('codes of all violations that are not waived, each once')),
 });
 
@@ -58,7 +58,7 @@ export type PolicyCase = z.infer<typeof caseSchema>;
 /** @throws DrillproofError `policy.INVALID` */
 export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase[] {
   const { value, lineOf } = parseValue(bytes, path);
-  const result = casesSchema.safeParse(value, { error: describeIssue });
+  const result = typeValue(casesSchema, value);
   if (result.success) return result.data.cases;
   const issues = result.error.issues
     .flatMap((issue) => listIssues(issue))

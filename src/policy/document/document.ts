@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { didYouMean, type JsonValue } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
-import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
+import { digestSchema, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN } from './issues.ts';
 import { parametersSchema } from './parameters.ts';
@@ -53,12 +53,10 @@ const rangeSchema = z
   .check(z.describe('exactly so many, or from min to max'));
 
 const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
-const digest = z
-  .string()
-  .check(
-    z.regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 characters of 0-9 a-f'),
-    z.refine(isDigest),
-  );
+const digest = narrowText(
+  z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 characters of 0-9 a-f')),
+  isDigest,
+);
 
 const distinct = z.int().check(z.gte(1), z.lte(64));
 const percent = z.int().check(z.gte(1), z.lte(100));
@@ -71,12 +69,10 @@ const moment = z.string().check(
   ),
 );
 
-const knownCode = z
-  .string()
-  .check(
-    z.refine(isCode, { abort: true, error: ({ input }) => noSuchCode(String(input)) }),
-    z.describe('a row of docs/codes.md'),
-  );
+const knownCode = narrowText(z.string(), isCode, {
+  abort: true,
+  error: ({ input }) => noSuchCode(String(input)),
+}).check(z.describe('a row of docs/codes.md'));
 
 function noSuchCode(code: string): string {
   const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
@@ -115,13 +111,11 @@ const waiverSchema = closed({
   z.describe('lifts what one rule finds by one code of one subject, and makes nothing else true'),
 );
 
-const knownRule = z.string().check(
-  z.refine(isRule, {
-    abort: true,
-    error: ({ input }) =>
-      `there is no rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
-  }),
-);
+const knownRule = narrowText(z.string(), isRule, {
+  abort: true,
+  error: ({ input }) =>
+    `there is no rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
+});
 const enforcementSchema = z
   .partialRecord(
     knownRule,

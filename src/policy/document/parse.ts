@@ -2,7 +2,8 @@ import { BYTES, checkArguments, fromUtf8, type JsonValue, parseJson, TEXT } from
 import { DrillproofError } from '../../errors.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { isNewer, policySchema, type PolicyDocument } from './document.ts';
-import { describeIssue, listIssues } from './issues.ts';
+import { typeValue } from '../../contract/index.ts';
+import { listIssues } from './issues.ts';
 import { bindParameters, type ParameterValues } from './parameters.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -43,7 +44,7 @@ export type ParsedLayer = {
 export function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): ParsedLayer {
   const { value, lineOf } = parseValue(bytes, path);
   const bound = bindParameters(value, values);
-  const result = policySchema.safeParse(bound.value, { error: describeIssue });
+  const result = typeValue(policySchema, bound.value);
   if (result.success && bound.issues.length === 0)
     return { document: result.data, written: withoutSchema(value), unused: bound.unused };
   const all = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue))];

@@ -79,7 +79,11 @@ const timestamp = z.pipe(
     const ms = TIMESTAMP.test(value) ? new Date(value).getTime() : Number.NaN;
     // A 30 February is taken for 2 March elsewhere.
     if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === value.slice(0, 19)) return ms;
-    context.addIssue('must be a time of RFC 3339 in UTC, such as 2026-11-21T12:00:00Z');
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message: 'must be a time of RFC 3339 in UTC, such as 2026-11-21T12:00:00Z',
+    });
     return z.NEVER;
   }),
 );

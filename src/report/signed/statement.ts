@@ -47,10 +47,12 @@ const predicate = {
     .exactOptional(typedDigestSchema)
     .check(z.describe('SHA-256 of the payload of the envelope before it; absent for the first')),
 };
-const chained = ({ sequence, previous }: { sequence: number; previous?: Digest }): boolean =>
-  (sequence === 1) === (previous === undefined);
+const chained = z.refine<{ sequence: number; previous?: Digest }>(
+  ({ sequence, previous }) => (sequence === 1) === (previous === undefined),
+  { path: ['previous'], message: 'the first report alone follows no other' },
+);
 
-const statementOf = <R extends z.ZodMiniType>(report: R) =>
+const statementOf = <P extends z.ZodMiniType>(signed: P) =>
   z.strictObject({
     _type: z.literal('https://in-toto.io/Statement/v1'),
     subject: z.tuple([
@@ -60,18 +62,21 @@ const statementOf = <R extends z.ZodMiniType>(report: R) =>
       }),
     ]),
     predicateType: z.literal(REPORT_PREDICATE_TYPE),
-    predicate: z
-      .strictObject({ ...predicate, report })
-      .check(z.refine(chained, { path: ['previous'], message: 'the first report alone follows no other' })),
+    predicate: signed,
   });
 
 /** The statement as its schema is published: the report follows the schema of its kind. */
 export const signedReportSchema = statementOf(
   z
-    .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
-    .check(z.describe('a report, by the schema of its kind')),
+    .strictObject({
+      ...predicate,
+      report: z
+        .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
+        .check(z.describe('a report, by the schema of its kind')),
+    })
+    .check(chained),
 );
-const statementSchema = statementOf(anyReport);
+const statementSchema = statementOf(z.strictObject({ ...predicate, report: anyReport }).check(chained));
 
 /** A signed report as its statement says; no signature is verified. */
 export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 'schemaVersion'> & {

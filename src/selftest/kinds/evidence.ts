@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { narrowText } from '../../contract/index.ts';
 import {
   compareUtf8,
   type Digest,
@@ -30,7 +31,7 @@ const common = {
   asOfMs: z.int(),
   expect: z.optional(
     z.object({
-      manifestDigest: z.exactOptional(z.string().check(z.refine(isDigest))),
+      manifestDigest: z.exactOptional(narrowText(z.string(), isDigest)),
       evidenceExportId: z.exactOptional(z.string()),
       organizationId: z.exactOptional(z.string()),
       projectId: z.exactOptional(z.string()),

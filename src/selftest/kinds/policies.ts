@@ -20,7 +20,7 @@ import {
   verifyPart,
 } from '../../verify/index.ts';
 import { type Kind, defineKind, reportOutcome, type Outcome, refusal, bytesOfBase64 } from '../outcome.ts';
-import { digestSchema } from '../../contract/index.ts';
+import { digestSchema, narrowText } from '../../contract/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { SECOND_OPINION } from './documents.ts';
 
@@ -79,7 +79,7 @@ const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 const chainShape = z.object({
   files: z.record(z.string(), z.string()),
   single: z.optional(z.string()),
-  expectHead: z.optional(z.string().check(z.refine(isDigest))),
+  expectHead: z.optional(narrowText(z.string(), isDigest)),
 });
 
 async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {

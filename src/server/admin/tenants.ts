@@ -6,6 +6,7 @@ import {
   type Permission,
   permissions as allPermissions,
   projectIdSchema,
+  typeValue,
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { newToken, tokenHash } from '../http/tokens.ts';
@@ -31,7 +32,7 @@ export type TokenInput = {
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
 
 function assertValid(what: string, schema: z.ZodMiniType, value: unknown): void {
-  const result = schema.safeParse(value);
+  const result = typeValue(schema, value);
   if (!result.success)
     throw refused(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { formatJsonPointer } from '../../bytes/index.ts';
-import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
+import { idempotencyKeySchema, type Operation, typeValue } from '../../contract/index.ts';
 import { ControlError, type RequestIssue } from './envelope.ts';
 
 /** A request as it arrived, each part still untyped. */
@@ -17,7 +17,7 @@ function issuesOf(
   schema: z.ZodMiniType,
   value: unknown,
 ): { issues: RequestIssue[]; value: unknown } {
-  const result = schema.safeParse(value);
+  const result = typeValue(schema, value);
   if (result.success) return { issues: [], value: result.data };
   const issues = result.error.issues.map(({ path, code, message }) => ({
     path: formatJsonPointer([part, ...path]),

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { evidenceBundleSchema, localReportItemSchema } from '../../contract/index.ts';
 import {
   column,

@@ -10,6 +10,7 @@ import {
   runIdentitySchema,
   runResultSchema,
   type WorldSession,
+  typeValue,
 } from '../../../contract/index.ts';
 import type { Code } from '../../../codes/index.ts';
 import { operationError } from '../handler.ts';
@@ -154,7 +155,7 @@ export function parseOutcome<S extends RunnerSuccess>(
   schema: z.ZodMiniType<S | RunnerFailure>,
   outcome: unknown,
 ): { readonly outcome: S } | { readonly error: OperationError } {
-  const typed = schema.safeParse(outcome);
+  const typed = typeValue(schema, outcome);
   if (!typed.success) return { error: outcomeError('control.RUNNER_FAILED', MALFORMED, typed.error.issues) };
   if (typed.data.outcome === 'failed') return { error: { schemaVersion: 1, ...typed.data.error } };
   return { outcome: typed.data };
@@ -162,7 +163,7 @@ export function parseOutcome<S extends RunnerSuccess>(
 
 /** Parses the progress that a runner reports. @throws TypeError when it is malformed */
 export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T {
-  const typed = schema.safeParse(reported);
+  const typed = typeValue(schema, reported);
   if (typed.success) return typed.data;
   const [issue] = typed.error.issues;
   throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
