@@ -378,10 +378,20 @@ export const policySchema = closed({
   waivers: z.exactOptional(z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS)))),
 });
 
-/** The schemas of values for which a parameter can stand; `describe` copies a schema and keeps its definition. */
-export const PARAMETRIC: ReadonlySet<unknown> = new Set(
-  [conditionSchema, whole, digest, distinct, percent, duration].map((schema) => schema.def),
-);
+const PARAMETRIC: ReadonlySet<unknown> = new Set([
+  conditionSchema,
+  whole,
+  digest,
+  distinct,
+  percent,
+  duration,
+]);
+
+/** Whether a parameter can replace a value of this schema. A check, such as a description, makes a copy of a schema. */
+export const isParametric = (schema: z.core.$ZodType): boolean => {
+  const { _zod: inside } = schema;
+  return PARAMETRIC.has(schema) || (inside.parent !== undefined && isParametric(inside.parent));
+};
 
 /** Whether a document is of a later version of the format. */
 export const isNewer = (value: JsonValue): boolean =>

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PARAMETRIC, policySchema } from './document.ts';
+import { isParametric, policySchema } from './document.ts';
 
 /** The published JSON Schema of a policy. */
 export const POLICY_SCHEMA_ROW = {
@@ -25,7 +25,7 @@ export function formatSchema({ name, version, title, description, schema }: Sche
     io: 'input',
     reused: schema === policySchema ? 'ref' : 'inline',
     override({ zodSchema, jsonSchema }) {
-      if (schema !== policySchema || !('def' in zodSchema) || !PARAMETRIC.has(zodSchema.def)) return;
+      if (schema !== policySchema || !isParametric(zodSchema)) return;
       const value = { ...jsonSchema };
       for (const member of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, member);
       Object.assign(jsonSchema, { anyOf: [value, PARAM] });
