@@ -1,6 +1,6 @@
 /**
  * `drillproof/contract`: the control API as one table of operations, the resources that it answers with, and the
- * OpenAPI document that is derived from them. Schemas are zod schemas; types are inferred from them.
+ * OpenAPI document that is derived from them. Schemas are those of zod/mini; types are inferred from them.
  */
 export {
   type AssertionResult,

@@ -1,6 +1,6 @@
 /**
  * The wire of the control API: identifiers, resources, the error envelope, and the operations as one table, from which
- * the OpenAPI document is made. Schemas are zod schemas; types are inferred from them.
+ * the OpenAPI document is made. Schemas are those of zod/mini; types are inferred from them.
  */
 export * from './resources/evidence.ts';
 export * from './resources/authoring.ts';
