@@ -126,21 +126,14 @@ export type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
+const isPresent = ([, value]: readonly [name: string, value: unknown]): boolean => value !== undefined;
+
 /**
  * An object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for: the same object when it
- * has none, so pass a new one.
+ * has none, so pass a new one. An object that got many members one by one would take four times the memory.
  */
 export function defined<T extends object>(members: T): Defined<T> {
-  const names = Object.keys(members) as (keyof T)[];
-  let present: Partial<T> | undefined;
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at]!;
-    if (members[name] !== undefined) {
-      if (present !== undefined) present[name] = members[name];
-    } else if (present === undefined) {
-      present = {};
-      for (const earlier of names.slice(0, at)) present[earlier] = members[earlier];
-    }
-  }
-  return (present ?? members) as unknown as Defined<T>;
+  const entries = Object.entries(members);
+  const present = entries.every(isPresent) ? members : Object.fromEntries(entries.filter(isPresent));
+  return present as unknown as Defined<T>;
 }

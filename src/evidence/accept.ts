@@ -93,6 +93,13 @@ function acceptValues(schema: z.core.$ZodType): Acceptor {
   return (value) => values?.has(value as string) === true;
 }
 
+/** Members of a prototype count too, so that a changed one is never accepted. */
+function countMembers(value: object): number {
+  let count = 0;
+  for (const name in value) if (name !== undefined) count++;
+  return count;
+}
+
 function acceptMembers({ shape, catchall }: Def): Acceptor {
   const members = Object.entries(shape).map(([name, schema]) => ({
     name,
@@ -113,6 +120,6 @@ function acceptMembers({ shape, catchall }: Def): Acceptor {
       else present++;
     }
     // The schema leaves a member named __proto__ out of an open object.
-    return closed ? Object.keys(value).length === present : !Object.hasOwn(value, '__proto__');
+    return closed ? countMembers(value) === present : !Object.hasOwn(value, '__proto__');
   };
 }

@@ -35,7 +35,7 @@ export type EvidenceLimits = {
 };
 
 /** The limits that apply if the caller gives none: bytes, and counts of values, parts, objects and files. */
-export const DEFAULT_LIMITS: EvidenceLimits = {
+export const DEFAULT_LIMITS: EvidenceLimits = Object.freeze({
   manifestBytes: 64 * 1024 * 1024,
   documentBytes: 1024 * 1024,
   runResultBytes: 64 * 1024 * 1024,
@@ -43,7 +43,7 @@ export const DEFAULT_LIMITS: EvidenceLimits = {
   parts: 10_000,
   objects: 99_998,
   files: 50_000,
-};
+});
 
 /** What an argument that has some of these limits may be. */
 export const EVIDENCE_LIMITS: Kind = amountsOf(DEFAULT_LIMITS);
@@ -79,8 +79,8 @@ export type DocumentParser<T> = (bytes: Uint8Array, limits?: Partial<EvidenceLim
 export const documentParser = <T>(kind: DocumentKind<T>): DocumentParser<T> => {
   let accepts: Acceptor | undefined;
   return (bytes, limits = DEFAULT_LIMITS) => {
-    checkArguments(KINDS, { bytes, limits });
-    const all = { ...DEFAULT_LIMITS, ...limits };
+    if (!(bytes instanceof Uint8Array) || limits !== DEFAULT_LIMITS) checkArguments(KINDS, { bytes, limits });
+    const all = limits === DEFAULT_LIMITS ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...limits };
     const jsonLimits = { maxBytes: all[kind.limit], maxValues: all.jsonValues };
     const value = kind.canonical ? parseCanonicalJson(bytes, jsonLimits) : parseJson(bytes, jsonLimits);
     accepts ??= compileAcceptor(kind.schema);

@@ -5,7 +5,7 @@ import type { DsseSignature, SignedMessage } from './dsse.ts';
 import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
 import { verifySignature, type SignatureCheck } from './key/signature.ts';
 import { distinctPoints, type TrustStore } from './store.ts';
-import type { TrustedKey } from './trusted-key.ts';
+import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
 
 /** The part of the signed bytes that decides which keys count. */
 export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
@@ -89,7 +89,7 @@ function creditedKey(
   { issuer, keyId }: SignatureClaim,
 ): TrustedKey | undefined {
   if (issuer === undefined) return key;
-  const names = trust.keys.filter(({ point }) => point.every((byte, at) => byte === key.point[at]));
+  const names = trust.keys.filter((other) => thumbprintOf(other) === thumbprintOf(key));
   const named = names.filter((name) => name.issuer === issuer);
   const byId = (id: string | undefined): TrustedKey | undefined => named.find((name) => name.keyId === id);
   if (named.length > 0) return byId(keyId) ?? byId(key.keyId) ?? named[0];

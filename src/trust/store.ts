@@ -14,14 +14,13 @@ import {
   optionsOf,
   parseJson,
   TEXT,
-  toHex,
   withMembers,
   withMethods,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
 import { importPublicKey } from './key/key.ts';
-import { readTrustedKey, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
+import { readTrustedKey, thumbprintOf, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 
 /** The keys that the caller trusts (formats §3). Nothing inside the evidence can add one. */
 export type TrustStore = {
@@ -117,9 +116,7 @@ export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObj
 }
 
 /** How many different keys these are: one point counts once, whatever its names (formats §3). */
-export function distinctPoints(keys: Iterable<{ readonly point: Uint8Array }>): number {
-  return new Set(Array.from(keys, (key) => toHex(key.point))).size;
-}
+export const distinctPoints = (keys: readonly TrustedKey[]): number => new Set(keys.map(thumbprintOf)).size;
 
 function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special

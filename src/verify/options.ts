@@ -112,7 +112,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
     expect,
     predicateTypes,
     secondOpinion,
-    limits: { ...DEFAULT_LIMITS, ...limits },
+    limits: limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...limits },
     zipLimits: zip,
     signal,
   });

@@ -62,18 +62,25 @@ const ORDER = new Map(CHECK_IDS.map((id, index) => [id, index]));
  * check replaces an earlier one only if that makes it no better.
  */
 export function joinSteps(steps: readonly Step[]): Step {
-  const places = CHECK_IDS.map((): Check | undefined => undefined);
+  const checks: Check[] = [];
   const findings: Finding[] = [];
   for (const step of steps) {
-    for (const check of step.checks) {
-      const place = ORDER.get(check.id)!;
-      const earlier = places[place];
-      if (earlier === undefined || (check.state !== 'passed' && earlier.state !== 'failed'))
-        places[place] = check;
-    }
+    for (const check of step.checks) addCheck(checks, check);
     for (const finding of step.findings) findings.push(finding);
   }
-  return { checks: places.filter((check) => check !== undefined), findings };
+  return { checks, findings };
+}
+
+/** Nearly every check comes after those before it. */
+function addCheck(checks: Check[], check: Check): void {
+  const place = ORDER.get(check.id)!;
+  let at = checks.length;
+  while (at > 0 && ORDER.get(checks[at - 1]!.id)! > place) at--;
+  const earlier = checks[at - 1];
+  if (earlier?.id !== check.id) {
+    if (at === checks.length) checks.push(check);
+    else checks.splice(at, 0, check);
+  } else if (check.state !== 'passed' && earlier.state !== 'failed') checks[at - 1] = check;
 }
 
 /** Reports the checks of steps as one check: failed when one of them failed, open when one of them is open. */

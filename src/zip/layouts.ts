@@ -9,6 +9,8 @@ export type RecordLayout<Name extends string> = {
   /** Bytes of the record, signature included. */
   readonly size: number;
   readonly fields: readonly (readonly [field: Name, at: number, width: Width])[];
+  /** A record of zeros: a copy of it has room for every field. */
+  readonly zeros: Readonly<Record<Name, number>>;
 };
 
 export type RecordOf<Layout> =
@@ -26,7 +28,8 @@ export function recordLayout<Name extends string>(
     size += width;
     return [field, at, width] as const;
   });
-  return { name, signature, size, fields };
+  const zeros = Object.fromEntries(fields.map(([field]) => [field, 0])) as Record<Name, number>;
+  return { name, signature, size, fields, zeros };
 }
 
 /** The fields of both headers of an entry, in one order. */
@@ -150,7 +153,7 @@ export function decodeRecord<Name extends string>(
   if (view.getUint32(at, true) !== layout.signature) {
     throw new DrillproofError('zip.RECORD_INVALID', `the ${layout.name} has a wrong signature`);
   }
-  const record = {} as Record<Name, number>;
+  const record: Record<Name, number> = { ...layout.zeros };
   for (const [field, offset, width] of layout.fields) record[field] = readers[width](view, at + offset);
   return record;
 }

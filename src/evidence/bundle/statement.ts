@@ -16,7 +16,12 @@ type Facts = {
   readonly statement: Statement;
 };
 type Value = string | number | undefined;
-type Row = readonly [field: string, signed: Value, actual: Value];
+/** A signed field, and the bytes or field that it covers. */
+type Binding<F> = {
+  readonly field: string;
+  readonly signed: (subject: Statement['subject']) => Value;
+  readonly actual: (facts: F) => Value;
+};
 
 /** Fields of the run's identity that the signed reproduction repeats; both absent, or equal. */
 const REPRODUCED = [
@@ -37,59 +42,65 @@ const COUNTERS = {
   attemptLimit: 'originalAttemptLimit',
 } as const;
 
-/**
- * Everything that a signed bundle binds (formats §2, *Bound when signed*), compared: each row is a signed field and
- * the bytes or field that it covers.
- */
+const OF_MANIFEST: readonly Binding<Facts>[] = [
+  {
+    field: 'subject.manifestDigest',
+    signed: ({ manifestDigest }) => manifestDigest,
+    actual: ({ manifestDigest }) => manifestDigest,
+  },
+  ...signedRoles.map((role): Binding<Facts> => ({
+    field: `subject.${SIGNED_ROLES[role]}`,
+    signed: (subject) => subject[SIGNED_ROLES[role]],
+    actual: ({ manifest }) => objectOfRole(manifest, role)?.digest,
+  })),
+  { field: 'subject.runId', signed: ({ runId }) => runId, actual: ({ manifest }) => manifest.runId },
+];
+
+const OF_RESULT: readonly Binding<RunResult>[] = [
+  ...(['stateHash', 'evidenceHash', 'trajectoryHash'] as const).map((name): Binding<RunResult> => ({
+    field: `result.${name}`,
+    signed: (subject) => subject[name],
+    actual: (result) => result[name],
+  })),
+  { field: 'result.identity.runId', signed: ({ runId }) => runId, actual: ({ identity }) => identity.runId },
+  ...REPRODUCED.map((name): Binding<RunResult> => ({
+    field: `reproduction.${name}`,
+    signed: ({ reproduction }) => reproduction[name],
+    actual: ({ identity }) => identity[name],
+  })),
+];
+
+const OF_FIRST_RUN = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((name): Binding<RunResult> => ({
+  field: `reproduction.${COUNTERS[name]}`,
+  signed: ({ reproduction }) => reproduction[COUNTERS[name]],
+  actual: ({ identity }) => identity[name],
+}));
+
+/** Everything that a signed bundle binds (formats §2, *Bound when signed*), compared. */
 export function brokenBindings(facts: Facts): BrokenBinding[] {
-  const { runResult } = facts;
-  const rows = [
-    ...manifestRows(facts),
-    ...(runResult === undefined ? [] : resultRows({ ...facts, runResult })),
-  ];
-  return rows
-    .filter(([, signed, actual]) => signed !== actual)
-    .map(([field, signed, actual]) => ({ field, expected: show(signed), actual: show(actual) }));
+  const { runResult, manifest, statement } = facts;
+  const broken = compareBindings(OF_MANIFEST, statement, facts);
+  if (runResult === undefined) return broken;
+  broken.push(...compareBindings(OF_RESULT, statement, runResult));
+  if (manifest.rerunOfHostedRunId === undefined)
+    broken.push(...compareBindings(OF_FIRST_RUN, statement, runResult));
+  return broken;
 }
+
+const compareBindings = <F>(
+  bindings: readonly Binding<F>[],
+  { subject }: Statement,
+  facts: F,
+): BrokenBinding[] =>
+  bindings
+    .filter(({ signed, actual }) => signed(subject) !== actual(facts))
+    .map(({ field, signed, actual }) => ({
+      field,
+      expected: show(signed(subject)),
+      actual: show(actual(facts)),
+    }));
 
 const show = (value: Value): string => (value === undefined ? 'absent' : String(value));
-
-function manifestRows({ manifest, manifestDigest, statement }: Facts): Row[] {
-  const { subject } = statement;
-  const byRole = signedRoles.map((role): Row => {
-    const field = SIGNED_ROLES[role];
-    return [`subject.${field}`, subject[field], objectOfRole(manifest, role)?.digest];
-  });
-  return [
-    ['subject.manifestDigest', subject.manifestDigest, manifestDigest],
-    ...byRole,
-    ['subject.runId', subject.runId, manifest.runId],
-  ];
-}
-
-function resultRows(facts: Required<Facts>): Row[] {
-  const { subject } = facts.statement;
-  const { runResult } = facts;
-  return [
-    ['result.stateHash', subject.stateHash, runResult.stateHash],
-    ['result.evidenceHash', subject.evidenceHash, runResult.evidenceHash],
-    ['result.trajectoryHash', subject.trajectoryHash, runResult.trajectoryHash],
-    ['result.identity.runId', subject.runId, runResult.identity.runId],
-    ...reproductionRows(facts),
-  ];
-}
-
-function reproductionRows({ manifest, runResult, statement }: Required<Facts>): Row[] {
-  const { reproduction } = statement.subject;
-  const { identity } = runResult;
-  const same = REPRODUCED.map((name): Row => [`reproduction.${name}`, reproduction[name], identity[name]]);
-  if (manifest.rerunOfHostedRunId !== undefined) return same;
-  const counters = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((name): Row => {
-    const field = COUNTERS[name];
-    return [`reproduction.${field}`, reproduction[field], identity[name]];
-  });
-  return [...same, ...counters];
-}
 
 /** The reproduction that the identity of a run gives, with the counters of the original run when it is a rerun. */
 export function reproductionOf(

@@ -56,7 +56,8 @@ export async function verifyAhead({ key, message, signature }: SignatureCheck): 
 function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
   const verifiers = cache.get(implementation) ?? new Map<string, P256Verifier>();
   cache.set(implementation, verifiers);
-  const name = toHex(point); // by value: the array could change in the caller's hands
+  // By value: the array could change in the caller's hands.
+  const name: string = Reflect.apply(String.fromCharCode, undefined, point);
   const known = verifiers.get(name);
   if (known !== undefined) return known;
   const verifier = implementation.verifier(point);

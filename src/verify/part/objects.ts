@@ -12,14 +12,17 @@ import type { ZipEntry } from '../../zip/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { recordCheck, type StepOf } from '../step.ts';
 import type { BundleContext, ReadEntry } from './context.ts';
-import { checkRun, readRunFacts } from './run.ts';
+import { checkRun, readRunFacts, type RunFacts } from './run.ts';
 import type { Finding } from '../report.ts';
 
 /** What was read of the objects of a bundle. */
 type ReadObjects = {
   readonly entries: ReadonlyMap<string, ReadEntry>;
-  readonly runResult?: RunResult;
+  readonly run?: Run;
 };
+
+/** The run result of a bundle, and what it states. */
+export type Run = { readonly result: RunResult; readonly facts: RunFacts };
 
 /** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
 export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadObjects>> {
@@ -27,7 +30,7 @@ export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadOb
   const unlisted = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const findings: Finding[] = [];
   const entries = new Map<string, ReadEntry>();
-  let runResult;
+  let run: Run | undefined;
   for (const object of manifest.objects) {
     settings.signal?.throwIfAborted();
     const { path } = object;
@@ -40,10 +43,10 @@ export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadOb
     try {
       const read = await readObject(bundle, entry, object);
       entries.set(path, read);
-      runResult = read.runResult ?? runResult;
       findings.push(...compareObject(subject, object, read));
-      if (read.runResult !== undefined)
-        findings.push(...checkRun(subject, path, readRunFacts(read.runResult)));
+      if (read.runResult === undefined) continue;
+      run = { result: read.runResult, facts: readRunFacts(read.runResult) };
+      findings.push(...checkRun(subject, path, run.facts));
     } catch (error) {
       settings.signal?.throwIfAborted();
       findings.push(...findingsOf(error, subject, path));
@@ -54,7 +57,7 @@ export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadOb
     findings.push(finding('object.EXTRA', subject, { path, message: `the manifest does not list ${path}` }));
   }
   findings.push(...checkOrder(bundle));
-  return { ...recordCheck('bundle.objects', findings), value: { entries, ...(runResult && { runResult }) } };
+  return { ...recordCheck('bundle.objects', findings), value: { entries, ...(run && { run }) } };
 }
 
 /** Reads an object once: every object is digested as it streams, and the run result is parsed as well. */
@@ -74,7 +77,8 @@ async function readObject(
   return digestStream(abortable(archive.read(entry), signal), entry.bytes);
 }
 
-function compareObject(subject: string, { path, ...listed }: BundleObject, read: ReadEntry): Finding[] {
+function compareObject(subject: string, listed: BundleObject, read: ReadEntry): Finding[] {
+  const { path } = listed;
   const findings: Finding[] = [];
   if (read.bytes !== listed.bytes) {
     const counts = { expected: String(listed.bytes), actual: String(read.bytes) };

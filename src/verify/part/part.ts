@@ -1,5 +1,4 @@
 import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
 import { artifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
@@ -19,8 +18,8 @@ import {
   type ReadEntry,
   type VerifyPartOptions,
 } from './context.ts';
-import { checkObjects } from './objects.ts';
-import { buildOutcome, readRunFacts } from './run.ts';
+import { checkObjects, type Run } from './objects.ts';
+import { buildOutcome } from './run.ts';
 
 /** What was read of a part; everything is absent that could not be read. */
 type PartContent = {
@@ -29,7 +28,7 @@ type PartContent = {
   readonly entries?: readonly ZipEntry[];
   readonly signed?: boolean;
   readonly manifest?: ReadManifest;
-  readonly runResult?: RunResult;
+  readonly run?: Run;
   readonly attestation?: ReadAttestation;
 };
 
@@ -112,10 +111,10 @@ async function checkContent(access: RandomAccess, part: PartContext): Promise<St
   const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
   const bundle = { ...part, subject, archive, manifest, manifestDigest: digest };
   const objects = await checkObjects(bundle);
-  const { runResult } = objects.value;
+  const { run } = objects.value;
   const row = checkRow(bundle, signed);
   const expected = checkBundleExpected(bundle, manifest, digest);
-  const attestation = await checkAttestation(bundle, runResult);
+  const attestation = await checkAttestation(bundle, run?.result);
   const first = {
     archive,
     manifest: { digest, bytes },
@@ -123,7 +122,7 @@ async function checkContent(access: RandomAccess, part: PartContext): Promise<St
     attestation: attestation.value.bytes,
   };
   const second = await checkSecondReader(access, first, bundle);
-  const value = { entries, signed, manifest: read.value, runResult, attestation: attestation.value };
+  const value = { entries, signed, manifest: read.value, run, attestation: attestation.value };
   return { ...joinSteps([opened, read, objects, row, expected, attestation, second]), value: defined(value) };
 }
 
@@ -161,7 +160,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     signer: attestation?.signer,
     signers: attestation?.signers.length === 0 ? undefined : attestation?.signers,
     reproduction: attestation?.reproduction,
-    outcome: content.runResult && buildOutcome(readRunFacts(content.runResult)),
+    outcome: content.run && buildOutcome(content.run.facts),
     checks: step.checks,
     findings: step.findings,
     coverage: partCoverage(content.entries ?? [], listed, { size, verdict }),

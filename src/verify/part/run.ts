@@ -66,6 +66,7 @@ export const CONTRADICTIONS = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 export type Contradiction = keyof typeof CONTRADICTIONS;
+const ROWS = Object.values<Row>(CONTRADICTIONS);
 
 /** The facts of a run result; all assertions and checkpoints, in their order. */
 export function readRunFacts(result: RunResult): RunFacts {
@@ -93,7 +94,7 @@ export function readRunFacts(result: RunResult): RunFacts {
 
 /** What contradicts itself in a run. */
 export const checkRun = (subject: string, path: string, facts: RunFacts): Finding[] =>
-  Object.values<Row>(CONTRADICTIONS).flatMap((row) => {
+  ROWS.flatMap((row) => {
     const values = row.find(facts);
     return values === undefined ? [] : [finding(row.code, subject, { path, ...values })];
   });

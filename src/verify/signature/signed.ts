@@ -89,8 +89,8 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   const signature = checkSignature(attempt, counted.value, context);
   const second = checkSecondCrypto(attempt, signature, context);
   const enough = threshold === undefined ? NOTHING : counted;
-  const required = joinSteps([format, signingKey, signature, enough]);
-  const trusted = required.checks.every(({ state }) => state === 'passed');
+  const required = [format, signingKey, signature, enough].flatMap(({ checks }) => checks);
+  const trusted = required.every(({ state }) => state === 'passed');
   const { issuer, keyId, issuedAtMs } = statement;
   return {
     ...joinSteps([format, signingKey, signature, second, enough]),

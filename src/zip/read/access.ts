@@ -10,17 +10,13 @@ type Window = { readonly offset: number; readonly length: number; readonly path:
 export type Reading<T> = Generator<Window, T, Uint8Array>;
 
 /**
- * Exactly the bytes `[offset, offset + length)`; a record that points outside the file fails here.
+ * The window of exactly the bytes `[offset, offset + length)`; a record that points outside the file fails here.
  * @throws DrillproofError `zip.TRUNCATED`
  */
-export function* readWindow(
-  fileBytes: number,
-  offset: number,
-  length: number,
-  path?: string,
-): Reading<Uint8Array> {
-  assertWithin(fileBytes, { offset, length, path });
-  return yield { offset, length, path };
+export function windowOf(fileBytes: number, offset: number, length: number, path?: string): Window {
+  const window = { offset, length, path };
+  assertWithin(fileBytes, window);
+  return window;
 }
 
 /**

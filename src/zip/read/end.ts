@@ -1,5 +1,5 @@
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { type Reading, readWindow } from './access.ts';
+import { type Reading, windowOf } from './access.ts';
 import { equalBytes } from './extra.ts';
 import {
   decodeRecord,
@@ -39,7 +39,7 @@ const MAX_COMMENT_BYTES = 0xff_ff;
  */
 export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>): Reading<DirectoryPlace> {
   const tailBytes = Math.min(fileBytes, ZIP64_TAIL_BYTES + END.size);
-  const tail = yield* readWindow(fileBytes, fileBytes - tailBytes, tailBytes);
+  const tail = yield windowOf(fileBytes, fileBytes - tailBytes, tailBytes);
   const endAt = tail.length - END.size;
   if (!startsRecord(END, tail, endAt)) throw yield* missingEnd(fileBytes);
   const end = decodeRecord(END, tail, endAt);
@@ -141,7 +141,7 @@ function assertWithin(place: Place, limits: Required<ZipLimits>): void {
 /** Finds out why the file has no end record without a comment at its end. */
 function* missingEnd(fileBytes: number): Reading<DrillproofError> {
   const searched = Math.min(fileBytes, END.size + MAX_COMMENT_BYTES);
-  const tail = yield* readWindow(fileBytes, fileBytes - searched, searched);
+  const tail = yield windowOf(fileBytes, fileBytes - searched, searched);
   for (let at = tail.length - END.size; at >= 0; at--) {
     if (!startsRecord(END, tail, at)) continue;
     const { commentBytes } = decodeRecord(END, tail, at);

@@ -1,5 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import { type Reading, readWindow } from './access.ts';
+import { type Reading, windowOf } from './access.ts';
 import type { CentralEntry } from './central.ts';
 import {
   assertUnicodePathAgrees,
@@ -43,7 +43,8 @@ export function* placeEntries(
   if (first !== 0) {
     throw new DrillproofError('zip.BYTES_UNACCOUNTED', `${first} bytes precede the first entry`);
   }
-  for (const [i, entry] of inFile.entries()) {
+  for (let i = 0; i < inFile.length; i++) {
+    const entry = inFile[i]!;
     const next = inFile[i + 1]?.header.offset ?? directoryOffset;
     const local = yield* readLocalPart(fileBytes, entry);
     yield* assertEndsAt(fileBytes, entry, local, next);
@@ -71,7 +72,7 @@ function* assertEndsAt(
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
   const form = (header.flags & FLAG.descriptor) === 0 ? undefined : descriptorFormOf(gap, entry, local);
   if (form !== undefined) {
-    assertDescriptor(yield* readWindow(fileBytes, dataEnd, gap, path), form, entry);
+    assertDescriptor(yield windowOf(fileBytes, dataEnd, gap, path), form, entry);
   } else if (gap > 0) {
     const message = `${gap} bytes after the entry belong to no record`;
     throw new DrillproofError('zip.BYTES_UNACCOUNTED', message, { path });
@@ -133,7 +134,7 @@ type LocalPart = {
  */
 function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<LocalPart> {
   const { name, nameBytes, header } = central;
-  const fixed = yield* readWindow(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
+  const fixed = yield windowOf(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
   const raw = decodeLocal(fixed, name);
   assertSame('flags', raw, central);
   assertSame('method', raw, central);
@@ -146,7 +147,7 @@ function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<Local
   const extraOffset = header.offset + fixed.length;
   // Most local headers have none, and a read of nothing costs as much as one of something.
   const extraBytes =
-    raw.extraBytes === 0 ? NO_BYTES : yield* readWindow(fileBytes, extraOffset, raw.extraBytes, name);
+    raw.extraBytes === 0 ? NO_BYTES : yield windowOf(fileBytes, extraOffset, raw.extraBytes, name);
   const extra = parseExtraFields(extraBytes, name);
   assertUnicodePathAgrees(extra, name);
   assertNumbers(withLocalZip64(raw, extra, name), central);

@@ -1,6 +1,6 @@
 import { ACCESS, checkArguments, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
 import { LimitError } from '../../errors.ts';
-import { type Reading, readWindow, runReading } from './access.ts';
+import { type Reading, windowOf, runReading } from './access.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
 import { readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
@@ -76,7 +76,7 @@ type Structure = {
 
 function* readStructure(fileBytes: number, limits: Required<ZipLimits>): Reading<Structure> {
   const place = yield* locateDirectory(fileBytes, limits);
-  const directory = yield* readWindow(fileBytes, place.offset, place.bytes);
+  const directory = yield windowOf(fileBytes, place.offset, place.bytes);
   const central = parseDirectory(directory, place.entries);
   const assertNew = distinctNames();
   for (const { name } of central) assertNew(name);
@@ -144,12 +144,10 @@ export function listNotes(
   fileOrder: readonly PlacedEntry[],
   usualEnd: boolean,
 ): ZipNote[] {
-  const onEntries = fileOrder.flatMap((entry): ZipNote[] => {
-    const habits = HABITS.filter(([, unusual]) => unusual(entry)).map(([what]) => what);
-    if (habits.length === 0) return [];
-    return [
-      { code: 'zip.METADATA_UNUSUAL', entry: entry.name, message: `the entry has ${habits.join(', ')}` },
-    ];
+  const unusual = fileOrder.filter((entry) => HABITS.some(([, isUnusual]) => isUnusual(entry)));
+  const onEntries = unusual.map((entry): ZipNote => {
+    const habits = HABITS.filter(([, isUnusual]) => isUnusual(entry)).map(([what]) => what);
+    return { code: 'zip.METADATA_UNUSUAL', entry: entry.name, message: `the entry has ${habits.join(', ')}` };
   });
   const notes = usualEnd ? onEntries : [...onEntries, END_UNUSUAL];
   const displaced = directoryOrder.find(({ name }, i) => fileOrder[i]?.name !== name);

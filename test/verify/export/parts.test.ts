@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { zipSource } from '../../../src/evidence/index.ts';
+import { shareMembers } from '../../../src/verify/export/parts.ts';
+import { type BundleReport, verifyExport } from '../../../src/verify/index.ts';
+import { openZip } from '../../../src/zip/index.ts';
+import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
+import { tries } from '../../support/deep.ts';
+
+const json = (value: unknown): string => JSON.stringify(value);
+/** Few names and values, so that members are often equal. */
+const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('a', 'b', '', 0, 1, null, true),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'b', '0', '__proto__'), tie('value'), { maxKeys: 3 }),
+  ),
+}));
+const anyObject = fc.dictionary(fc.constantFrom('a', 'b', '0', '__proto__'), anyValue);
+
+describe('shareMembers', () => {
+  it('changes no value, and says whether the two objects are equal', () => {
+    fc.assert(
+      fc.property(anyObject, anyObject, (value, other) => {
+        const before = [json(value), json(other)];
+        expect(shareMembers(value, other)).toBe(before[0] === before[1]);
+        expect([json(value), json(other)]).toEqual(before);
+      }),
+      { numRuns: tries(2000, 20_000) },
+    );
+  });
+
+  it('replaces an equal object, and the equal members of one that differs', () => {
+    const other = { same: { a: [1] }, near: { kept: [2], b: 1 } };
+    const value = structuredClone({ ...other, near: { kept: [2], b: 2 } });
+    expect(shareMembers(value, other)).toBe(false);
+    expect(value.same).toBe(other.same);
+    expect(value.near).not.toBe(other.near);
+    expect(value.near.kept).toBe(other.near.kept);
+  });
+
+  it.each([
+    ['an array and an object', { a: [] }, { a: {} }],
+    ['members in another order', { a: { b: 1, c: 2 } }, { a: { c: 2, b: 1 } }],
+    ['zeros of both signs', { a: [0] }, { a: [-0] }],
+    ['a member of the prototype', { toString: 1 }, {}],
+  ])('does not take %s for equal', (_what, value, other) => {
+    const copy = structuredClone(value);
+    expect(shareMembers(value, other)).toBe(false);
+    expect(value).toStrictEqual(copy);
+  });
+
+  it('leaves a frozen object as it is', () => {
+    const value = Object.freeze({ a: 'x', b: [1] });
+    expect(shareMembers(value, { a: 'x', b: [1] })).toBe(true);
+  });
+});
+
+it('the reports on the parts of an export are those that were made, and share what is equal', async () => {
+  const made = await makeExport({ parts: 3 });
+  const bytes = await pack(Object.entries(made.files));
+  const copies: BundleReport[] = [];
+  const { parts } = await verifyExport(zipSource(await openZip(memoryAccess(bytes))), {
+    asOfMs: NOW,
+    trust: makeTrust(made.signer),
+    keep(report) {
+      copies.push(structuredClone(report));
+      return report;
+    },
+  });
+  expect(json(parts)).toBe(json(copies));
+  expect(new Set(parts.map(({ trust }) => trust)).size).toBe(1);
+  expect(new Set(parts.map(({ checks }) => checks)).size).toBe(1);
+});
