@@ -1,6 +1,3 @@
-import type { Code } from './catalogue.ts';
-import { CLASSES } from './classes.ts';
-
 /**
  * What kind of fault it is. Verdicts are derived from the class, never from the code, and so are most exit codes.
  * `inaccessible` means that bytes could not be read, which is never reported as a mismatch.
@@ -34,7 +31,7 @@ export type CodeEntry = {
   readonly meaning: string;
   /** One sentence: what the person who reads it should do. */
   readonly action: string;
-  /** The clause that requires it: a section of a standard, of docs/formats/formats.md or of the control API. */
+  /** The clause that requires it: a section of a standard, of docs/formats.md or of the control API. */
   readonly clause: string;
 };
 
@@ -61,21 +58,3 @@ export function cite(clause: string): Readonly<Record<CodeClass, Define>> {
     internal: define('internal'),
   };
 }
-
-/** What a program needs to know of a code, without the texts of the catalogue, which are large. */
-export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
-
-const facts = new Map<string, CodeFacts>();
-
-function factsOf(code: string): CodeFacts | undefined {
-  if (facts.size === 0)
-    for (const [codeClass, severity, codes] of CLASSES)
-      for (const name of codes.split(' ')) facts.set(name, { class: codeClass, severity });
-  return facts.get(code);
-}
-
-/** Whether a string is a code of the catalogue. */
-export const isCode = (value: string): value is Code => factsOf(value) !== undefined;
-
-/** The class and the severity of a code. */
-export const codeFacts = (code: Code): CodeFacts => factsOf(code)!;

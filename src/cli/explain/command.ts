@@ -4,16 +4,15 @@ import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { stableJson } from '../../report/index.ts';
 import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, many, standardOptions, text } from '../shared/options/options.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { facts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
-const CLASSES = [...new Set(CODES.map((code) => codeEntry(code).class))].toSorted();
 
-type Options = { readonly class?: readonly string[]; readonly checks?: boolean };
+type Options = { readonly checks?: boolean };
 
 export function defineExplainCommand(command: Command, cli: Cli): void {
   standardOptions(command)
@@ -22,10 +21,9 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
       '[code]',
       'a code such as part.DIGEST_MISMATCH, a check such as part.bytes, or a word such as intact',
     )
-    .option('--class <class>', `list the codes of this class (repeatable): ${CLASSES.join(', ')}`, many(text))
     .option('--checks', 'list the checks of a verification')
     .action(async (name: string | undefined, options: Options) => {
-      if (name !== undefined && (options.class !== undefined || options.checks === true))
+      if (name !== undefined && options.checks === true)
         throw usageError(
           `"${name}" cannot be combined with a list`,
           'Name a code or check, or ask for a list.',
@@ -38,7 +36,6 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
     'what a check proves': 'drillproof explain part.bytes',
     'every code there is': 'drillproof explain',
     'every check of a verification': 'drillproof explain --checks',
-    'what makes evidence untrusted': 'drillproof explain --class untrusted',
     'the catalogue for a program': 'drillproof explain --json',
   });
 }
@@ -131,34 +128,18 @@ const EXIT_WORDS = {
   [EXIT.interrupted]: 'interrupted',
 };
 
-function listing({ class: classes, checks = false }: Options, cli: Cli): string {
-  const codes = classes === undefined ? CODES : ofClasses(classes);
+function listing({ checks = false }: Options, cli: Cli): string {
   if (cli.format === 'json') {
-    const all = { codes: codes.map(codeMember), checks: CHECK_IDS.map(checkMember) };
+    const all = { codes: CODES.map(codeMember), checks: CHECK_IDS.map(checkMember) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
   }
-  return checks
-    ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('')
-    : byNamespace(codes);
+  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('') : byNamespace();
 }
 
-function ofClasses(classes: readonly string[]): readonly Code[] {
-  for (const name of classes) {
-    const known: readonly string[] = CLASSES;
-    if (!known.includes(name))
-      throw usageError(
-        `unknown class "${name}"`,
-        didYouMean(name, CLASSES) ?? `There are ${CLASSES.join(', ')}.`,
-      );
-  }
-  const wanted = new Set<string>(classes);
-  return CODES.filter((code) => wanted.has(codeEntry(code).class));
-}
-
-const byNamespace = (codes: readonly Code[]): string =>
-  [...new Set(codes.map(namespaceOf))]
+const byNamespace = (): string =>
+  [...new Set(CODES.map(namespaceOf))]
     .map((space) => {
-      const own = codes.filter((code) => namespaceOf(code) === space);
+      const own = CODES.filter((code) => namespaceOf(code) === space);
       return `${space}\n${own.map((code) => `  ${code}\n      ${codeEntry(code).meaning}\n`).join('')}`;
     })
     .join('\n');

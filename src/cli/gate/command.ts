@@ -58,7 +58,6 @@ export type GateOptions = EvidenceOptions &
     readonly wait?: number;
     readonly allowPast?: boolean;
     readonly reportOnly?: boolean;
-    readonly depth?: string;
     readonly verbose?: boolean;
     readonly stepSummary?: boolean;
     readonly sarifCategory?: string;
@@ -83,7 +82,6 @@ function gateOptions(command: Command): Command {
         .argParser(duration)
         .preset('1h'),
     )
-    .addOption(new Option('--depth <depth>').hideHelp())
     .option(
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,

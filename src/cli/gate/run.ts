@@ -125,12 +125,7 @@ async function refuseOwnRules(
 }
 
 function refuse(options: GateOptions): void {
-  const { depth, url, policy } = options;
-  if (depth !== undefined && depth !== 'full')
-    throw usageError(
-      'a gate needs --depth full: digests alone prove neither who signed nor the outcome of the drill',
-      'Omit --depth.',
-    );
+  const { url, policy } = options;
   const given = findGiven(options, ['project', 'tokenFile', 'wait']);
   if (url === undefined && given !== undefined)
     throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { REPORT_FORMATS } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { digest, examples, many, standardOptions, text, time } from '../shared/options/options.ts';
+import { reportFormatOptions } from '../shared/options/reporting.ts';
 import { targetIn } from '../shared/options/values.ts';
 import type { ChainCommandOptions, HistoryOptions } from './signed.ts';
 
@@ -90,19 +90,13 @@ function defineMerge(merge: Command, cli: Cli): void {
 }
 
 function defineVerify(verify: Command, cli: Cli): void {
-  standardOptions(verify, { formats: false })
+  reportFormatOptions(verify)
     .description('Verify signed reports offline: each signature, their order, gaps, and replaced reports.')
     .argument('<file...>', 'envelopes, oldest first')
     .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
     .option('--after <digest>', 'accept that the first report follows this one', digest)
     .option('--expect-last <digest>', 'require that the chain ends with this report', digest)
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
-    .option(
-      '--format <kind[=file]>',
-      'write text, json or html, to standard output or a file (repeatable)',
-      many(targetIn(REPORT_FORMATS)),
-    )
-    .option('--force', 'replace existing report files')
     .action(async (files: string[], options: ChainCommandOptions) => {
       const { verifyChain } = await import('./signed.ts');
       await verifyChain(cli, files, options);

@@ -1,18 +1,10 @@
 import { type Command, Option } from 'commander';
-import { REPORT_FORMATS } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { trustOptions } from '../shared/options/evidence.ts';
-import {
-  digest,
-  examples,
-  jobsOption,
-  many,
-  remoteOptions,
-  standardOptions,
-} from '../shared/options/options.ts';
+import { digest, examples, jobsOption, remoteOptions } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
-import { reportSigningOptions } from '../shared/options/reporting.ts';
-import { duration, shard, targetIn } from '../shared/options/values.ts';
+import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
+import { duration, shard } from '../shared/options/values.ts';
 import type { ScrubCommandOptions } from './run.ts';
 
 const MORE = `
@@ -27,7 +19,7 @@ damaged or missing, 2 wrong call, 3 something could not be read or there is
 nothing to read, 130 interrupted: the journal records what was read.`;
 
 export function defineScrubCommand(command: Command, cli: Cli): void {
-  reportSigningOptions(queueOptions(trustOptions(standardOptions(command, { formats: false }))))
+  reportSigningOptions(queueOptions(trustOptions(reportFormatOptions(command))))
     .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
     .option('--for <duration>', 'start no further file after this time, such as 10m', duration)
@@ -50,12 +42,6 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
       'replace damaged files from this archive or mirror, or from the control plane: source',
     )
     .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', digest)
-    .option(
-      '--format <kind[=file]>',
-      'write text, json or html, to standard output or a file (repeatable)',
-      many(targetIn(REPORT_FORMATS)),
-    )
-    .option('--force', 'replace existing report files')
     .action(async (place: string, options: ScrubCommandOptions) =>
       (await import('./run.ts')).scrub(cli, place, options),
     );

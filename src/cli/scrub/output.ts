@@ -3,11 +3,11 @@ import {
   counted,
   renderScrubPage,
   type ReportFormat,
-  type Shard,
+  type ScrubReport,
   size,
   stableJson,
 } from '../../report/index.ts';
-import type { MirrorScrub, ScrubFault } from '../../scrub/index.ts';
+import type { MirrorScrub } from '../../scrub/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import type { SignText } from '../shared/options/reporting.ts';
@@ -22,10 +22,7 @@ const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
 };
 
 /** What a scrub found, and of which share or by which machines. */
-export type ScrubProduct = ScrubTotals & {
-  readonly shard?: Shard;
-  readonly run?: { readonly name: string; readonly workers: readonly string[] };
-};
+export type ScrubProduct = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome'>;
 
 type Writing = { readonly outputs?: Outputs<ReportFormat>; readonly sign?: SignText };
 
@@ -83,28 +80,14 @@ const whyOf = ({ message, repair }: TalliedFault): string =>
   typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
 
 /** A fault, with the mirror that it is in. */
-type TalliedFault = ScrubFault & { readonly mirror: string };
+type TalliedFault = ScrubReport['faults'][number];
 
 const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
 /** Faults that are listed, so that the memory of a run is bounded. */
 const MAX_FAULTS = 10_000;
 
 /** What the scrubs of all mirrors found, added up. */
-type ScrubTotals = {
-  readonly mirrors: number;
-  readonly outcomes: Readonly<Record<MirrorScrub['outcome'], number>>;
-  readonly files: number;
-  readonly read: number;
-  readonly readBytes: number;
-  readonly young: number;
-  readonly left: number;
-  readonly leftBytes: number;
-  /** Each mirror, without its faults. */
-  readonly results: readonly Omit<MirrorScrub, 'faults'>[];
-  readonly faults: readonly TalliedFault[];
-  readonly moreFaults: number;
-  readonly strays: readonly string[];
-};
+type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'shard' | 'run'>;
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {
@@ -121,7 +104,7 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
   const results: Omit<MirrorScrub, 'faults'>[] = [];
-  const totals = Object.assign(sums, { outcomes, results, faults, strays });
+  const totals = Object.assign(sums, { outcomes, results, faults, strays: [...strays] });
   return {
     totals,
     add({ faults: found, ...result }) {

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
-import { REPORT_FORMATS } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { evidenceOptions } from '../shared/options/evidence.ts';
-import { examples, many, standardOptions } from '../shared/options/options.ts';
-import { reportSigningOptions } from '../shared/options/reporting.ts';
-import { shard, targetIn } from '../shared/options/values.ts';
+import { examples } from '../shared/options/options.ts';
+import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
+import { shard } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
 
 const MORE = `
@@ -15,7 +14,7 @@ intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
 export function defineVerifyCommand(command: Command, cli: Cli): void {
-  reportSigningOptions(evidenceOptions(standardOptions(command, { formats: false })))
+  reportSigningOptions(evidenceOptions(reportFormatOptions(command)))
     .description(
       'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',
     )
@@ -30,12 +29,6 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
     .option('--require-list', 'fail unless the list of bundles is attested or pinned')
     .option('--require-coverage', 'fail if a file or byte is not covered by a digest')
     .option('-v, --verbose', 'print every check, part and finding')
-    .option(
-      '--format <kind[=file]>',
-      'write text, json or html, to standard output or a file (repeatable)',
-      many(targetIn(REPORT_FORMATS)),
-    )
-    .option('--force', 'replace existing report files')
     .action(async (paths: string[], options: VerifyCommandOptions) => {
       // Loaded only now: help needs nothing of what verifies.
       const { verify } = await import('./run.ts');

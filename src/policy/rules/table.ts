@@ -112,12 +112,12 @@ type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 /** A way in which no run may contradict itself. `refuse` is short for all of them. */
 const contradiction = (
   member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
-  build: (policy: PolicyDocument) => Evaluator,
   sentence: string,
 ): SelectRule =>
   rule({
     member: ({ contradictions }) => (contradictions === 'refuse' ? contradictions : contradictions?.[member]),
-    evaluate: (_, policy) => build(policy),
+    evaluate: (_, policy) =>
+      member === 'time' ? refuseLateRuns(skewMsOf(policy)) : refuseContradiction(member),
     sentence: () => sentence,
   });
 
@@ -274,36 +274,21 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (names) => requireNamed('checkpoints', names),
     sentence: (names) => `In every run the checkpoints ${names.join(' and ')} must have passed.`,
   }),
-  'contradictions.world': contradiction(
-    'world',
-    () => refuseContradiction('world'),
-    'The world of every run must have been consistent.',
-  ),
-  'contradictions.binding': contradiction(
-    'binding',
-    () => refuseContradiction('binding'),
-    'Every run must be completely bound to its evidence.',
-  ),
+  'contradictions.world': contradiction('world', 'The world of every run must have been consistent.'),
+  'contradictions.binding': contradiction('binding', 'Every run must be completely bound to its evidence.'),
   'contradictions.assertions': contradiction(
     'assertions',
-    () => refuseContradiction('assertions'),
     'No run may state that it passed if an assertion with "gate" did not.',
   ),
   'contradictions.checkpoints': contradiction(
     'checkpoints',
-    () => refuseContradiction('checkpoints'),
     'No run may state that it passed if a final checkpoint did not.',
   ),
   'contradictions.budget': contradiction(
     'budget',
-    () => refuseContradiction('budget'),
     'No run may have exceeded its budget of tool calls and scheduled events.',
   ),
-  'contradictions.time': contradiction(
-    'time',
-    (policy) => refuseLateRuns(skewMsOf(policy)),
-    'No run may be dated after its signature.',
-  ),
+  'contradictions.time': contradiction('time', 'No run may be dated after its signature.'),
   'completeness.vouched': rule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,

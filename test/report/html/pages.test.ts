@@ -1,3 +1,4 @@
+import type { ScrubReport } from '../../../src/report/index.ts';
 import { expect, it } from 'vitest';
 import { renderChainPage, renderHistoryPage, renderScrubPage } from '../../../src/report/index.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
@@ -8,7 +9,7 @@ import { DIGEST, exportReport, failedPart } from '../makers.ts';
 import { attacked, expectOurTags } from './samples.ts';
 
 const draw = () => ({ light: '<svg/>', dark: '<svg/>' });
-const scrub = {
+const scrub: ScrubReport = {
   schemaVersion: 1,
   kind: 'scrub',
   place: 'archive',
@@ -27,7 +28,7 @@ const scrub = {
   faults: [{ mirror: 'm', path: 'p', found: 'damaged', code: 'part.DIGEST_MISMATCH', message: 'it differs' }],
   moreFaults: 0,
   strays: ['stray'],
-} as const;
+};
 const chain = {
   schemaVersion: 1,
   kind: 'report-chain',

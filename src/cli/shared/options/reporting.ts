@@ -3,6 +3,7 @@ import { defined, type JsonValue } from '../../../bytes/index.ts';
 import {
   MAX_SIGNED_BYTES,
   parseSignedEnvelope,
+  REPORT_FORMATS,
   readSignedReport,
   type SignedReport,
   signReport,
@@ -11,8 +12,9 @@ import { dsseBytes } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
 import { namingFile, readInput } from '../input/input.ts';
 import type { Outputs } from '../output/targets.ts';
+import { many, standardOptions } from './options.ts';
 import { readReportSigning, type SignerOptions, signerOptions } from './signing.ts';
-import { usageError } from './values.ts';
+import { targetIn, usageError } from './values.ts';
 
 /** The options of commands that can sign their JSON report. */
 export type ReportSigningOptions = SignerOptions & {
@@ -28,6 +30,16 @@ export const reportSigningOptions = (command: Command): Command =>
   )
     .option('--issuer <name>', 'for the JSON report: sign under this name')
     .option('--previous <file>', 'for the JSON report: name this signed report as the one before it');
+
+/** `standardOptions` of commands that write a report: its formats, and where each goes. */
+export const reportFormatOptions = (command: Command): Command =>
+  standardOptions(command, { formats: false })
+    .option(
+      '--format <kind[=file]>',
+      'write text, json or html, to standard output or a file (repeatable)',
+      many(targetIn(REPORT_FORMATS)),
+    )
+    .option('--force', 'replace existing report files');
 
 /** Makes the signed form of a JSON report. */
 export type SignText = (json: string) => Promise<string>;

@@ -19,17 +19,8 @@ const CAVEATS = [
   'The journal of a scrub records when files were read. It is not a proof.',
 ] as const;
 
-type Rows = 'results' | 'faults' | 'strays' | 'run';
-/** The report of a scrub; the command has it with lists that cannot be changed. */
-type ScrubPage = Omit<ScrubReport, Rows> & {
-  readonly results: readonly ScrubReport['results'][number][];
-  readonly faults: readonly ScrubReport['faults'][number][];
-  readonly strays: readonly string[];
-  readonly run?: { readonly name: string; readonly workers: readonly string[] };
-};
-
 /** What a scrub found as a page in one file: the outcome, the faults, and every mirror. */
-export function renderScrubPage(report: ScrubPage): string {
+export function renderScrubPage(report: ScrubReport): string {
   const { outcome, place, faults, moreFaults, results } = report;
   return renderDocument(
     `Scrub: ${outcome}`,
@@ -70,7 +61,7 @@ ${renderSection('faults', 'Faults', faults.length === 0 ? [html`<p>There are no 
   );
 }
 
-const factsOf = (report: ScrubPage) =>
+const factsOf = (report: ScrubReport) =>
   [
     ['Place', quote(report.place)],
     ['Mirrors', count(report.mirrors)],
@@ -86,7 +77,7 @@ const factsOf = (report: ScrubPage) =>
     ['Strays', report.strays.length === 0 ? undefined : report.strays.map((name) => html`${quote(name)} `)],
   ] as const;
 
-const renderFaults = (faults: ScrubPage['faults']): Piece =>
+const renderFaults = (faults: ScrubReport['faults']): Piece =>
   renderTable(
     'Faults',
     [['File'], ['Found'], ['Code'], ['Why'], ['Repair']],
