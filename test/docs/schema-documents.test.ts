@@ -147,7 +147,6 @@ describe('what the command writes', () => {
     ['check', 0, ['explain', 'part.bytes']],
     ['word', 0, ['explain', 'intact']],
     ['codes', 0, ['explain']],
-    ['codes', 0, ['explain', '--class', 'usage']],
     ['packed-export', 0, ['export', 'part-1.zip', '--out', 'second']],
     ['packed-bundle', 0, `pack run-1 --run run-1.json --unsigned ${ROLES} --out third.zip`.split(' ')],
     ['selftest-report', 0, ['selftest', '--kind', 'hex', '--platform', 'native']],

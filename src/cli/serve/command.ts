@@ -31,7 +31,7 @@ in the folder; with both, any number of instances may run. Each limit also has
 a variable: DRILLPROOF_REQUEST_RATE for --request-rate, and so on.
 
 It serves plain HTTP. For access over a network, put a TLS proxy in front of it
-and pass --trust-proxy and --public-url; docs/server/server.md has one for nginx.
+and pass --trust-proxy and --public-url; docs/server/server.md has an example.
 
 It runs until SIGINT or SIGTERM. From then on /readyz answers 503; after
 --drain-delay it takes no new connection, lets answers that are under way end

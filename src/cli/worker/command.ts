@@ -35,9 +35,9 @@ type Options = LogOptions &
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
 kinds of work that it does and a function that does one piece of it;
-docs/server/server.md describes it. Without a runner authoring turns and reruns stay
-queued, and only what needs none is done: exports are generated and what is due
-is deleted.
+docs/server/server.md describes it. Without a runner authoring turns and reruns
+stay queued, and only what needs none is done: exports are generated and what
+is due is deleted.
 
 DATABASE_URL and BLOBS_URL say where the data are when they are not in the
 folder, as for "drillproof serve". Any number of workers may run. It runs until
