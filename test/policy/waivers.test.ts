@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AS_OF, bundle, decide, found, given, unattested, violationsOf } from './make.ts';
+import { AS_OF, bundle, decide, found, given, stateOf, unattested, unsigned, violationsOf } from './make.ts';
 import type { Waiver } from '../../src/policy/index.ts';
 import { ONE, TWO, one } from './problems.ts';
 
@@ -61,6 +61,9 @@ describe('a waiver', () => {
       decide({ anyOf, waivers: [{ ...waiverBy('a', '2026-02-01', subject), code }] }, failed).answer;
     expect(answerWith('policy.OUTCOME_VERDICT', ONE)).toBe('no');
     expect(answerWith('policy.NO_ALTERNATIVE', 'all')).toBe('yes');
+    const waivers = [{ ...waiverBy('a', '2026-02-01', 'all'), code: 'policy.NO_ALTERNATIVE' as const }];
+    const unread = decide({ anyOf, waivers }, [given(unsigned(1, { verdict: 'incomplete' }))]);
+    expect(stateOf(unread, 'anyOf.sets')).toBe('not_checked');
   });
 
   it('with the code of the rule applies to a verdict only if no finding led to it', () => {

@@ -39,7 +39,7 @@ import {
   requireDrills,
   requirePassRate,
 } from './drills.ts';
-import type { Evaluator } from './outcome.ts';
+import { type Evaluator, UNWAIVABLE } from './outcome.ts';
 import {
   requireAllowedIssuers,
   requireAllowedKeys,
@@ -429,10 +429,13 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
     const actual = results
       .map(({ broken }, at) => `set ${at + 1} without ${broken.join(', ') || 'anything to check'}`)
       .join('; ');
-    const state = results.some(({ isOpen }) => isOpen) ? 'not_checked' : 'failed';
+    const isOpen = results.some((result) => result.isOpen);
+    const problem = { subject: 'all', message: 'no set of rules holds', actual };
     return {
       judged: sets.length,
-      problems: [{ state, subject: 'all', message: 'no set of rules holds', actual }],
+      problems: [
+        isOpen ? { ...problem, state: 'not_checked', causes: UNWAIVABLE } : { ...problem, state: 'failed' },
+      ],
     };
   };
 }
