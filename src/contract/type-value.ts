@@ -27,7 +27,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return `must be ${formatValues(issue.values)}`;
     case 'too_small':
-      return `must ${measure(issue.origin, `at least ${issue.minimum}`)}`;
+      return `must ${measure(issue.origin, `${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`)}`;
     case 'too_big':
       return `must ${measure(issue.origin, `at most ${issue.maximum}`)}`;
     case 'unrecognized_keys':
