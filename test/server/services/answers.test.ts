@@ -48,7 +48,10 @@ describe('a refused change', () => {
 
   it('each fault of a body is listed once', async () => {
     const { issues = [] } = await expectEnvelope(
-      await send(here.token, JSON.stringify({ prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 })),
+      await send(
+        here.token,
+        JSON.stringify({ prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 }),
+      ),
       'control.REQUEST_INVALID',
     );
     const seen = issues.map(({ path, message }) => `${path} ${message}`);
