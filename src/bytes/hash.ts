@@ -2,7 +2,6 @@ import { BYTES, checkArguments } from './arguments.ts';
 import { platform } from '#platform';
 import { toHex } from './text/encoding.ts';
 import { abortable, turn } from './async.ts';
-import { collectBytes } from './chunks.ts';
 import type { Bytes } from './platform.ts';
 import { streamAccess, type RandomAccess } from './random-access.ts';
 
@@ -44,22 +43,28 @@ export function digester(): { update(chunk: Uint8Array): void; readonly bytes: n
 
 /**
  * Digest and size of a stream.
- * @param announcedBytes how many bytes there are at most, if that is certain. A small stream is collected where that is
- *   faster.
+ * @param announcedBytes how many bytes there are at most, if that is certain. Up to 128 MiB they are collected where
+ *   that is faster.
  */
 export async function digestStream(
   bytes: Bytes,
   announcedBytes = Infinity,
 ): Promise<{ digest: Digest; bytes: number }> {
-  if (announcedBytes <= TURN_BYTES && platform.sha256HexLater !== undefined) {
-    const whole = await collectBytes(bytes);
-    return { digest: await digestSoon(whole), bytes: whole.length };
+  if (announcedBytes <= COLLECT_BYTES && platform.sha256HexLater !== undefined) {
+    const whole = new Uint8Array(announcedBytes);
+    let end = 0;
+    for await (const chunk of bytes) {
+      whole.set(chunk, end);
+      end += chunk.length;
+    }
+    return { digest: await digestSoon(whole.subarray(0, end)), bytes: end };
   }
   const sum = digester();
   for await (const chunk of bytes) sum.update(chunk);
   return { digest: sum.digest(), bytes: sum.bytes };
 }
 
+const COLLECT_BYTES = 128 * 2 ** 20;
 const PIECE_BYTES = 262_144;
 /** Bytes that are digested before others get a turn and an abort is noticed. */
 const TURN_BYTES = 64 * 2 ** 20;
@@ -74,7 +79,8 @@ export async function digestAccess(
   access: RandomAccess,
   signal?: AbortSignal,
 ): Promise<{ digest: Digest; bytes: number }> {
-  if (access.bytes !== undefined && access.size <= TURN_BYTES) {
+  const soon = access.size <= TURN_BYTES || platform.sha256HexLater !== undefined;
+  if (access.bytes !== undefined && soon) {
     signal?.throwIfAborted();
     return { digest: await digestSoon(access.bytes), bytes: access.size };
   }

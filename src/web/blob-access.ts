@@ -21,12 +21,12 @@ export type BlobAccessOptions = {
 declare const FileReaderSync: undefined | (new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer });
 
 /**
- * A read takes about 1 ms whatever its size, so that bytes are read in blocks. Browsers return nothing for some reads of
- * more than 256 MB.
+ * A read costs much whatever its size, so that bytes are read in blocks. Browsers return nothing for some reads of more
+ * than 256 MB.
  */
-const BLOCK_BYTES = 2 ** 20;
-/** A part up to this size is read once, and then verified in memory. */
-const HOLD_BYTES = 64 * 2 ** 20;
+export const BLOCK_BYTES = 16 * 2 ** 20;
+/** A part up to this size is read once, and then verified in memory, because Web Crypto has no SHA-256 for streams. */
+export const HOLD_BYTES = 256 * 2 ** 20;
 
 const BLOB: Kind = { what: 'a Blob', accepts: (value) => value instanceof Blob };
 const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });

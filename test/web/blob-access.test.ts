@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readExactly } from '../../src/bytes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
+import { BLOCK_BYTES } from '../../src/web/blob-access.ts';
 import { blobAccess } from '../../src/web/index.ts';
 
-const MIB = 2 ** 20;
-const bytes = Uint8Array.from({ length: 3 * MIB + 5 }, (_, at) => (at * 7 + (at >> 11)) & 0xff);
+const bytes = new Uint8Array(2 * BLOCK_BYTES + 5).map((_, at) => at * 7 + (at >> 11));
 const codeOf = (error: unknown): unknown => (error instanceof DrillproofError ? error.code : error);
 
 /** A Blob whose bytes are those of the moment in which they are read, as a file in Firefox has them. */
@@ -38,9 +38,9 @@ describe.each([
 
   test.each([
     [0, 10],
-    [MIB - 3, 6],
-    [5, 2 * MIB],
-    [3 * MIB, 5],
+    [BLOCK_BYTES - 3, 6],
+    [5, 2 * BLOCK_BYTES],
+    [2 * BLOCK_BYTES, 5],
     [0, bytes.length],
     [7, 0],
   ])('gives the bytes from %i, %i of them, across blocks', async (offset, length) => {
@@ -52,23 +52,20 @@ describe.each([
   test('counts the bytes of each block once while it reads on', async () => {
     const counts: number[] = [];
     const access = prepare({ bytes }, (count) => counts.push(count));
-    for (let at = 0; at < bytes.length; at += 100_000)
-      await access.read(at, Math.min(100_000, bytes.length - at));
-    expect(counts).toEqual([MIB, MIB, MIB, 5]);
+    for (let at = 0; at < bytes.length; at += 1_000_000)
+      await access.read(at, Math.min(1_000_000, bytes.length - at));
+    expect(counts).toEqual([BLOCK_BYTES, BLOCK_BYTES, 5]);
   });
 
   test.each([
-    [
-      'changed in place',
-      (content: Uint8Array) => Uint8Array.from(content, (byte, at) => (at === 9 ? ~byte : byte)),
-    ],
+    ['changed in place', (content: Uint8Array) => Uint8Array.from(content.with(9, ~content[9]!))],
     ['became shorter', (content: Uint8Array) => content.slice(0, 100)],
     ['was removed', () => new Uint8Array()],
   ])('refuses a file that %s between two reads as io.CHANGED', async (_how, change) => {
     const content = { bytes };
     const access = prepare(content);
     await access.read(0, 10);
-    await access.read(2 * MIB, 10);
+    await access.read(2 * BLOCK_BYTES, 5);
     content.bytes = change(bytes);
     const error: unknown = await Promise.resolve()
       .then(() => access.read(0, 10))

@@ -1,5 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import type { BundleReport } from '../../verify/index.ts';
+import { BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
 import type { HelperSettings, PartAnswer, PartJob } from './messages.ts';
 
 type Waiting = {
@@ -13,29 +14,39 @@ const BATCH_PARTS = 16;
 /** Batches that a helper has waiting, so that it never waits itself. */
 const BATCHES_AHEAD = 2;
 
-/** Parts that are verified by other workers. Every part gets an answer, in any order. */
+/** The memory that a part takes while it is verified. */
+const memoryOf = ({ blob: { size } }: PartJob): number => (size > HOLD_BYTES ? BLOCK_BYTES : size);
+
+/**
+ * Parts that are verified by other workers. Every part gets an answer, in any order. Once the parts that helpers have
+ * take `HOLD_BYTES` of memory, the others wait.
+ */
 export function createPortPool(
   ports: readonly MessagePort[],
   settings: HelperSettings,
 ): { verify(job: Omit<PartJob, 'id'>): Promise<BundleReport> } {
   const waiting = new Map<number, Waiting>();
   const queue: PartJob[] = [];
-  const helpers = ports.map((port) => ({ port, batches: 0 }));
+  const helpers = ports.map((port) => ({ port, batches: [] as number[] }));
+  let held = 0;
   let next = 0;
   let scheduled = false;
   const dispatch = (): void => {
     scheduled = false;
     for (let ahead = 0; ahead < BATCHES_AHEAD; ahead++)
       for (const helper of helpers) {
-        if (queue.length === 0) return;
-        if (helper.batches > ahead) continue;
-        helper.batches++;
-        helper.port.postMessage(takeBatch(queue));
+        if (queue.length === 0 || held >= HOLD_BYTES) return;
+        if (helper.batches.length > ahead) continue;
+        const batch = takeBatch(queue);
+        const bytes = batch.reduce((sum, job) => sum + memoryOf(job), 0);
+        helper.batches.push(bytes);
+        held += bytes;
+        helper.port.postMessage(batch);
       }
   };
   for (const helper of helpers) {
     helper.port.addEventListener('message', ({ data }: MessageEvent<readonly PartAnswer[]>) => {
-      helper.batches--;
+      held -= helper.batches.shift() ?? 0;
       for (const answer of data) settle(waiting, answer);
       dispatch();
     });

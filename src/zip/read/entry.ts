@@ -44,8 +44,8 @@ async function* streamPieces(
   check.end();
 }
 
-/** An entry that is larger is streamed, so that an abort is noticed in time. */
-const AT_ONCE_BYTES = 4 * 2 ** 20;
+/** An entry that is larger is streamed, so that an abort is noticed in time. Decoding takes longer than a checksum. */
+const AT_ONCE_BYTES = { deflate: 4 * 2 ** 20, store: 256 * 2 ** 20 } as const;
 
 /**
  * All bytes of an entry, checked, when the archive is in memory and the platform decodes them in one call; otherwise
@@ -57,7 +57,7 @@ export function readEntryAtOnce(
   limits: Required<ZipLimits>,
 ): Uint8Array | undefined {
   const { dataOffset, compressedBytes, method } = entry;
-  if (access.bytes === undefined || compressedBytes > AT_ONCE_BYTES) return undefined;
+  if (access.bytes === undefined || compressedBytes > AT_ONCE_BYTES[method]) return undefined;
   const data = access.bytes.subarray(dataOffset, dataOffset + compressedBytes);
   const plain = method === 'store' ? data : inflateAtOnce(data, entry.name);
   if (plain === undefined) return undefined;
