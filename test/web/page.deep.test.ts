@@ -1,17 +1,29 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { appendFile, cp, mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, open as openFile, readdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson, memoryAccess } from '../../src/bytes/index.ts';
+import { canonicalJson } from '../../src/bytes/index.ts';
+import { packBundle } from '../../src/evidence/index.ts';
 import { publicKeyPem, trustStoreJwks } from '../../src/trust/index.ts';
-import { openZip } from '../../src/zip/index.ts';
 import { call } from '../cli/make.ts';
 import { bagOf } from '../support/bag.ts';
-import { flipped, ISSUER, makeExport, makeTrust, type MadeExport, NOW, pack } from '../support/evidence.ts';
+import {
+  flipped,
+  ISSUER,
+  makeBundleInput,
+  makeExport,
+  makeObject,
+  makePart,
+  makeSigning,
+  makeTrust,
+  type MadeExport,
+  NOW,
+  pack,
+} from '../support/evidence.ts';
 import { type Browser, BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage } from './page.ts';
 
@@ -42,16 +54,26 @@ const asJson = async (path: string, ...args: readonly string[]): Promise<string>
 };
 const TRUST = ['--trust', 'trust.json'];
 
-/** A part of 2 GiB and little on the disk, with an entry that its manifest does not list. */
-async function writeSparsePart(name: string): Promise<void> {
-  const size = 2 * 2 ** 30;
-  const part = made.files[PART]!;
-  const archive = await openZip(memoryAccess(part));
-  const { dataOffset } = archive.entries.at(-1)!;
-  const file = await open(at(name), 'w');
-  await file.write(part, 0, part.length, size - part.length);
+/** A part of 2 GiB and little on the disk: 32 objects of 64 MiB of zeros. */
+async function writeSparsePart(path: string): Promise<void> {
+  const zeros = Buffer.alloc(2 ** 20);
+  const open = async function* () {
+    for (let n = 0; n < 64; n++) yield zeros;
+  };
+  const input = makeBundleInput(1);
+  const objects = Array.from({ length: 32 }, (_, n) => ({ ...makeObject(`zeros/${n + 10}.bin`, ''), open }));
+  const packed = await packBundle(
+    { ...input, objects: [...input.objects, ...objects] },
+    makeSigning(made.signer),
+  );
+  const file = await openFile(path, 'w');
+  let size = 0;
+  for await (const chunk of packed.archive({ compression: 'store' })) {
+    if (!zeros.subarray(0, chunk.length).equals(chunk)) await file.write(chunk, 0, chunk.length, size);
+    size += chunk.length;
+  }
+  await file.truncate(size);
   await file.close();
-  expect(dataOffset).toBeGreaterThan(0);
 }
 
 const LATER = NOW + 366 * 24 * 3600 * 1000;
@@ -64,6 +86,19 @@ async function signReports(): Promise<void> {
   const sign = ['verify', 'export', ...TRUST, '--sign', 'auditor.pem', '--issuer', 'auditor', '--quiet'];
   await call([...sign, '--format', 'json=1.dsse.json']);
   await call([...sign, '--format', 'json=2.dsse.json', '--previous', '1.dsse.json']);
+}
+
+/** Envelopes about the list of the export, about one of its parts, and about a part of another export. */
+async function signEnvelopes(): Promise<void> {
+  await write('.', { 'other.zip': (await makePart(9)).bytes });
+  await call(['keys', 'generate', '--out', 'qa.pem']);
+  const purposes = ['--purpose', 'evidence', '--purpose', 'export'];
+  await call(['keys', 'add', 'qa.pub.pem', '--issuer', 'qa', ...purposes, '--trust', 'qa.json']);
+  const about = { list: 'export', part: `export/${PART}`, other: 'other.zip' };
+  for (const [name, path] of Object.entries(about))
+    await call(['dsse', 'create', path, '--key', 'qa.pem', '--issuer', 'qa', '--out', `${name}.dsse.json`], {
+      now: () => NOW,
+    });
 }
 
 beforeAll(async () => {
@@ -85,6 +120,8 @@ beforeAll(async () => {
     write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
   ]);
   await signReports();
+  await signEnvelopes();
+  await writeSparsePart(at('large.zip'));
   const page = await readPage();
   server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -178,6 +215,26 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.close();
   });
 
+  test.each([
+    ['list', 'VERIFIED'],
+    ['part', 'VERIFIED'],
+    ['other', 'FAILED'],
+  ])(
+    'verifies an envelope about the %s together with an export as the command does',
+    async (about, verdict) => {
+      const page = await openPage(browser);
+      await page.chooseFolder(await filesOf('export'), at('export'));
+      await page.choose('#keys-input', [at('trust.json'), at('qa.json')]);
+      await page.choose('#envelopes', [at(`${about}.dsse.json`)]);
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+      expect(await page.verify(LATER)).toContain(verdict);
+      const times = ['--as-of', new Date(LATER).toISOString(), '--json'];
+      const args = [...TRUST, '--trust', 'qa.json', '--dsse', `${about}.dsse.json`];
+      expect(await page.saved()).toBe((await call(['verify', 'export', ...args, ...times])).stdout);
+      await page.close();
+    },
+  );
+
   test('verifies no signature without keys, and warns of keys that are inside the evidence', async () => {
     const page = await openPage(browser);
     await cp(at('export'), at(`${name}-keys`), { recursive: true });
@@ -203,10 +260,18 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.close();
   });
 
-  test('reads a part of 2 GiB to its end, reports progress inside it, and can be cancelled', async () => {
+  test('verifies a part of 2 GiB to its end as the command does', { timeout: 1_200_000 }, async () => {
     const page = await openPage(browser);
-    await writeSparsePart(`${name}-large.zip`);
-    await page.choose('#file', [at(`${name}-large.zip`)]);
+    await page.choose('#file', [at('large.zip')]);
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.saved()).toBe(await asJson('large.zip', ...TRUST));
+    await page.close();
+  });
+
+  test('reports progress inside a part of 2 GiB, and can be cancelled', async () => {
+    const page = await openPage(browser);
+    await page.choose('#file', [at('large.zip')]);
     await page.evaluate("void document.querySelector('#verify').click()");
     const shares = await page.evaluate<number[]>(
       "new Promise((resolve) => { const seen = new Set(); const timer = setInterval(() => { const { value } = document.querySelector('#progress'); if (value > 0) seen.add(value); if (seen.size === 3) { clearInterval(timer); resolve([...seen]); } }, 50); })",

@@ -1,4 +1,3 @@
-import { isTime, parseTime } from './time.ts';
 import { counted, printable, size } from '../../report/index.ts';
 import { readDroppedTree } from '../dropped.ts';
 import { type BlobTree, readFileTree } from '../sources.ts';
@@ -90,20 +89,25 @@ function addKey(name: string, bytes: Uint8Array): void {
   getElement('key-list', HTMLElement).append(item);
 }
 
+/** A time as `--as-of` takes it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
 /** What the user asks for. @throws RangeError with words for the user */
 export async function readRequest(nowMs: number): Promise<Request> {
   await pending;
   if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
   const time = getElement('as-of', HTMLInputElement).value.trim();
   const digest = getElement('digest', HTMLInputElement).value.trim();
-  if (time !== '' && !isTime(time))
+  const asOfMs = time === '' ? nowMs : TIME.test(time) ? Date.parse(time) : NaN;
+  if (Number.isNaN(asOfMs))
     throw new RangeError(`The time ${JSON.stringify(time)} is not like 2026-01-31T12:00:00.000Z.`);
   if (digest !== '' && !/^sha256:[0-9a-f]{64}$/.test(digest))
     throw new RangeError('The SHA-256 of the manifest is "sha256:" and 64 characters 0-9 and a-f.');
   return {
     tree,
     keys: keys.map(readKey),
-    asOfMs: time === '' ? nowMs : parseTime(time),
+    envelopes: [...(getElement('envelopes', HTMLInputElement).files ?? [])],
+    asOfMs,
     ...(digest === '' ? {} : { manifestDigest: digest }),
   };
 }

@@ -11,6 +11,8 @@ export type KeyFile = { readonly name: string; readonly bytes: Uint8Array; reado
 export type Request = {
   readonly tree: BlobTree;
   readonly keys: readonly KeyFile[];
+  /** DSSE files that carry signatures outside the evidence. */
+  readonly envelopes: readonly File[];
   readonly asOfMs: number;
   readonly manifestDigest?: string;
 };

@@ -23,7 +23,7 @@ import {
 import {
   type BundleReport,
   verifyExport,
-  type VerifyOptions,
+  type VerifyExportOptions,
   verifyPart,
   type VerifyProgress,
 } from '../../verify/index.ts';
@@ -46,12 +46,14 @@ type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly B
 
 /** Verifies what the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
-  const { tree, keys, asOfMs, manifestDigest } = request;
+  const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
   if (isSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
   const trust = readKeyFiles(keys, SIGNER_PURPOSES);
   const evidence = await openTree(tree, context.onRead);
   const expect = defined({ manifestDigest: manifestDigest as Digest | undefined });
-  const options = { asOfMs, expect, ...defined({ trust }) };
+  const files = envelopes.map((file) => readStart(file, MAX_ENVELOPE_BYTES));
+  const dsse = files.length > 0 ? await Promise.all(files) : undefined;
+  const options = { asOfMs, expect, ...defined({ trust, dsse }) };
   const report =
     evidence.kind === 'part'
       ? await verifyPart(evidence.access, options)
@@ -78,17 +80,23 @@ async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Ver
   return { view, json: stableJson(chain), keysInside: [] };
 }
 
-/** One byte more than the limit, so that a larger file is refused when it is parsed. */
 async function readSignedFile(name: string, file: Blob): Promise<Named<Uint8Array>> {
-  return { name, report: new Uint8Array(await file.slice(0, MAX_SIGNED_BYTES + 1).arrayBuffer()) };
+  return { name, report: await readStart(file, MAX_SIGNED_BYTES) };
 }
+
+/** More than an envelope may have, so that a larger one is a finding. */
+const MAX_ENVELOPE_BYTES = 16 * 2 ** 20;
+
+/** One byte more than the limit, so that a larger file is refused when it is parsed. */
+const readStart = async (file: Blob, maxBytes: number): Promise<Uint8Array> =>
+  new Uint8Array(await file.slice(0, maxBytes + 1).arrayBuffer());
 
 /** Parts that are waiting in the pool, for each helper. */
 const AHEAD = 64;
 
 function verifyWithHelpers(
   { source, blobOf }: Extract<ChosenEvidence, { kind: 'export' }>,
-  options: VerifyOptions & { readonly asOfMs: number; readonly trust?: TrustStore },
+  options: VerifyExportOptions & { readonly asOfMs: number; readonly trust?: TrustStore },
   { ports, onProgress }: RequestContext,
 ): ReturnType<typeof verifyExport> {
   if (ports.length === 0) return verifyExport(source, { ...options, onProgress });
@@ -106,7 +114,7 @@ function verifyWithHelpers(
 }
 
 /** The run of `drillproof verify NAME --trust … --key … --as-of …`. */
-const describeRequest = ({ tree, keys, asOfMs, manifestDigest }: Request) => {
+const describeRequest = ({ tree, keys, envelopes, asOfMs, manifestDigest }: Request) => {
   const stores = keys.filter(({ issuer }) => issuer === undefined).map(({ name }) => name);
   const single = keys.flatMap(({ name, issuer }) => (issuer === undefined ? [] : [{ file: name, issuer }]));
   return {
@@ -116,6 +124,7 @@ const describeRequest = ({ tree, keys, asOfMs, manifestDigest }: Request) => {
       depth: 'full',
       trust: stores.length > 0 ? stores : undefined,
       key: single.length > 0 ? single : undefined,
+      dsse: envelopes.length > 0 ? envelopes.map(({ name }) => name) : undefined,
       asOf: asOfMs,
       expectManifest: manifestDigest,
     }),

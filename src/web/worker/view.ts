@@ -13,7 +13,7 @@ import type { PartLine, View } from './messages.ts';
 /** A report as the page shows it: escaped HTML, and the keys by which parts are sorted and filtered. */
 export function viewReport(report: ExportReport | BundleReport, trust: TrustStore | undefined): View {
   const sections = renderReportSections(report, trust && { trust });
-  const order = ['cover', 'chain', 'findings', 'keys', 'coverage', 'caveats', 'commands'] as const;
+  const order = ['cover', 'chain', 'findings', 'keys', 'coverage', 'caveats', 'commands', 'local'] as const;
   const parts = report.kind === 'export' ? report.parts : [];
   return {
     verdict: report.verdict,
