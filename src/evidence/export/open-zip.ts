@@ -33,8 +33,9 @@ function isExport(archive: ZipArchive): boolean {
 /** @throws DrillproofError `export.NOT_AN_EXPORT` for a folder of this name with none of the files of an export */
 export function assertExportFiles(name: string, files: readonly SourceFile[]): void {
   if (files.some(({ path }) => isExportPath(path))) return;
-  const what = files.length === 0 ? 'is empty' : 'contains neither manifest.json nor export.json nor parts/';
-  throw new DrillproofError('export.NOT_AN_EXPORT', `${name} ${what}`, { path: name });
+  const message =
+    files.length === 0 ? `${name} is empty` : `no manifest.json, export.json or parts/ in ${name}`;
+  throw new DrillproofError('export.NOT_AN_EXPORT', message, { path: name });
 }
 
 /** Whether an export has a file of this path, which nothing else has. */
