@@ -36,11 +36,11 @@ export const renderVerdict = (state: State, subject: Piece, meaning: readonly st
 
 export type Column = readonly [title: string, kind?: 'number'];
 
-/** One row of a table. The first cell is its heading. */
+/** One row of a table. The first cell is its heading. On a phone each cell has a line of its own with its title. */
 export const renderRow = (columns: readonly Column[], [first, ...cells]: readonly Piece[]): Markup =>
   html`<tr>
     <th scope="row" ${classOf(columns[0])}>${first}</th>
-    ${cells.map((cell, at) => html`<td${classOf(columns[at + 1])}>${cell}</td>`)}
+    ${cells.map((cell, at) => html`<td${classOf(columns[at + 1])} data-title="${columns[at + 1]?.[0]}">${cell}</td>`)}
   </tr> `;
 
 const classOf = (column: Column | undefined): Piece =>

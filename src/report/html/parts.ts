@@ -6,7 +6,7 @@ import { type Column, quote, renderRow, renderTable } from './blocks.ts';
 import { chainOf } from './chain.ts';
 import { quoted } from './cover.ts';
 import { html, type Markup, type Piece } from './markup.ts';
-import { renderState } from './states.ts';
+import { renderState, wordOf } from './states.ts';
 
 /** The columns of a table of parts. */
 export const PART_COLUMNS: readonly Column[] = [
@@ -22,21 +22,16 @@ export const PART_COLUMNS: readonly Column[] = [
 /** One part in a table of parts. */
 export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, partCells(part));
 
-/** Every part and every local report of an export, or the single part. */
+/** Every part of an export, or the single part. */
 export function renderParts(report: ExportReport | BundleReport): Markup {
   const parts = report.kind === 'export' ? report.parts : [report];
-  const local = report.kind === 'export' ? report.localReports : [];
-  return html`${renderTable(
-    counted(parts.length, 'part'),
-    PART_COLUMNS,
-    parts.map(partCells),
-  )}${local.length === 0 ? undefined : renderLocalReports(local)}`;
+  return renderTable(counted(parts.length, 'part'), PART_COLUMNS, parts.map(partCells));
 }
 
 const partCells = (part: BundleReport): readonly Piece[] => [
   html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoted(part.path)}`,
   renderState(part.verdict),
-  chainWords(part),
+  renderChainEnd(part),
   isOutcomeCounted(part)
     ? html`${quote(part.outcome.verdict)} ${quote(part.outcome.drillId)}`
     : 'not counted',
@@ -48,27 +43,25 @@ const partCells = (part: BundleReport): readonly Piece[] => [
 ];
 
 /** The first link that does not hold; else the first that was not settled. */
-function chainWords(part: BundleReport): Markup {
-  const chain = chainOf(part);
+export function renderChainEnd(report: ExportReport | BundleReport): Markup {
+  const chain = chainOf(report);
   const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
   if (link === undefined) return renderState('holds', 'every link holds');
-  return renderState(link.state, `${link.title}: ${STATE_WORDS[link.state]}`);
+  return renderState(link.state, `${link.title}: ${wordOf(link.state)}`);
 }
 
-const STATE_WORDS = {
-  holds: 'holds',
-  does_not_hold: 'does not hold',
-  could_not_tell: 'could not tell',
-  not_asked: 'not asked',
-} as const;
-
-const renderLocalReports = (local: readonly LocalReportReport[]): Markup =>
-  renderTable(
-    `${counted(local.length, 'local report')} from users, which no key attests`,
-    [['Local report'], ['Verdict'], ['Path']],
-    local.map(({ localReportId, verdict, path }) => [
-      quote(localReportId),
-      renderState(verdict),
-      quote(path),
-    ]),
-  );
+/** Every local report of an export, or nothing. */
+export const renderLocalReports = (local: readonly LocalReportReport[]): readonly Markup[] =>
+  local.length === 0
+    ? []
+    : [
+        renderTable(
+          `${counted(local.length, 'local report')} from users, which no key attests`,
+          [['Local report'], ['Verdict'], ['Path']],
+          local.map(({ localReportId, verdict, path }) => [
+            quote(localReportId),
+            renderState(verdict),
+            quote(path),
+          ]),
+        ),
+      ];

@@ -9,7 +9,7 @@ import { renderDocument } from './document.ts';
 import { renderFindings } from './findings.ts';
 import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
 import { html, type Markup } from './markup.ts';
-import { renderParts } from './parts.ts';
+import { renderLocalReports, renderParts } from './parts.ts';
 import { renderState, toneOf } from './states.ts';
 
 export type ReportViewOptions = {
@@ -34,9 +34,23 @@ export function renderReportSections(
     caveats: renderSection('caveats', 'What this does not mean', [renderCaveats(report)]),
     commands: renderSection('commands', 'Check it again by hand', [renderCommands(report)]),
     parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
+    local: renderSection(
+      'local',
+      'Appendix: every local report',
+      report.kind === 'export' ? renderLocalReports(report.localReports) : [],
+    ),
   };
 }
-type ReportSection = 'cover' | 'chain' | 'findings' | 'keys' | 'coverage' | 'caveats' | 'commands' | 'parts';
+type ReportSection =
+  | 'cover'
+  | 'chain'
+  | 'findings'
+  | 'keys'
+  | 'coverage'
+  | 'caveats'
+  | 'commands'
+  | 'parts'
+  | 'local';
 
 /** Each link with its state; the first one that does not hold is marked. */
 export const renderChain = (chain: readonly Link[]): Markup =>

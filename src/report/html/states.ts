@@ -48,9 +48,10 @@ const idle = html`<path d="M5 8H11" />`;
 const SIGNS: Readonly<Record<Tone, Markup>> = { good, bad, open, idle };
 
 export const toneOf = (state: State): Tone => LOOKS[state][0];
+export const wordOf = (state: State): string => LOOKS[state][1];
 
 /** A state as a drawn sign and its word. Signs are drawings, because a text could contain the characters of a sign. */
-export function renderState(state: State, word: string = LOOKS[state][1]): Markup {
+export function renderState(state: State, word: string = wordOf(state)): Markup {
   const [tone] = LOOKS[state];
   return html`<span class="state ${tone}"
     ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

@@ -61,6 +61,15 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
+@media screen and (max-width:32rem){table,caption,tbody,tr,tbody th,td{display:block}
+thead{display:none}
+tr{border-bottom:1px solid var(--line);padding:.4rem 0}
+tbody th,td{border:0;padding:.1rem 0;min-width:0}
+tbody th{font-weight:600}
+.scroll{overflow:visible}
+td::before{content:attr(data-title) ": ";color:var(--soft)}
+td:empty{display:none}
+.number{text-align:left}}
 @media print{:root{color-scheme:light;--text:#000;--soft:#444;--back:#fff;--box:#f5f7f9;--line:#bbb;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
 @page{margin:16mm 14mm}
 body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
@@ -68,6 +77,7 @@ main{max-width:none;padding:0}
 h2,h3{break-after:avoid}
 .cover{break-after:page}
 .case,.chain li,tr,.plot,.verdict,dl,pre{break-inside:avoid}
+.finding>p,p:has(+pre){break-after:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}
 td:has(code),tbody th:has(code){min-width:6.5rem}

@@ -3,13 +3,22 @@ import type { BundleReport, ExportReport } from '../../../verify/index.ts';
 import type { Summary } from '../../merge/summary.ts';
 import { findingsIn } from '../../text/findings.ts';
 import { count, counted } from '../../text/page.ts';
-import { quote, renderFacts } from '../blocks.ts';
+import { type Column, quote, renderFacts, renderRow } from '../blocks.ts';
 import { idOfReport, quoted } from '../cover.ts';
 import { DOCUMENT_END, openDocument } from '../document.ts';
 import { html, markupText, type Piece } from '../markup.ts';
+import { renderChainEnd } from '../parts.ts';
 import { renderState } from '../states.ts';
 
 const MAX_ERRORS = 5;
+
+const COLUMNS: readonly Column[] = [
+  ['Path'],
+  ['Verdict'],
+  ['Chain'],
+  ['Evidence'],
+  ['Errors, with expected and actual values'],
+];
 
 /** The beginning of a page about many paths; rows and the end follow, so that no report has to stay in memory. */
 export const BEGIN_REPORTS: string =
@@ -18,7 +27,7 @@ export const BEGIN_REPORTS: string =
 <p>The totals are at the <a href="#totals">end</a>. The JSON report has every finding.</p>
 <div class="scroll" role="group" aria-label="Paths" tabindex="0"><table>
 <caption>Paths</caption>
-<thead><tr><th scope="col">Path</th><th scope="col">Verdict</th><th scope="col">Evidence</th><th scope="col">Errors, with expected and actual values</th></tr></thead>
+<thead><tr>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
 `);
 
@@ -27,15 +36,17 @@ type Row = { readonly path: string } & (
   | { readonly failure: { readonly code: Code; readonly message: string } }
 );
 
-/** One path: its verdict and its first errors, or why there is no report. */
+/** One path: its verdict, where its chain breaks, and its first errors; or why there is no report. */
 export function renderReportsRow(row: Row): string {
-  const cells: readonly Piece[] =
-    'failure' in row
-      ? [renderState('not_checked'), undefined, html`<code>${row.failure.code}</code> ${row.failure.message}`]
-      : [renderState(row.report.verdict), quoted(idOfReport(row.report)), errorsOf(row.report)];
-  return markupText(
-    html`<tr><th scope="row">${quote(row.path)}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
-  );
+  const path = quote(row.path);
+  if ('failure' in row) {
+    const { code, message } = row.failure;
+    const why = html`<code>${code}</code> ${message}`;
+    return markupText(renderRow(COLUMNS, [path, renderState('not_checked'), undefined, undefined, why]));
+  }
+  const { report } = row;
+  const cells = [renderState(report.verdict), renderChainEnd(report), quoted(idOfReport(report))];
+  return markupText(renderRow(COLUMNS, [path, ...cells, errorsOf(report)]));
 }
 
 function errorsOf(report: ExportReport | BundleReport): Piece {
