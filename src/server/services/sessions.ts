@@ -7,7 +7,7 @@ import {
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
-import type { Tx } from '../store/store.ts';
+import type { HostedRunRow, Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './idempotency.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
@@ -70,8 +70,8 @@ export function assertExtendable(facts: ExtendFacts): void {
 }
 
 /** Moves the deadlines of the runs of a session that have not ended to its own. */
-async function moveDeadlines(tx: Tx, { projectId, sessionId, expiresAtMs }: WorldSession, nowMs: number) {
-  for (const row of await tx.runs.lockUnfinished(projectId, sessionId)) {
+async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs: number, nowMs: number) {
+  for (const row of runs) {
     const { revision } = row.resource;
     const moved = { deadlineAtMs: expiresAtMs, revision: nextVersion(revision), updatedAtMs: nowMs };
     await tx.runs.update({ ...row, resource: { ...row.resource, ...moved } });
@@ -85,11 +85,14 @@ export async function extendSession(
   { projectId, sessionId }: SessionRef,
   { request, now }: { readonly request: SessionExtendRequest; readonly now: () => number },
 ): Promise<Result<'sessions.extend'>> {
-  const row = await tx.sessions.lock(projectId, sessionId);
+  const [row, runs, organization] = await Promise.all([
+    tx.sessions.lock(projectId, sessionId),
+    tx.runs.lockUnfinished(projectId, sessionId),
+    tx.organizations.find(change.principal.organizationId),
+  ]);
   if (row === undefined) throw notFound();
   assertCurrent(change, row.resource);
   const admittedAtMs = now();
-  const organization = await tx.organizations.find(row.organizationId);
   const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
   const session: WorldSession = {
@@ -99,7 +102,7 @@ export async function extendSession(
     updatedAtMs: admittedAtMs,
   };
   await tx.sessions.update({ ...row, resource: session });
-  await moveDeadlines(tx, session, admittedAtMs);
+  await moveDeadlines(tx, runs, session.expiresAtMs, admittedAtMs);
   const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
   return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };
 }

@@ -47,7 +47,7 @@ const sqlWrites = (sql: Sql, dialect: Dialect) => ({
 
 /**
  * What a transaction can do. A row that is read without a lock may change before it is written: lock what you change.
- * An insert fails if the row is already stored.
+ * An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
  */
 export type Tx = Reads & ReturnType<typeof sqlWrites>;
 

@@ -11,8 +11,10 @@ export type Sql = {
   all(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** Runs a statement and returns how many rows it changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
-  /** What `read` returned for a key, as long as nobody has committed since. Only where that is known for certain. */
-  remember?<T>(key: string, read: () => Promise<T>): Promise<T>;
+  /** What `read` returned for a key of a table, as long as that is certain to be what is committed. */
+  remember?<T>(table: string, key: string, read: () => Promise<T>): Promise<T>;
+  /** Lets the transaction wait for a statement when it commits. Without it, a statement is waited for at once. */
+  defer?(statement: Promise<unknown>): Promise<unknown>;
 };
 
 /** Where the databases differ, as text that is appended to a statement. */
@@ -220,7 +222,16 @@ export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Tabl
 /** `findRow`, or what it found before if no commit came since. */
 export function rememberRow<R>(sql: Sql, from: AnyTable<R>, members: Partial<R>): Promise<R | undefined> {
   const find = (): Promise<R | undefined> => findRow(sql, from, members);
-  return sql.remember?.(JSON.stringify([from.name, members]), find) ?? find();
+  return sql.remember?.(from.name, JSON.stringify(members), find) ?? find();
+}
+
+/** Waits for a statement, unless the transaction does. */
+const whenNeeded = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
+  sql.defer?.(statement) ?? statement;
+
+async function assertOne(changed: Promise<number>, name: string): Promise<void> {
+  if ((await changed) === 1) return;
+  throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
 }
 
 /** The writes of one row, and its read that locks it until the transaction ends. */
@@ -231,14 +242,14 @@ export const rowWrites = <R, K extends readonly (keyof R)[]>(
 ) => ({
   lock: (...key: KeyOf<R, K>) => findRow(sql, table, keyed(table, key), forUpdate),
   insert: async (row: R) => {
-    await insertRow(sql, table, row);
+    await whenNeeded(sql, insertRow(sql, table, row));
   },
   /** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
   update: async (row: R) => {
     const { name, key, columnsOf, contentOf } = table;
     const [at, columns] = [columnsOf(row, key), contentOf(row)];
     const statement = `UPDATE ${name} SET ${equal(columns, ', ')} WHERE ${equal(at, ' AND ')}`;
-    if ((await sql.run(statement, ...Object.values(columns), ...Object.values(at))) !== 1)
-      throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
+    const values = [...Object.values(columns), ...Object.values(at)];
+    await whenNeeded(sql, assertOne(sql.run(statement, ...values), name));
   },
 });

@@ -158,6 +158,20 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(await store.tokens.findByHash(tokenRow().tokenHash)).toMatchObject({ revokedAtMs: 7 });
     });
 
+    it('shows at once what another connection or a transaction of its own has changed', async () => {
+      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      const other = await made.open();
+      const seen = async () => (await other.tokens.findByHash(tokenRow().tokenHash))?.revokedAtMs;
+      expect(await seen()).toBeUndefined();
+      await store.transaction((tx) => tx.tokens.revoke('tok_1', 7));
+      expect(await seen()).toBe(7);
+      const acme = { organizationId: ORG, name: 'Acme', createdAtMs: NOW_MS };
+      expect(await other.organizations.find(ORG)).not.toEqual(acme);
+      await other.transaction((tx) => tx.organizations.update(acme));
+      expect(await other.organizations.find(ORG)).toEqual(acme);
+      await other.close();
+    });
+
     it('gives bundles, builds, attempts and local reports back as they were written, by their project', async () => {
       const buildRow = { ...inProject, buildHash: HASH };
       const attemptRow = { ...inProject, buildAttemptId: attempt.buildAttemptId, resource: attempt };

@@ -13,6 +13,7 @@ import {
 } from './driver.ts';
 import { defaults, type PostgresOptions } from './options.ts';
 import { transactions } from './transaction.ts';
+import { createMemory } from '../remember.ts';
 import type { Dialect } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
@@ -36,6 +37,11 @@ async function assertUtf8(client: Client): Promise<void> {
     );
   }
 }
+
+// Transactions that are committed, aborted or running all show in it, so two reads with one snapshot see the same. That of
+// a standby lacks what runs, and another server can have the same numbers.
+const VERSION = `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
+  ELSE txid_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text END AS version`;
 
 /** One step and its number are committed together; the lock goes with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
@@ -79,16 +85,21 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     throw openingError(error);
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
-  const [reads, writes] = [openPool(pg, config, half), openPool(pg, config, half)];
+  const writes = openPool(pg, { ...config, pipeline: true }, half);
+  const reads = openPool(pg, config, Math.max(1, half - 1));
+  // On a connection of its own, nothing but the versions that are waited for resumes with an answer.
+  const versions = openPool(pg, config, 1);
+  const readVersion = async (): Promise<unknown> =>
+    (await postgresSql(versions).all(VERSION))[0]?.['version'] ?? undefined;
   let closed: Promise<unknown> | undefined;
   return sqlStore({
-    reads: postgresSql(reads),
+    reads: { ...postgresSql(reads), remember: createMemory(readVersion).remember },
     dialect,
     migrations: all.migrations,
     transact: transactions(writes, all),
     isShared: true,
     async close() {
-      closed ??= Promise.all([reads.end(), writes.end()]);
+      closed ??= Promise.all([reads, writes, versions].map((pool) => pool.end()));
       await closed;
     },
   });

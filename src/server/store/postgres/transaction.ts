@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { guardQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
 import type { PostgresOptions } from './options.ts';
-import { queue, type Sql } from '../table.ts';
+import type { Sql } from '../table.ts';
 
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.
@@ -19,30 +19,42 @@ const isLostRace = (error: unknown): boolean => LOST_RACES.has(sqlState(error));
 
 const FIRST_PAUSE_MS = 10;
 
-/** The statements of one transaction, one after the other, until it ends. */
-function statementsOf(client: PoolClient): { sql: Sql; end(): Promise<void>; fault(): unknown } {
+type Statements = { readonly sql: Sql; end(): Promise<unknown>; fault(): unknown };
+
+/**
+ * The statements of one transaction, until it ends. Each is sent at once, and the database runs them in this order: after
+ * one that failed, it refuses the others.
+ */
+function statementsOf(client: PoolClient): Statements {
   const inner = postgresSql(client);
-  const inTurn = queue();
   let open = true;
   let fault: unknown;
-  const send = <T>(statement: () => Promise<T>): Promise<T> =>
-    inTurn(async () => {
-      if (!open) throw new DrillproofError('internal.BUG', 'a statement came after its transaction');
-      try {
-        return await statement();
-      } catch (error) {
-        fault ??= error;
-        throw error;
-      }
-    });
+  let last: Promise<unknown> = Promise.resolve();
+  const keepFault = (error: unknown): void => {
+    fault ??= error;
+  };
+  const defer = (statement: Promise<unknown>): Promise<unknown> => {
+    if (!open) return statement;
+    last = Promise.all([last, statement.catch(keepFault)]);
+    return Promise.resolve();
+  };
+  const send = <T>(statement: () => Promise<T>): Promise<T> => {
+    if (!open)
+      return Promise.reject(new DrillproofError('internal.BUG', 'a statement came after its transaction'));
+    const result = statement();
+    void defer(result);
+    return result;
+  };
+  void defer(guardQuery(() => client.query(BEGIN)));
   const sql: Sql = {
     all: (text, ...values) => send(() => inner.all(text, ...values)),
     run: (text, ...values) => send(() => inner.run(text, ...values)),
+    defer,
   };
-  const end = (): Promise<void> =>
-    inTurn(async () => {
-      open = false;
-    });
+  const end = (): Promise<unknown> => {
+    open = false;
+    return last;
+  };
   return { sql, end, fault: () => fault };
 }
 
@@ -68,7 +80,6 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
   const client = await guardQuery(() => pool.connect());
   const statements = statementsOf(client);
   try {
-    await guardQuery(() => client.query(BEGIN));
     const result = await work(statements.sql);
     await statements.end();
     await commit(client, statements.fault());

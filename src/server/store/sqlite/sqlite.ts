@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { open } from 'node:fs/promises';
-import { nextTick } from 'node:process';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
+import { createMemory } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
@@ -42,45 +42,6 @@ export function guard<T>(work: () => T): T {
   }
 }
 
-const MAX_REMEMBERED = 2_000;
-
-/**
- * Remembers results until SQLite reports another version of the data, which rises with each commit of any other
- * connection of any process. It is asked once for all that follows without a pause, which is mostly one request, and
- * again after a commit of this process.
- */
-function remembering(database: DatabaseSync): {
-  readonly remember: NonNullable<Sql['remember']>;
-  readonly committed: () => void;
-} {
-  const version = database.prepare('PRAGMA data_version');
-  const results = new Map<string, Promise<unknown>>();
-  let current: unknown;
-  let isCurrent = false;
-  const committed = (): void => {
-    isCurrent = false;
-  };
-  const check = (): void => {
-    const seen = guard(() => version.get())?.['data_version'];
-    if (seen !== current) results.clear();
-    current = seen;
-    isCurrent = true;
-    // The tick comes after all microtasks, and before anything else can arrive; from here it would come before them.
-    queueMicrotask(() => nextTick(committed));
-  };
-  const remember = <T>(key: string, read: () => Promise<T>): Promise<T> => {
-    if (!isCurrent) check();
-    if (results.size >= MAX_REMEMBERED) results.clear();
-    const earlier = results.get(key);
-    if (earlier !== undefined) return earlier as Promise<T>;
-    const result = read(); // it reads this version of the data, or a later one
-    results.set(key, result);
-    result.catch(() => results.delete(key));
-    return result;
-  };
-  return { remember, committed };
-}
-
 const TURN_MS = 10;
 
 /** Lets everything else of the process have a turn when it had none for a while, so that no transaction stops it. */
@@ -91,6 +52,29 @@ function turns(): () => Promise<void> | undefined {
     return setImmediate().then(() => {
       lastMs = performance.now();
     });
+  };
+}
+
+/** A statement, and the table that it changes. */
+const STATEMENT = /^\s*(?:SELECT|(?:INSERT INTO|UPDATE|DELETE FROM) (\w+))/;
+
+/** The same connection, with the tables that its statements change added to a set. */
+function noteTables({ all, run }: Sql, tables: Set<string>): Sql {
+  const note = (text: string): void => {
+    const [statement, table] = STATEMENT.exec(text) ?? [];
+    if (statement === undefined)
+      throw new DrillproofError('internal.BUG', 'a statement names no table first');
+    if (table !== undefined) tables.add(table);
+  };
+  return {
+    all(text, ...values) {
+      note(text);
+      return all(text, ...values);
+    },
+    run(text, ...values) {
+      note(text);
+      return run(text, ...values);
+    },
   };
 }
 
@@ -323,8 +307,22 @@ export async function openSqliteStore(
   // From here on, waiting is up to `begin`.
   writer.exec('PRAGMA busy_timeout = 0;');
   const pause = turns();
-  const sql = sqliteSql(writer, pause);
-  const { remember, committed } = remembering(reader);
+  const changed = new Set<string>();
+  const sql = noteTables(sqliteSql(writer, pause), changed);
+  // This version rises with each commit of any other process, and not with those of this connection.
+  const version = writer.prepare('PRAGMA data_version');
+  const readVersion = (): unknown => {
+    try {
+      return version.get()?.['data_version'];
+    } catch {
+      return undefined; // the next read waits for what is busy, or reports what is broken
+    }
+  };
+  const { remember, forget } = createMemory(readVersion);
+  const committed = (): void => {
+    for (const table of changed) forget(table);
+    changed.clear();
+  };
   const groups = groupCommits(writer, committed);
   let closed: Promise<void> | undefined;
   return sqlStore({

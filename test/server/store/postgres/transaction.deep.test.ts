@@ -180,8 +180,9 @@ describe('a transaction of the PostgreSQL store', () => {
     const rename = (first: string, second: string, name: string) =>
       store.transaction(async (tx) => {
         runs++;
-        await tx.organizations.update(organization(first, name));
+        await tx.organizations.lock(first);
         await bothHold();
+        await tx.organizations.update(organization(first, name));
         await tx.organizations.update(organization(second, name));
       });
     await Promise.all([rename(ORG, OTHER_ORG, 'one'), rename(OTHER_ORG, ORG, 'two')]);

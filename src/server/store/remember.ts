@@ -1,0 +1,54 @@
+import { nextTick } from 'node:process';
+import { setImmediate } from 'node:timers/promises';
+import type { Sql } from './table.ts';
+
+const MAX_REMEMBERED = 2_000;
+
+/**
+ * Remembers what was read from each table while `readVersion` returns the same for the data; `undefined` is never the
+ * same. The version is read after the requests that need it have arrived, once for all of them, and holds for what
+ * they read without a pause.
+ */
+export function createMemory(readVersion: () => unknown): {
+  readonly remember: NonNullable<Sql['remember']>;
+  /** Forgets what was read from a table. */
+  readonly forget: (table: string) => void;
+} {
+  const tables = new Map<string, Map<string, Promise<unknown>>>();
+  let current: unknown;
+  let isCurrent = false;
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    await setImmediate(); // what has arrived at the same time waits for the same version
+    checking = undefined;
+    const seen = await readVersion();
+    if (seen === undefined || seen !== current) tables.clear();
+    current = seen;
+    isCurrent = true;
+    // The tick comes after all microtasks, and before anything else can arrive; from here it would come before them.
+    queueMicrotask(() =>
+      nextTick(() => {
+        isCurrent = false;
+      }),
+    );
+  };
+  const resultsOf = (table: string): Map<string, Promise<unknown>> => {
+    const results = tables.get(table) ?? new Map<string, Promise<unknown>>();
+    tables.set(table, results);
+    if (results.size >= MAX_REMEMBERED) results.clear();
+    return results;
+  };
+  return {
+    async remember<T>(table: string, key: string, read: () => Promise<T>): Promise<T> {
+      if (!isCurrent) await (checking ??= check());
+      const results = resultsOf(table);
+      const earlier = results.get(key);
+      if (earlier !== undefined) return earlier as Promise<T>;
+      const result = read(); // it reads this version of the data, or a later one
+      results.set(key, result);
+      result.catch(() => results.delete(key));
+      return result;
+    },
+    forget: (table) => void tables.delete(table),
+  };
+}

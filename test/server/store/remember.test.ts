@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createMemory } from '../../../src/server/store/remember.ts';
+
+/** A memory of data with a version, which counts how often either is read. */
+function counted() {
+  const seen = { version: 1 as unknown, versions: 0, reads: 0 };
+  const memory = createMemory(() => {
+    seen.versions++;
+    return seen.version;
+  });
+  const read = (table = 'tokens', key = 'a') => memory.remember(table, key, async () => ++seen.reads);
+  return { ...memory, seen, read };
+}
+
+describe('the memory of a store', () => {
+  it('reads one version, and one row once, for all that is asked for at the same time', async () => {
+    const { seen, read } = counted();
+    expect(await Promise.all([read(), read(), read('tokens', 'b')])).toEqual([1, 1, 2]);
+    expect(seen).toMatchObject({ versions: 1, reads: 2 });
+  });
+
+  it('asks for the version again for what is asked for later', async () => {
+    const { seen, read } = counted();
+    await read();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(await read()).toBe(1);
+    expect(seen.versions).toBe(2);
+  });
+
+  it.each([
+    ['another version', 2],
+    ['no version', undefined],
+  ])('reads again after %s', async (_, version) => {
+    const { seen, read } = counted();
+    await read();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    seen.version = version;
+    expect(await read()).toBe(2);
+  });
+
+  it('never takes two unknown versions for the same', async () => {
+    const { seen, read } = counted();
+    seen.version = undefined;
+    for (const expected of [1, 2]) {
+      expect(await read()).toBe(expected);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  });
+
+  it('forgets one table and keeps the others', async () => {
+    const { read, forget } = counted();
+    await Promise.all([read('tokens'), read('sessions')]);
+    forget('sessions');
+    expect(await Promise.all([read('tokens'), read('sessions')])).toEqual([1, 3]);
+  });
+
+  it('does not keep a read that failed', async () => {
+    const { remember, read } = counted();
+    const fail = () => Promise.reject(new Error('lost'));
+    await expect(remember('tokens', 'a', fail)).rejects.toThrow('lost');
+    expect(await read()).toBe(1);
+  });
+
+  it('does not keep requests from each other when the version cannot be read', async () => {
+    let fails = true;
+    const { remember } = createMemory(() => {
+      if (fails) throw new Error('lost');
+      return 1;
+    });
+    await expect(remember('tokens', 'a', async () => 1)).rejects.toThrow('lost');
+    fails = false;
+    expect(await remember('tokens', 'a', async () => 1)).toBe(1);
+  });
+});
