@@ -67,7 +67,7 @@ export async function digestStream(
 const COLLECT_BYTES = 128 * 2 ** 20;
 const PIECE_BYTES = 262_144;
 /** Bytes that are digested before others get a turn and an abort is noticed. */
-const TURN_BYTES = 64 * 2 ** 20;
+const TURN_BYTES = 4 * 2 ** 20;
 let scratch: Uint8Array | undefined;
 
 /**

@@ -6,7 +6,6 @@ import {
   createPartContext,
   type Depth,
   type ExportReport,
-  type Listing,
   type PartVerifier,
   settingsOf,
   verifyArchive,
@@ -17,7 +16,7 @@ import {
 import { resolveTrust } from '../trust/index.ts';
 import { folderVolume } from './volume/folder.ts';
 import { openExport } from './volume/volume.ts';
-import { type PoolSettings, type SharedOptions, createVerifyPool } from './verify-pool.ts';
+import { type PoolJob, type PoolSettings, type SharedOptions, createVerifyPool } from './verify-pool.ts';
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {
@@ -29,9 +28,9 @@ export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'c
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
 /** A part takes as long as so many bytes even when it is empty. */
 const PART_BYTES = 10 * 2 ** 10;
-/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. */
+/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. For digests, all are. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
-/** This thread takes a part only while so many wait for the others. */
+/** This thread takes a small part only while so many wait for the others. */
 const BACKLOG = 64;
 /** Parts in progress per thread, so that batches of small parts fill. */
 const AHEAD = 128;
@@ -57,17 +56,18 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { onProgress: _onProgress, dsse: _dsse, keep: _keep, ...verifying } = rest;
   const settings = settingsOf(verifying);
   let small = true;
-  let isHelping = false;
-  let isBusy = false;
   const onProgress = (event: VerifyProgress): void => {
     if (event.kind === 'planned') {
       small = !isWorthThreads(event, rest);
-      isHelping = event.bytes / event.parts < SMALL_PART_BYTES;
-      if (isHelping) pool.limit(jobs - 1);
+      const areSmall = event.bytes / event.parts < SMALL_PART_BYTES;
+      const takes = ({ listed: { row } }: PoolJob): boolean =>
+        rest.depth === 'digest' || Number(row.bytes) < SMALL_PART_BYTES;
+      if (areSmall || rest.depth === 'digest')
+        pool.help({ verify: verifyHere, takes, backlog: areSmall ? BACKLOG : 0 });
     }
     rest.onProgress?.(event);
   };
-  const verifyHere = async (path: string, listed: Listing): Promise<BundleReport> => {
+  const verifyHere = async ({ path, listed }: PoolJob): Promise<BundleReport> => {
     const access = await source.open(path);
     try {
       return await verifyArchive(access, createPartContext(settings, { listed }));
@@ -76,13 +76,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
       await setImmediate(); // answers of the threads, signals and timers come in between
     }
   };
-  const verifyPart: PartVerifier = (path, listed) => {
-    if (small) return undefined;
-    const isSmall = Number(listed.row.bytes) < SMALL_PART_BYTES;
-    if (!isHelping || !isSmall || isBusy || pool.waiting() < BACKLOG) return pool.verify({ path, listed });
-    isBusy = true;
-    return verifyHere(path, listed).finally(() => void (isBusy = false));
-  };
+  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
   try {
     return await verifyExport(source, { ...rest, onProgress, verifyPart, concurrency: jobs * AHEAD });
   } finally {

@@ -1,7 +1,7 @@
 import { packaging } from '#packaging';
 import { Worker } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
-import type { BundleReport, Listing, VerifyOptions } from '../verify/index.ts';
+import type { BundleReport, Depth, Listing, VerifyOptions } from '../verify/index.ts';
 import type { Code } from '../codes/index.ts';
 import type { TrustedKey } from '../trust/index.ts';
 
@@ -31,11 +31,17 @@ export type VerifyPool = {
    *   memory or exited, `internal.BUG` when it failed
    */
   verify(job: PoolJob): Promise<BundleReport>;
-  /** Starts no more than so many threads from now on. */
-  limit(threads: number): void;
-  /** Jobs that wait for a thread. */
-  waiting(): number;
+  /** From now on, this thread takes the place of one of the threads. */
+  help(helper: Helper): void;
   close(): Promise<void>;
+};
+
+/** How this thread verifies parts too. */
+export type Helper = {
+  readonly verify: (job: PoolJob) => Promise<BundleReport>;
+  readonly takes: (job: PoolJob) => boolean;
+  /** It takes a part only while more than so many wait. */
+  readonly backlog: number;
 };
 
 type Waiting = {
@@ -49,7 +55,7 @@ type Waiting = {
 type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
 
 /** Parts go out in batches of about this size, so that a message costs little compared with the work in it. */
-const BATCH_BYTES = 4 * 2 ** 20;
+const BATCH_BYTES: Readonly<Record<Depth, number>> = { digest: 32 * 2 ** 20, full: 4 * 2 ** 20 };
 const BATCH_PARTS = 64;
 /** Several times what the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
@@ -66,7 +72,8 @@ export async function createVerifyPool(
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];
-  let most = size;
+  let helper: Helper | undefined;
+  let isHelping = false;
   let scheduled = false;
   let closed = false;
 
@@ -97,14 +104,27 @@ export async function createVerifyPool(
   };
   const dispatch = (): void => {
     scheduled = false;
-    while (queue.length > 0) {
-      if (closed) return;
-      const [thread = threads.size < most ? start() : undefined] = idle;
-      if (thread === undefined) return;
+    while (queue.length > 0 && !closed) {
+      const [thread = threads.size < size - (helper === undefined ? 0 : 1) ? start() : undefined] = idle;
+      if (thread === undefined) break;
       idle.delete(thread);
-      thread.batch = nextBatch(queue);
+      thread.batch = nextBatch(queue, BATCH_BYTES[settings.depth ?? 'full']);
       thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
+    if (helper !== undefined && !isHelping && !closed) help(helper);
+  };
+  const help = ({ verify, takes, backlog }: Helper): void => {
+    if (queue.length <= backlog) return;
+    const at = queue.findIndex(({ job, alone }) => alone === undefined && takes(job));
+    const [waiting] = at === -1 ? [] : queue.splice(at, 1);
+    if (waiting === undefined) return;
+    isHelping = true;
+    void verify(waiting.job)
+      .then(waiting.resolve, waiting.reject)
+      .finally(() => {
+        isHelping = false;
+        dispatch();
+      });
   };
   return {
     verify: (job) =>
@@ -114,8 +134,7 @@ export async function createVerifyPool(
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
-    limit: (count) => void (most = count),
-    waiting: () => queue.length,
+    help: (given) => void (helper = given),
     async close() {
       closed = true;
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
@@ -123,11 +142,11 @@ export async function createVerifyPool(
   };
 }
 
-function nextBatch(queue: Waiting[]): Waiting[] {
+function nextBatch(queue: Waiting[], batchBytes: number): Waiting[] {
   let bytes = 0;
   let parts = 0;
   for (const { job, alone } of queue) {
-    if (parts > 0 && (alone || queue[0]!.alone || parts === BATCH_PARTS || bytes >= BATCH_BYTES)) break;
+    if (parts > 0 && (alone || queue[0]!.alone || parts === BATCH_PARTS || bytes >= batchBytes)) break;
     bytes += Number(job.listed.row.bytes);
     parts++;
   }

@@ -7,7 +7,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { buildPoolSettings } from '../../src/node/verify-directory.ts';
-import { createVerifyPool } from '../../src/node/verify-pool.ts';
+import { createVerifyPool, type PoolJob } from '../../src/node/verify-pool.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '../support/evidence.ts';
 
@@ -26,15 +26,19 @@ afterEach(() => {
   return rm(root, { recursive: true });
 });
 
+async function writeFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), bytes);
+  }
+}
+
 async function verifyInPool(
   files: Readonly<Record<string, Uint8Array>>,
   threads: number,
   memoryMb = MEMORY_MB,
 ): Promise<ExportReport> {
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), bytes);
-  }
+  await writeFiles(files);
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
@@ -103,4 +107,26 @@ describe('a pool whose threads', () => {
     runInThreads('throw new TypeError("x")');
     await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
   });
+});
+
+it('a thread shares parts with the main thread while more wait than the backlog', async () => {
+  await writeFiles(made.files);
+  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  const jobs: PoolJob[] = [];
+  const verifyPart = (path: string, listed: PoolJob['listed']) => void jobs.push({ path, listed });
+  const { parts } = await verifyExport(directorySource(root), { ...options, verifyPart });
+  const pool = await createVerifyPool(2, buildPoolSettings(root, options), MEMORY_MB);
+  const verify = vi.fn((_: PoolJob) => Promise.resolve(parts[0]!));
+  const started = vi.fn();
+  process.on('worker', started);
+  try {
+    pool.help({ verify, takes: () => true, backlog: 2 });
+    const reports = await Promise.all(Array.from({ length: 70 }, () => pool.verify(jobs[0]!)));
+    expect(reports.every((report) => report.verdict === 'verified')).toBe(true);
+    expect(verify).toHaveBeenCalledTimes(70 - 64 - 2); // a batch has 64 parts
+    expect(started).toHaveBeenCalledTimes(1);
+  } finally {
+    process.off('worker', started);
+    await pool.close();
+  }
 });
