@@ -34,7 +34,7 @@ import {
   withEvidence,
 } from '../shared/input/evidence.ts';
 import { readInput } from '../shared/input/input.ts';
-import { readTrust } from '../shared/input/trust.ts';
+import { requireTrust } from '../shared/input/trust.ts';
 import { readSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
@@ -66,9 +66,7 @@ const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked 
 
 export async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
-  const trust = await readTrust(cli, options);
-  if (trust === undefined)
-    throw usageError('no trusted keys given', 'Pass --trust FILE or --key FILE,issuer=NAME.');
+  const trust = await requireTrust(cli, options);
   const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifyDsse(envelope, {
     asOfMs: asOf,

@@ -3,6 +3,7 @@ import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
 import { dsseBytes, type Signer } from '../../trust/index.ts';
 import { type Cli, say } from '../cli.ts';
+import { findGiven } from '../shared/options/options.ts';
 import {
   readSummarySigning,
   summarySigningOptions,
@@ -72,17 +73,15 @@ async function settingOf(cli: Cli, options: SummaryOptions): Promise<Setting | u
   return { file, signer: made.signer, verifierId, ...defined({ resourceUri }) };
 }
 
-const OPTIONS = [
-  ['verifierId', '--verifier-id'],
-  ['resourceUri', '--resource-uri'],
-  ['vsaKey', '--vsa-key'],
-  ['vsaSigner', '--vsa-signer'],
-  ['vsaPublicKey', '--vsa-public-key'],
-  ['vsaSignerTimeout', '--vsa-signer-timeout'],
-] as const;
-
 function refuseStray(options: SummaryOptions): undefined {
-  const [, stray] = OPTIONS.find(([name]) => options[name] !== undefined) ?? [];
+  const stray = findGiven(options, [
+    'verifierId',
+    'resourceUri',
+    'vsaKey',
+    'vsaSigner',
+    'vsaPublicKey',
+    'vsaSignerTimeout',
+  ]);
   if (stray === undefined) return undefined;
   throw usageError(`${stray} needs --vsa`, 'Name the summary to write with --vsa FILE.');
 }

@@ -19,7 +19,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
-import { readTrust } from '../shared/input/trust.ts';
+import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import { writeProduct } from '../shared/output/product.ts';
@@ -30,9 +30,7 @@ import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
 
 /** Verifies everything under both trust stores, writes the differences, and sets the exit code. */
 export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
-  const before = await readTrust(cli, options);
-  if (before === undefined)
-    throw usageError('no trusted keys given', 'Pass --trust FILE, or single keys with --key.');
+  const before = await requireTrust(cli, options);
   const key = findKey(before, options.retire, options.issuer);
   const how = options.compromised === true ? 'compromised' : options.as;
   const atMs = options.at ?? cli.now();

@@ -184,68 +184,65 @@ function verifySigning(
   return { keys, findings: problems };
 }
 
+/** What must hold, the finding if it does not, and the expected and the actual value. */
+type Row = readonly [holds: boolean, code: Code, message: string, expected: string, actual: string];
+
+const findBroken = (rows: readonly Row[]): readonly Finding[] =>
+  rows
+    .filter(([holds]) => !holds)
+    .map(([, code, message, expected, actual]) => note(code, message, { expected, actual }));
+
 function checkContent(summary: Summary, asOfMs: number): readonly Finding[] {
-  const { result, timeVerifiedMs } = summary;
+  const { result, timeVerifiedMs: madeAtMs } = summary;
+  const [now, time] = [`at most ${isoTime(asOfMs)}`, isoTime(madeAtMs)];
+  const failed = 'the result of the verifier is that the evidence did not pass';
   return [
-    ...(result === 'PASSED'
-      ? []
-      : [
-          note('vsa.NOT_PASSED', 'the result of the verifier is that the evidence did not pass', {
-            expected: 'PASSED',
-            actual: result,
-          }),
-        ]),
+    ...findBroken([[result === 'PASSED', 'vsa.NOT_PASSED', failed, 'PASSED', result]]),
     ...checkLevels(summary),
-    ...(timeVerifiedMs <= asOfMs
-      ? []
-      : [
-          note('vsa.FROM_FUTURE', 'it was made after the time of this verification', {
-            expected: `at most ${isoTime(asOfMs)}`,
-            actual: isoTime(timeVerifiedMs),
-          }),
-        ]),
+    ...findBroken([
+      [madeAtMs <= asOfMs, 'vsa.FROM_FUTURE', 'it was made after the time of this verification', now, time],
+    ]),
   ];
 }
 
-const checkLevels = ({ result, levels }: Summary): readonly Finding[] =>
-  result === 'FAILED' || levels.includes(VERIFIED_LEVEL)
-    ? []
-    : [
-        note('vsa.LEVEL_MISSING', 'it does not state that evidence was verified', {
-          expected: VERIFIED_LEVEL,
-          actual: levels.join(', '),
-        }),
-      ];
+function checkLevels({ result, levels }: Summary): readonly Finding[] {
+  const holds = result === 'FAILED' || levels.includes(VERIFIED_LEVEL);
+  const message = 'it does not state that evidence was verified';
+  return findBroken([[holds, 'vsa.LEVEL_MISSING', message, VERIFIED_LEVEL, levels.join(', ')]]);
+}
+
+const compare = (code: Code, name: string, expected: string | undefined, actual: string): Row => [
+  expected === undefined || expected === actual,
+  code,
+  `the ${name} does not match`,
+  expected ?? '',
+  actual,
+];
 
 function checkExpectations(
-  summary: Summary,
-  { verifierId, resourceUri, policyDigest, inputs, maxAgeMs }: SummaryExpectations,
+  { verifierId, resourceUri, policyDigest, inputs, timeVerifiedMs: madeAtMs }: Summary,
+  expect: SummaryExpectations,
   asOfMs: number,
 ): readonly Finding[] {
-  const { timeVerifiedMs } = summary;
+  const sinceMs = asOfMs - (expect.maxAgeMs ?? Infinity);
   return [
-    ...compare('vsa.VERIFIER_MISMATCH', 'the verifier does not match', verifierId, summary.verifierId),
-    ...compare('vsa.RESOURCE_MISMATCH', 'the resource does not match', resourceUri, summary.resourceUri),
-    ...compare('vsa.POLICY_MISMATCH', 'the policy does not match', policyDigest, summary.policyDigest),
-    ...(inputs === undefined ? [] : compareInputs(inputs, summary.inputs)),
-    ...(maxAgeMs === undefined || asOfMs - timeVerifiedMs <= maxAgeMs
-      ? []
-      : [
-          note('vsa.TOO_OLD', 'it is too old', {
-            expected: `at or after ${isoTime(asOfMs - maxAgeMs)}`,
-            actual: isoTime(timeVerifiedMs),
-          }),
-        ]),
+    ...findBroken([
+      compare('vsa.VERIFIER_MISMATCH', 'verifier', expect.verifierId, verifierId),
+      compare('vsa.RESOURCE_MISMATCH', 'resource', expect.resourceUri, resourceUri),
+      compare('vsa.POLICY_MISMATCH', 'policy', expect.policyDigest, policyDigest),
+    ]),
+    ...(expect.inputs === undefined ? [] : compareInputs(expect.inputs, inputs)),
+    ...findBroken([
+      [
+        madeAtMs >= sinceMs,
+        'vsa.TOO_OLD',
+        'it is too old',
+        `at or after ${isoTime(sinceMs)}`,
+        isoTime(madeAtMs),
+      ],
+    ]),
   ];
 }
-
-const compare = (
-  code: Code,
-  message: string,
-  expected: string | undefined,
-  actual: string,
-): readonly Finding[] =>
-  expected === undefined || expected === actual ? [] : [note(code, message, { expected, actual })];
 
 function compareInputs(expected: readonly Digest[], actual: readonly Digest[]): readonly Finding[] {
   const missing = expected.filter((digest) => !actual.includes(digest));

@@ -33,6 +33,13 @@ export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustS
   return trustStore([...stores.flatMap(({ keys }) => keys), ...single.flat()]);
 }
 
+/** `readTrust` for a command that means nothing without keys. @throws DrillproofError `usage.INVALID` without any */
+export async function requireTrust(cli: Cli, options: TrustOptions): Promise<TrustStore> {
+  const trust = await readTrust(cli, options);
+  if (trust !== undefined) return trust;
+  throw usageError('no trusted keys given', 'Pass --trust FILE or --key FILE,issuer=NAME.');
+}
+
 export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore> {
   const bytes = await readInput(file, MAX_STORE_BYTES, cli);
   if (kindOf(bytes) === 'key')

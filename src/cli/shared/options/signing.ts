@@ -78,32 +78,22 @@ export const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
   readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
 
-/** `readSigning` for the JSON report of a command. Its key is named --sign. */
+/** `readSigning` for the JSON report of a command, which may have other keys as --key. Its own is named --sign. */
 export const readReportSigning = (
   cli: Cli,
-  {
-    sign,
-    signer,
-    publicKey,
-    signerTimeout,
-    issuer,
-  }: SignerOptions & {
-    readonly sign?: string;
-    readonly issuer?: string;
-  },
-) => readSigning(cli, defined({ key: sign, signer, publicKey, signerTimeout, issuer }), REPORTS);
+  { sign, ...options }: SignerOptions & { readonly sign?: string; readonly issuer?: string },
+) => {
+  const { signer, publicKey, signerTimeout, issuer } = options;
+  return readSigning(cli, defined({ key: sign, signer, publicKey, signerTimeout, issuer }), REPORTS);
+};
 
 /** `readSigning` for the summary of a decision, by this issuer. */
 export const readSummarySigning = (
   cli: Cli,
-  options: SummarySigningOptions,
+  { vsaKey: key, vsaSigner: signer, vsaPublicKey: publicKey, vsaSignerTimeout }: SummarySigningOptions,
   issuer: string,
 ): Promise<{ signer: Signer } | undefined> => {
-  const { vsaKey, vsaSigner, vsaPublicKey, vsaSignerTimeout } = options;
-  const given: SigningOptions = {
-    issuer,
-    ...defined({ key: vsaKey, signer: vsaSigner, publicKey: vsaPublicKey, signerTimeout: vsaSignerTimeout }),
-  };
+  const given = defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer });
   return readSigning(cli, given, SUMMARIES);
 };
 
