@@ -14,6 +14,7 @@ export * from './operations/rows.ts';
 export * from './operations/operations.ts';
 export * from './operations/answers.ts';
 export {
+  allow,
   atMsSchema,
   countSchema,
   decimalBytesSchema,

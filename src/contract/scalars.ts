@@ -26,6 +26,10 @@ export const decimalBytesSchema = z.string().check(z.regex(/^(?:0|[1-9][0-9]{0,3
 /** An object whose members the API does not specify; they are kept. */
 export const openObjectSchema = z.looseObject({});
 
+/** A member that may be absent, and what it means for readers of the JSON Schema. */
+export const allow = <T extends z.core.$ZodType>(schema: T, meaning?: string): z.ZodMiniExactOptional<T> =>
+  meaning === undefined ? z.exactOptional(schema) : z.exactOptional(schema).check(z.describe(meaning));
+
 /** The same text, typed as what a guard lets through. */
 export const narrowText = <T extends string>(
   schema: z.ZodMiniString<string>,

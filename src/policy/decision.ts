@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import {
+  allow,
   atMsSchema as atMs,
   countSchema as count,
   narrowText,
@@ -39,17 +40,15 @@ const violationSchema = z.strictObject({
   state: z.enum(['failed', 'not_checked', 'warned', 'waived']),
   code,
   /** Absent for a problem of all inputs together. */
-  input: z.exactOptional(count).check(z.describe('place in inputs')),
+  input: allow(count, 'place in inputs'),
   /** A name if no id could be read; `all` for all inputs together. */
   subject: z.string().check(z.describe('the id of an export, bundle, local report or drill')),
-  path: z.exactOptional(z.string()),
+  path: allow(z.string()),
   message: z.string(),
-  expected: z.exactOptional(z.string()),
-  actual: z.exactOptional(z.string()),
-  findings: z
-    .exactOptional(z.readonly(z.array(code)))
-    .check(z.describe('of the verification, that led here')),
-  waiver: z.exactOptional(z.strictObject(waiver)),
+  expected: allow(z.string()),
+  actual: allow(z.string()),
+  findings: allow(z.readonly(z.array(code)), 'of the verification, that led here'),
+  waiver: allow(z.strictObject(waiver)),
 });
 
 const ruleResultSchema = z.strictObject({
@@ -64,7 +63,7 @@ const ruleResultSchema = z.strictObject({
 });
 
 const { path, evidenceBundleId, verdict, manifestDigest, outcome, signers } = bundleReportSchema.shape;
-const warnings = z.exactOptional(z.readonly(z.array(code))).check(z.describe('codes of warnings, each once'));
+const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once');
 
 /** What a decision rests on of one bundle. Outcome and signers count only if the verdict is `verified`. */
 const evidenceSchema = z.strictObject({
@@ -81,23 +80,21 @@ const inputSchema = z.strictObject({
   /** As the caller named it: a path, an address, or the id of an export at a control plane. */
   name: z.string(),
   kind: z.enum(['export', 'bundle', 'summary', 'unreadable']),
-  id: z.exactOptional(z.string()),
-  projectId: z.exactOptional(z.string()),
+  id: allow(z.string()),
+  projectId: allow(z.string()),
   /** Of the export or bundle; absent if it could not be read. */
-  manifestDigest: z.exactOptional(digest),
+  manifestDigest: allow(digest),
   /** Of a single part. */
-  archiveDigest: z.exactOptional(digest),
-  verdict: z.exactOptional(z.enum(VERDICTS)),
-  completeness: z.exactOptional(exportReportSchema.shape.completeness),
+  archiveDigest: allow(digest),
+  verdict: allow(z.enum(VERDICTS)),
+  completeness: allow(exportReportSchema.shape.completeness),
   bundles: count,
   localReports: count,
   signer: exportReportSchema.shape.signer.check(z.describe('who signed the list of bundles')),
   warnings,
-  evidence: z.exactOptional(z.readonly(z.array(evidenceSchema))).check(z.describe('every bundle')),
-  envelopes: z
-    .exactOptional(z.readonly(z.array(digest)))
-    .check(z.describe('SHA-256 of each DSSE envelope that was given')),
-  summary: z.exactOptional(z.omit(summarySchema, { findings: true })),
+  evidence: allow(z.readonly(z.array(evidenceSchema)), 'every bundle'),
+  envelopes: allow(z.readonly(z.array(digest)), 'SHA-256 of each DSSE envelope that was given'),
+  summary: allow(z.omit(summarySchema, { findings: true })),
 });
 
 const policyUsedSchema = z.strictObject({
@@ -106,9 +103,7 @@ const policyUsedSchema = z.strictObject({
   digest,
   sources: z.readonly(z.array(z.strictObject({ path: z.string(), digest }))),
   /** The digest does not cover them. */
-  parameters: z
-    .exactOptional(z.record(z.string(), z.string()))
-    .check(z.describe('values that the caller gave')),
+  parameters: allow(z.record(z.string(), z.string()), 'values that the caller gave'),
 });
 
 /** The decision of a gate as JSON (formats §8). */
@@ -118,15 +113,15 @@ export const decisionSchema = z.strictObject({
   answer: z.enum(ANSWERS),
   asOfMs: atMs,
   /** The caller allowed it: waivers and keys that have expired since count. */
-  pastTime: z.exactOptional(z.literal(true)).check(z.describe('the time of the evaluation was a past time')),
+  pastTime: allow(z.literal(true), 'the time of the evaluation was a past time'),
   policy: policyUsedSchema,
-  trust: z.exactOptional(z.strictObject({ fingerprint: digest, keys: count })),
+  trust: allow(z.strictObject({ fingerprint: digest, keys: count })),
   inputs: z.readonly(z.array(inputSchema)),
   /** Every rule of the policy, in the order of `RULES`. */
   rules: z.readonly(z.array(ruleResultSchema)),
   unusedWaivers: z.readonly(z.array(z.strictObject({ code, subject: z.string(), ...waiver }))),
   /** Set by the command that wrote it. */
-  run: z.exactOptional(runSchema),
+  run: allow(runSchema),
 });
 
 /** The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision. */

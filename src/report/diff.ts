@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { allow } from '../contract/index.ts';
 import { compareUtf8, defined, type JsonValue } from '../bytes/index.ts';
 
 const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -10,8 +11,8 @@ const changeSchema = z.strictObject({
     .array(z.string())
     .check(z.describe('members, and for items of lists a JSON array of what they are about')),
   judgement: z.boolean().check(z.describe('false for times, wordings and what follows from the results')),
-  before: z.exactOptional(leafSchema),
-  after: z.exactOptional(leafSchema),
+  before: allow(leafSchema),
+  after: allow(leafSchema),
 });
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { allow } from '../contract/index.ts';
 import { canonicalJson } from '../bytes/index.ts';
 
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
@@ -17,15 +18,11 @@ const caseResultSchema = z.readonly(
           'unsupported is what the verifier says, not_run that it could not be started; neither passes',
         ),
       ),
-    reason: z.exactOptional(z.string()).check(z.describe('why it did not pass')),
-    flags: z
-      .exactOptional(z.readonly(z.array(z.string())))
-      .check(z.describe('the bugs that such a verifier has')),
-    expected: z.exactOptional(factsSchema),
-    actual: z.exactOptional(factsSchema),
-    verdictOnly: z
-      .exactOptional(z.boolean())
-      .check(z.describe('it told the verdict and nothing that could be compared')),
+    reason: allow(z.string(), 'why it did not pass'),
+    flags: allow(z.readonly(z.array(z.string())), 'the bugs that such a verifier has'),
+    expected: allow(factsSchema),
+    actual: allow(factsSchema),
+    verdictOnly: allow(z.boolean(), 'it told the verdict and nothing that could be compared'),
   }),
 );
 

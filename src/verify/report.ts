@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type Code, CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
 import {
+  allow,
   atMsSchema as atMs,
   countSchema as count,
   reproductionSchema,
@@ -51,7 +52,7 @@ const checkSchema = z.strictObject({
    */
   state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
   /** Why it was not checked or does not apply. */
-  reason: z.exactOptional(z.string()),
+  reason: allow(z.string()),
 });
 /** One step of a verification and how it ended (docs/codes.md lists the checks). */
 export interface Check extends Readonly<z.infer<typeof checkSchema>> {}
@@ -65,10 +66,10 @@ const findingSchema = z.strictObject({
   severity: severitySchema,
   subject: z.string().check(z.describe('export, or the id of a bundle or local report')),
   /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
-  path: z.exactOptional(z.string()).check(z.describe('where: an entry, a file, a JSON pointer')),
+  path: allow(z.string(), 'where: an entry, a file, a JSON pointer'),
   message: z.string(),
-  expected: z.exactOptional(z.string()),
-  actual: z.exactOptional(z.string()),
+  expected: allow(z.string()),
+  actual: allow(z.string()),
 });
 /** One problem or remark with a code. The findings about one input always come in the same order. */
 export interface Finding extends Readonly<z.infer<typeof findingSchema>> {}
@@ -90,7 +91,7 @@ const signingKey = z.strictObject({
   /** The key itself, as `keyIdOf` names it. */
   thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
   /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
-  validThroughMs: z.exactOptional(z.union([atMs, z.null()])),
+  validThroughMs: allow(z.union([atMs, z.null()])),
   /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
   in: z.enum(['attestation', 'dsse']),
 });
@@ -120,23 +121,17 @@ const outcome = z.strictObject({
   status: z.string(),
   verdict: z.string(),
   /** Absent in reports of earlier releases, as are the members below. */
-  worldConsistency: z.exactOptional(z.string()),
-  bindingEvidence: z
-    .exactOptional(z.string())
-    .check(z.describe('complete only if that of every interaction is')),
-  budget: z
-    .exactOptional(z.enum(['kept', 'exceeded']))
-    .check(z.describe('of tool calls and scheduled events')),
-  assertions: z
-    .exactOptional(
-      z.readonly(z.array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))),
-    )
-    .check(z.describe('of the run, then of its checkpoints; absent if there are more than 1,000')),
-  checkpoints: z
-    .exactOptional(
-      z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
-    )
-    .check(z.describe('absent if there are more than 1,000')),
+  worldConsistency: allow(z.string()),
+  bindingEvidence: allow(z.string(), 'complete only if that of every interaction is'),
+  budget: allow(z.enum(['kept', 'exceeded']), 'of tool calls and scheduled events'),
+  assertions: allow(
+    z.readonly(z.array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))),
+    'of the run, then of its checkpoints; absent if there are more than 1,000',
+  ),
+  checkpoints: allow(
+    z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
+    'absent if there are more than 1,000',
+  ),
 });
 /** What the signed run result states about the drill. It is not a result of this verification. */
 export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
@@ -145,7 +140,7 @@ export const runSchema = z
   .strictObject({
     tool: z.strictObject({ name: z.string(), version: z.string() }),
     /** Absent if there are several. */
-    path: z.exactOptional(z.string()).check(z.describe('the evidence, as the caller named it')),
+    path: allow(z.string(), 'the evidence, as the caller named it'),
     /** By their names without dashes. */
     options: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))
@@ -170,8 +165,8 @@ export const attestationReportSchema = z.strictObject({
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
   /** Absent if none was given. */
-  trust: z.exactOptional(trust),
-  signer: z.exactOptional(signer),
+  trust: allow(trust),
+  signer: allow(signer),
   ...ledger,
 });
 /** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
@@ -187,39 +182,35 @@ export const bundleReportSchema = z.strictObject({
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
   /** Absent if none was given. */
-  trust: z.exactOptional(trust),
+  trust: allow(trust),
   /** The id in the manifest, or in the row of the export if there is no readable manifest. */
-  evidenceBundleId: z.exactOptional(z.string()),
-  organizationId: z.exactOptional(z.string()),
-  projectId: z.exactOptional(z.string()),
-  runId: z.exactOptional(z.string()),
-  hostedRunId: z.exactOptional(z.string()),
+  evidenceBundleId: allow(z.string()),
+  organizationId: allow(z.string()),
+  projectId: allow(z.string()),
+  runId: allow(z.string()),
+  hostedRunId: allow(z.string()),
   /** The run that this one reproduces; absent unless it is a rerun. */
-  rerunOfHostedRunId: z.exactOptional(z.string()),
-  path: z.exactOptional(z.string()),
+  rerunOfHostedRunId: allow(z.string()),
+  path: allow(z.string()),
   /** The ZIP archive. */
-  archive: z.exactOptional(z.strictObject({ digest, bytes: count })),
-  manifestDigest: z.exactOptional(digest),
-  objectCount: z.exactOptional(count),
-  createdAtMs: z.exactOptional(atMs),
+  archive: allow(z.strictObject({ digest, bytes: count })),
+  manifestDigest: allow(digest),
+  objectCount: allow(count),
+  createdAtMs: allow(atMs),
   /** Bytes of the manifest and of all objects, as the manifest lists them. */
-  evidenceBytes: z.exactOptional(count),
+  evidenceBytes: allow(count),
   /** Whether it carries an attestation; absent if the archive could not be read and no row states it. */
-  signed: z.exactOptional(z.boolean()),
+  signed: allow(z.boolean()),
   /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
-  signer: z.exactOptional(signer),
+  signer: allow(signer),
   /** Every trusted key that signed it: in the attestation first, then in an envelope that was given. */
-  signers: z.exactOptional(z.readonly(z.array(signingKey))),
-  reproduction: z
-    .exactOptional(reproductionSchema)
-    .check(z.describe('what the statement pins; attested when provenance is')),
-  outcome: z
-    .exactOptional(outcome)
-    .check(z.describe('what the run result says about the drill; verification does not check it')),
+  signers: allow(z.readonly(z.array(signingKey))),
+  reproduction: allow(reproductionSchema, 'what the statement pins; attested when provenance is'),
+  outcome: allow(outcome, 'what the run result says about the drill; verification does not check it'),
   ...ledger,
   coverage,
-  run: z.exactOptional(runSchema),
+  run: allow(runSchema),
 });
 /** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
 export interface BundleReport extends Readonly<z.infer<typeof bundleReportSchema>> {}
@@ -249,23 +240,23 @@ export const exportReportSchema = z.strictObject({
   depth: z.enum(DEPTHS),
   /** The time of the verification, as the caller gave it. */
   asOfMs: atMs,
-  evidenceExportId: z.exactOptional(z.string()),
-  organizationId: z.exactOptional(z.string()),
+  evidenceExportId: allow(z.string()),
+  organizationId: allow(z.string()),
   /** The window of the manifest; absent in reports of earlier releases. */
-  window: z.exactOptional(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
-  manifestDigest: z.exactOptional(digest),
+  window: allow(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
+  manifestDigest: allow(digest),
   /** Absent if none was given. */
-  trust: z.exactOptional(trust),
+  trust: allow(trust),
   /** Who signed the export attestation, if a trusted key did. */
-  signer: z.exactOptional(signer),
+  signer: allow(signer),
   /** Every trusted key that signed the list; absent in reports of earlier releases. */
-  signers: z.exactOptional(z.readonly(z.array(signingKey))),
+  signers: allow(z.readonly(z.array(signingKey))),
   /** Checks and findings of the export itself; each part and local report has its own. */
   ...ledger,
   parts: z.readonly(z.array(bundleReportSchema)),
   localReports: z.readonly(z.array(localReportReportSchema)),
   coverage,
-  run: z.exactOptional(runSchema),
+  run: allow(runSchema),
 });
 /** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
 export interface ExportReport extends Readonly<z.infer<typeof exportReportSchema>> {}
@@ -280,9 +271,9 @@ export const toolSourceReportSchema = z.strictObject({
   kind: z.literal('tool-source'),
   /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
   verdict,
-  packageId: z.exactOptional(z.string()),
-  buildHash: z.exactOptional(z.string()),
-  artifactHash: z.exactOptional(z.string()),
+  packageId: allow(z.string()),
+  buildHash: allow(z.string()),
+  artifactHash: allow(z.string()),
   ...ledger,
 });
 /** The report of `verifyToolSource`: the verdict on the JavaScript of one tool (formats §4). */
@@ -294,14 +285,14 @@ export interface ReceiptHead extends Readonly<z.infer<typeof receiptHead>> {}
 const receiptLine = z.strictObject({
   path: z.string(),
   /** Absent if it could not be read, as is everything below. */
-  digest: z.exactOptional(digest),
-  startedAtMs: z.exactOptional(atMs),
-  finishedAtMs: z.exactOptional(atMs),
-  outcome: z.exactOptional(z.enum(['complete', 'incomplete'])),
-  files: z.exactOptional(count),
-  failures: z.exactOptional(count),
-  tool: z.exactOptional(z.string()),
-  source: z.exactOptional(z.string()),
+  digest: allow(digest),
+  startedAtMs: allow(atMs),
+  finishedAtMs: allow(atMs),
+  outcome: allow(z.enum(['complete', 'incomplete'])),
+  files: allow(count),
+  failures: allow(count),
+  tool: allow(z.string()),
+  source: allow(z.string()),
 });
 /** One receipt in a report. */
 export interface ReceiptLine extends Readonly<z.infer<typeof receiptLine>> {}
@@ -311,13 +302,13 @@ export const receiptsReportSchema = z.strictObject({
   kind: z.literal('receipts'),
   /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: there is no receipt. */
   verdict: z.enum(['sound', 'broken', 'unread', 'none']),
-  evidenceExportId: z.exactOptional(z.string()),
-  organizationId: z.exactOptional(z.string()),
-  manifestDigest: z.exactOptional(z.string()),
+  evidenceExportId: allow(z.string()),
+  organizationId: allow(z.string()),
+  manifestDigest: allow(z.string()),
   /** The receipts are compared with it. */
   manifestHere: z.boolean().check(z.describe('whether the mirror has a manifest that could be read')),
   /** The newest receipt of the chain. */
-  head: z.exactOptional(receiptHead),
+  head: allow(receiptHead),
   unlinked: count.check(z.describe('receipts without links, outside the chain')),
   receipts: z.readonly(z.array(receiptLine)),
   findings: z.readonly(z.array(findingSchema)),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { allow } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
 
 const count = z.int().check(z.gte(0));
@@ -48,9 +49,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('progress', { done: count, of: count, bytes: count, totalBytes: count }),
   ofExport('part-done', { path, bytes: count, state: z.enum(['fetched', 'resumed', 'linked', 'kept']) }),
   event('retry', {
-    evidenceExportId: z.exactOptional(z.string()).check(z.describe('absent for the list of exports')),
-    path: z.exactOptional(path),
-    code: z.exactOptional(codeSchema),
+    evidenceExportId: allow(z.string(), 'absent for the list of exports'),
+    path: allow(path),
+    code: allow(codeSchema),
     message: z.string(),
     delayMs: ms,
   }),
@@ -60,9 +61,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('export-failed', { ...fault, action, ...figures, durationMs: ms }),
   event('run-ended', {
     exitCode: z.literal([0, 1, 2, 3, 130]),
-    code: z.exactOptional(codeSchema),
-    message: z.exactOptional(z.string()),
-    action: z.exactOptional(action),
+    code: allow(codeSchema),
+    message: allow(z.string()),
+    action: allow(action),
     ...figures,
     durationMs: ms,
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
-import { narrowText, typedDigestSchema as digest, typeValue } from '../../contract/index.ts';
+import { allow, narrowText, typedDigestSchema as digest, typeValue } from '../../contract/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
@@ -13,40 +13,37 @@ import { isRule } from '../rules/catalogue.ts';
 const caseSchema = z.strictObject({
   name: z.string().check(z.minLength(1), z.maxLength(256)),
   /** Paths of evidence or of JSON reports, relative to the file of the cases. */
-  evidence: z.exactOptional(z.array(z.string().check(z.minLength(1)))),
+  evidence: allow(z.array(z.string().check(z.minLength(1)))),
   /** Inputs in the file itself. */
-  inputs: z.exactOptional(z.array(evidenceInputSchema)),
+  inputs: allow(z.array(evidenceInputSchema)),
   /** Envelopes about the evidence; paths relative to the file of the cases. */
-  dsse: z.exactOptional(z.array(z.string().check(z.minLength(1)))),
-  expectManifest: z
-    .exactOptional(digest)
-    .check(z.describe('SHA-256 of manifest.json of the evidence, which pins it')),
+  dsse: allow(z.array(z.string().check(z.minLength(1)))),
+  expectManifest: allow(digest, 'SHA-256 of manifest.json of the evidence, which pins it'),
   /** Runs that only this case describes, in one export. */
-  runs: z.exactOptional(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
-  list: z.exactOptional(syntheticListSchema).check(z.describe('the list of these runs')),
-  params: z
-    .exactOptional(z.record(z.string(), z.string()))
-    .check(z.describe('values of parameters of the policy')),
-  asOf: z.exactOptional(
+  runs: allow(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
+  list: allow(syntheticListSchema, 'the list of these runs'),
+  params: allow(z.record(z.string(), z.string()), 'values of parameters of the policy'),
+  asOf: allow(
     z.string().check(
       z.regex(MOMENT),
       z.refine((text) => !MOMENT.test(text) || !Number.isNaN(momentMs(text))),
     ),
   ),
   answer: z.enum(ANSWERS),
-  rules: z.exactOptional(
+  rules: allow(
     z.partialRecord(
       narrowText(z.string(), isRule, { error: 'must be a rule', abort: true }),
       z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
     ),
   ),
-  codes: z
-    .exactOptional(z.array(narrowText(z.string(), isCode, { error: 'must be a code', abort: true })))
-    .check(z.describe('codes of all violations that are not waived, each once')),
+  codes: allow(
+    z.array(narrowText(z.string(), isCode, { error: 'must be a code', abort: true })),
+    'codes of all violations that are not waived, each once',
+  ),
 });
 
 export const casesSchema = z.strictObject({
-  $schema: z.exactOptional(z.string()),
+  $schema: allow(z.string()),
   schemaVersion: z.literal(1),
   kind: z.literal('policy-cases'),
   cases: z.array(caseSchema).check(z.minLength(1), z.maxLength(10_000)),

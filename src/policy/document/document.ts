@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { didYouMean, type JsonValue } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
-import { digestSchema, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
+import { allow, digestSchema, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN } from './issues.ts';
 import { parametersSchema } from './parameters.ts';
@@ -43,7 +43,7 @@ const rangeSchema = z
   .union(
     [
       whole,
-      closed({ min: z.exactOptional(whole), max: z.exactOptional(whole) }).check(
+      closed({ min: allow(whole), max: allow(whole) }).check(
         z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must say min or max'),
         z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
       ),
@@ -94,12 +94,8 @@ const waivable = (code: Code): boolean =>
 
 const waiverSchema = closed({
   code: knownCode.check(z.refine(waivable, 'cannot be waived: nothing was examined')),
-  subject: z
-    .exactOptional(word)
-    .check(z.describe('the id of the bundle, export, local report or drill; exactly')),
-  drill: z
-    .exactOptional(slugSchema)
-    .check(z.describe('in place of subject: every verified bundle of this drill')),
+  subject: allow(word, 'the id of the bundle, export, local report or drill; exactly'),
+  drill: allow(slugSchema, 'in place of subject: every verified bundle of this drill'),
   reason: textSchema(1, 4096),
   owner: word,
   expires: moment.check(z.describe('the first moment at which it counts no more')),
@@ -120,10 +116,8 @@ const enforcementSchema = z
   .partialRecord(
     knownRule,
     closed({
-      severity: z.exactOptional(z.literal('warn')).check(z.describe('its violations are only warnings')),
-      effectiveFrom: z
-        .exactOptional(moment)
-        .check(z.describe('its violations are only warnings before this moment')),
+      severity: allow(z.literal('warn'), 'its violations are only warnings'),
+      effectiveFrom: allow(moment, 'its violations are only warnings before this moment'),
     }).check(
       z.refine(
         ({ severity, effectiveFrom }) => (severity === undefined) !== (effectiveFrom === undefined),
@@ -140,36 +134,30 @@ const requiredDrill = z.union(
     slugSchema,
     closed({
       drill: slugSchema,
-      target: z.exactOptional(conditionSchema),
-      scenario: z.exactOptional(conditionSchema),
-      build: z.exactOptional(digest),
-      outcome: z.exactOptional(word).check(z.describe('the verdict of the run that counts, such as passed')),
-      min: z.exactOptional(z.int().check(z.gte(1))).check(z.describe('verified bundles at least; default 1')),
-      ran: z.exactOptional(duration).check(z.describe('count only runs of this last time')),
-      signed: z.exactOptional(duration).check(z.describe('count only runs whose statements are no older')),
-      signers: z
-        .exactOptional(
-          closed({
-            issuers: z.exactOptional(conditions),
-            keys: z.exactOptional(listOf(digest)),
-            distinct: z.exactOptional(distinct),
-          }),
-        )
-        .check(z.describe('count only runs that these signed')),
-      reruns: z
-        .exactOptional(z.enum(['refuse', 'allow']))
-        .check(
-          z.describe('refuse: do not count reruns; allow: trials.reruns does not refuse those of this drill'),
-        ),
-      assertions: z.exactOptional(listOf(word)).check(z.describe('count only runs in which these passed')),
-      checkpoints: z.exactOptional(listOf(word)).check(z.describe('count only runs in which these passed')),
-      latest: z.exactOptional(z.literal(true)).check(z.describe('the latest run decides, and must count')),
-      seeds: z
-        .exactOptional(z.int().check(z.gte(1)))
-        .check(z.describe('different seeds of those that count, at least')),
-      passRate: z
-        .exactOptional(percent)
-        .check(z.describe('percent of those that count, whatever their outcome')),
+      target: allow(conditionSchema),
+      scenario: allow(conditionSchema),
+      build: allow(digest),
+      outcome: allow(word, 'the verdict of the run that counts, such as passed'),
+      min: allow(z.int().check(z.gte(1)), 'verified bundles at least; default 1'),
+      ran: allow(duration, 'count only runs of this last time'),
+      signed: allow(duration, 'count only runs whose statements are no older'),
+      signers: allow(
+        closed({
+          issuers: allow(conditions),
+          keys: allow(listOf(digest)),
+          distinct: allow(distinct),
+        }),
+        'count only runs that these signed',
+      ),
+      reruns: allow(
+        z.enum(['refuse', 'allow']),
+        'refuse: do not count reruns; allow: trials.reruns does not refuse those of this drill',
+      ),
+      assertions: allow(listOf(word), 'count only runs in which these passed'),
+      checkpoints: allow(listOf(word), 'count only runs in which these passed'),
+      latest: allow(z.literal(true), 'the latest run decides, and must count'),
+      seeds: allow(z.int().check(z.gte(1)), 'different seeds of those that count, at least'),
+      passRate: allow(percent, 'percent of those that count, whatever their outcome'),
     }).check(
       z.refine(({ latest, min = 1 }) => latest !== true || min === 1, 'latest is about one run; omit min'),
     ),
@@ -178,20 +166,21 @@ const requiredDrill = z.union(
 );
 
 const trialsSchema = closed({
-  complete: z.exactOptional(z.literal(true)).check(z.describe('every trial of a run is there')),
-  attempts: z
-    .exactOptional(z.enum(['every', 'first']))
-    .check(z.describe('every: earlier attempts are there too; first: there are no later ones')),
-  reruns: z.exactOptional(z.enum(['refuse', 'allow'])).check(z.describe('default refuse')),
+  complete: allow(z.literal(true), 'every trial of a run is there'),
+  attempts: allow(
+    z.enum(['every', 'first']),
+    'every: earlier attempts are there too; first: there are no later ones',
+  ),
+  reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
 });
 
 const contradictionsSchema = closed({
-  world: z.exactOptional(z.literal('refuse')),
-  binding: z.exactOptional(z.literal('refuse')),
-  assertions: z.exactOptional(z.literal('refuse')),
-  checkpoints: z.exactOptional(z.literal('refuse')),
-  budget: z.exactOptional(z.literal('refuse')),
-  time: z.exactOptional(z.literal('refuse')),
+  world: allow(z.literal('refuse')),
+  binding: allow(z.literal('refuse')),
+  assertions: allow(z.literal('refuse')),
+  checkpoints: allow(z.literal('refuse')),
+  budget: allow(z.literal('refuse')),
+  time: allow(z.literal('refuse')),
 });
 
 const summarySchema = closed({
@@ -203,136 +192,112 @@ const summarySchema = closed({
       maxAge: duration,
       resource: word.check(z.describe('resourceUri of the summary, exactly')),
       threshold: distinct.check(z.describe('different keys that must have signed it')),
-      keys: z
-        .exactOptional(listOf(digest))
-        .check(z.describe('thumbprints of keys; default: any of purpose summary')),
+      keys: allow(listOf(digest), 'thumbprints of keys; default: any of purpose summary'),
     }),
   ),
 });
 
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
-  verdict: z
-    .exactOptional(closed({ export: z.exactOptional(verdict), bundles: z.exactOptional(verdict) }))
-    .check(z.describe('default verified for both')),
-  signers: z.exactOptional(
+  verdict: allow(closed({ export: allow(verdict), bundles: allow(verdict) }), 'default verified for both'),
+  signers: allow(
     closed({
-      issuers: z.exactOptional(conditions),
-      keys: z
-        .exactOptional(listOf(digest))
-        .check(z.describe('thumbprints: SHA-256 of the DER SubjectPublicKeyInfo')),
-      distinct: z.exactOptional(distinct).check(z.describe('different keys that must have signed a bundle')),
-      distinctIssuers: z
-        .exactOptional(distinct)
-        .check(z.describe('different issuers, each with a key of its own')),
-      roles: z
-        .exactOptional(
-          z.readonly(
-            z
-              .array(
-                closed({
-                  role: word,
-                  issuers: z.exactOptional(conditions),
-                  keys: z.exactOptional(listOf(digest)),
-                }),
-              )
-              .check(z.minLength(1), z.maxLength(16)),
-          ),
-        )
-        .check(z.describe('groups of signers; each must have signed with a key of its own')),
-      validFor: z
-        .exactOptional(duration)
-        .check(z.describe('an allowed key that signed stays valid for at least so long')),
-      timestamp: z
-        .exactOptional(z.literal('required'))
-        .check(z.describe('a trusted timestamp; no evidence carries one yet, so the rule never holds')),
-    }),
-  ),
-  age: z.exactOptional(
-    closed({
-      max: z.exactOptional(duration).check(z.describe('of every statement')),
-      run: z.exactOptional(duration).check(z.describe('of every run, from createdAtMs of its bundle')),
-    }),
-  ),
-  scope: z.exactOptional(
-    closed({
-      organizations: z.exactOptional(conditions),
-      projects: z.exactOptional(conditions),
-    }),
-  ),
-  run: z
-    .exactOptional(
-      closed({
-        drills: z.exactOptional(conditions),
-        targets: z.exactOptional(conditions),
-        scenarios: z.exactOptional(conditions),
-        builds: z.exactOptional(listOf(digest)),
-        packageLocks: z.exactOptional(listOf(digest)),
-        seeds: z.exactOptional(conditions),
-        distinctSeeds: z
-          .exactOptional(z.int().check(z.gte(1)))
-          .check(z.describe('different seeds of each drill, at least')),
-        trials: z.exactOptional(
-          closed({
-            trial: z.exactOptional(rangeSchema),
-            trialCount: z.exactOptional(rangeSchema),
-            attempt: z.exactOptional(rangeSchema),
-            attemptLimit: z.exactOptional(rangeSchema),
-          }),
+      issuers: allow(conditions),
+      keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
+      distinct: allow(distinct, 'different keys that must have signed a bundle'),
+      distinctIssuers: allow(distinct, 'different issuers, each with a key of its own'),
+      roles: allow(
+        z.readonly(
+          z
+            .array(
+              closed({
+                role: word,
+                issuers: allow(conditions),
+                keys: allow(listOf(digest)),
+              }),
+            )
+            .check(z.minLength(1), z.maxLength(16)),
         ),
-      }),
-    )
-    .check(z.describe('what the attested statement pins')),
-  drills: z.exactOptional(closed({ required: z.exactOptional(listOf(requiredDrill)) })),
-  outcome: z
-    .exactOptional(
-      closed({
-        status: z.exactOptional(conditions),
-        verdict: z.exactOptional(conditions),
-        passRate: z
-          .exactOptional(percent)
-          .check(z.describe('percent of the runs of each drill that passed, at least')),
-        assertions: z
-          .exactOptional(listOf(word))
-          .check(z.describe('ids of assertions that passed in every run')),
-        checkpoints: z
-          .exactOptional(listOf(word))
-          .check(z.describe('ids of checkpoints that passed in every run')),
-      }),
-    )
-    .check(z.describe('of the attested run result')),
-  contradictions: z
-    .exactOptional(
-      z.union([z.literal('refuse'), contradictionsSchema], { error: 'must be "refuse", or an object' }),
-    )
-    .check(z.describe('refuse: the run result does not contradict itself')),
-  completeness: z.exactOptional(
+        'groups of signers; each must have signed with a key of its own',
+      ),
+      validFor: allow(duration, 'an allowed key that signed stays valid for at least so long'),
+      timestamp: allow(
+        z.literal('required'),
+        'a trusted timestamp; no evidence carries one yet, so the rule never holds',
+      ),
+    }),
+  ),
+  age: allow(
     closed({
-      vouched: z.exactOptional(listOf(z.enum(['pinned', 'attested']))),
-      issuers: z
-        .exactOptional(conditions)
-        .check(z.describe('one of them attested each list that you did not pin')),
-      keys: z.exactOptional(listOf(digest)).check(z.describe('the same, as thumbprints')),
-      window: z.exactOptional(
+      max: allow(duration, 'of every statement'),
+      run: allow(duration, 'of every run, from createdAtMs of its bundle'),
+    }),
+  ),
+  scope: allow(
+    closed({
+      organizations: allow(conditions),
+      projects: allow(conditions),
+    }),
+  ),
+  run: allow(
+    closed({
+      drills: allow(conditions),
+      targets: allow(conditions),
+      scenarios: allow(conditions),
+      builds: allow(listOf(digest)),
+      packageLocks: allow(listOf(digest)),
+      seeds: allow(conditions),
+      distinctSeeds: allow(z.int().check(z.gte(1)), 'different seeds of each drill, at least'),
+      trials: allow(
+        closed({
+          trial: allow(rangeSchema),
+          trialCount: allow(rangeSchema),
+          attempt: allow(rangeSchema),
+          attemptLimit: allow(rangeSchema),
+        }),
+      ),
+    }),
+    'what the attested statement pins',
+  ),
+  drills: allow(closed({ required: allow(listOf(requiredDrill)) })),
+  outcome: allow(
+    closed({
+      status: allow(conditions),
+      verdict: allow(conditions),
+      passRate: allow(percent, 'percent of the runs of each drill that passed, at least'),
+      assertions: allow(listOf(word), 'ids of assertions that passed in every run'),
+      checkpoints: allow(listOf(word), 'ids of checkpoints that passed in every run'),
+    }),
+    'of the attested run result',
+  ),
+  contradictions: allow(
+    z.union([z.literal('refuse'), contradictionsSchema], { error: 'must be "refuse", or an object' }),
+    'refuse: the run result does not contradict itself',
+  ),
+  completeness: allow(
+    closed({
+      vouched: allow(listOf(z.enum(['pinned', 'attested']))),
+      issuers: allow(conditions, 'one of them attested each list that you did not pin'),
+      keys: allow(listOf(digest), 'the same, as thumbprints'),
+      window: allow(
         closed({
           last: duration.check(z.describe('the window of each export covers this time')),
           lag: duration.check(z.describe('and ends at most this long before the evaluation')),
         }),
       ),
-      bundles: z.exactOptional(rangeSchema),
-      localReports: z.exactOptional(rangeSchema),
-      coverage: z.exactOptional(z.literal('full')),
+      bundles: allow(rangeSchema),
+      localReports: allow(rangeSchema),
+      coverage: allow(z.literal('full')),
     }),
   ),
-  trials: z
-    .exactOptional(
-      z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
-    )
-    .check(z.describe('complete: every trial and every attempt is there, and no rerun')),
-  localReports: z.exactOptional(closed({ allowed: z.exactOptional(z.boolean()) })),
-  findings: z.exactOptional(
+  trials: allow(
+    z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
+    'complete: every trial and every attempt is there, and no rerun',
+  ),
+  localReports: allow(closed({ allowed: allow(z.boolean()) })),
+  findings: allow(
     closed({
-      warnings: z.exactOptional(
+      warnings: allow(
         z.union([z.literal('refuse'), listOf(knownCode)], {
           error: 'must be "refuse", or a list of codes',
         }),
@@ -346,7 +311,7 @@ const setSchema = closed(sections, { waivers: OUTSIDE, enforcement: OUTSIDE });
 
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closed({
-  $schema: z.exactOptional(z.string()),
+  $schema: allow(z.string()),
   schemaVersion: z.literal(1, {
     error: ({ input }) =>
       typeof input === 'number' && input > 1
@@ -354,28 +319,25 @@ export const policySchema = closed({
         : 'must be 1',
   }),
   kind: z.literal('policy', 'must be "policy"'),
-  name: z.exactOptional(textSchema(1, 128)),
-  description: z.exactOptional(textSchema(1, 4096)),
-  extends: z
-    .exactOptional(
-      z.readonly(z.array(closed({ path: word, digest })).check(z.minLength(1), z.maxLength(MAX_PARENTS))),
-    )
-    .check(
-      z.describe(
-        'policies that must hold too: a path relative to this file, and the SHA-256 of the file there',
-      ),
-    ),
+  name: allow(textSchema(1, 128)),
+  description: allow(textSchema(1, 4096)),
+  extends: allow(
+    z.readonly(z.array(closed({ path: word, digest })).check(z.minLength(1), z.maxLength(MAX_PARENTS))),
+    'policies that must hold too: a path relative to this file, and the SHA-256 of the file there',
+  ),
   ...sections,
-  summary: z.exactOptional(summarySchema),
-  anyOf: z
-    .exactOptional(z.readonly(z.array(setSchema).check(z.minLength(2), z.maxLength(16))))
-    .check(z.describe('all rules of one of these sets must hold too')),
-  parameters: z
-    .exactOptional(parametersSchema)
-    .check(z.describe('values that the caller gives; write {"param": NAME} in place of any value of a rule')),
-  enforcement: z.exactOptional(enforcementSchema),
-  clockSkew: z.exactOptional(duration).check(z.describe('clocks may differ by so much; default 0')),
-  waivers: z.exactOptional(z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS)))),
+  summary: allow(summarySchema),
+  anyOf: allow(
+    z.readonly(z.array(setSchema).check(z.minLength(2), z.maxLength(16))),
+    'all rules of one of these sets must hold too',
+  ),
+  parameters: allow(
+    parametersSchema,
+    'values that the caller gives; write {"param": NAME} in place of any value of a rule',
+  ),
+  enforcement: allow(enforcementSchema),
+  clockSkew: allow(duration, 'clocks may differ by so much; default 0'),
+  waivers: allow(z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS)))),
 });
 
 const PARAMETRIC: ReadonlySet<unknown> = new Set([

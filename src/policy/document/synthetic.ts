@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defined, type Digest, digestOf, toUtf8 } from '../../bytes/index.ts';
-import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
+import { allow, digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
 import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../verify/index.ts';
 import { DURATION, durationMs } from './values.ts';
 
@@ -12,61 +12,47 @@ const signerSchema = z.union([
   word,
   z.strictObject({
     issuer: word,
-    key: z.exactOptional(word).check(z.describe('name of the key; default: the issuer has one key')),
-    validFor: z
-      .exactOptional(duration)
-      .check(z.describe('how long the key stays valid; default: it has no end')),
+    key: allow(word, 'name of the key; default: the issuer has one key'),
+    validFor: allow(duration, 'how long the key stays valid; default: it has no end'),
   }),
 ]);
 
 /** A run that only a case describes, such as "refund failed 8 days ago, signed by acme-ci". */
 export const syntheticRunSchema = z.strictObject({
   drill: slugSchema,
-  outcome: z.exactOptional(word).check(z.describe('verdict of the run; default passed')),
-  status: z.exactOptional(word).check(z.describe('default completed')),
-  ago: z.exactOptional(duration).check(z.describe('how long before the evaluation it ran; default 1h')),
-  signedAgo: z
-    .exactOptional(duration)
-    .check(z.describe('how long before the evaluation it was signed; default: when it ran')),
-  signedBy: z
-    .exactOptional(z.union([signerSchema, z.array(signerSchema).check(z.maxLength(64))]))
-    .check(
-      z.describe('issuers, each with one key unless it is named; [] for an unsigned bundle; default ci'),
-    ),
-  verdict: z
-    .exactOptional(z.enum(['verified', 'intact', 'incomplete', 'failed']))
-    .check(z.describe('of the verification; default verified, or intact if unsigned')),
-  target: z.exactOptional(word),
-  scenario: z.exactOptional(slugSchema),
-  build: z.exactOptional(digestSchema),
-  seed: z.exactOptional(word),
-  trial: z.exactOptional(whole),
-  trialCount: z.exactOptional(whole),
-  attempt: z.exactOptional(whole),
-  attemptLimit: z.exactOptional(whole),
-  rerun: z.exactOptional(z.literal(true)),
-  world: z.exactOptional(word).check(z.describe('worldConsistency; default consistent')),
-  binding: z.exactOptional(word).check(z.describe('bindingEvidence; default complete')),
-  budget: z.exactOptional(z.enum(['kept', 'exceeded'])),
-  assertions: z
-    .exactOptional(z.record(z.string(), word))
-    .check(z.describe('status by id; all of them have "gate"')),
-  checkpoints: z
-    .exactOptional(z.record(z.string(), word))
-    .check(z.describe('verdict by id; all of them are final')),
+  outcome: allow(word, 'verdict of the run; default passed'),
+  status: allow(word, 'default completed'),
+  ago: allow(duration, 'how long before the evaluation it ran; default 1h'),
+  signedAgo: allow(duration, 'how long before the evaluation it was signed; default: when it ran'),
+  signedBy: allow(
+    z.union([signerSchema, z.array(signerSchema).check(z.maxLength(64))]),
+    'issuers, each with one key unless it is named; [] for an unsigned bundle; default ci',
+  ),
+  verdict: allow(
+    z.enum(['verified', 'intact', 'incomplete', 'failed']),
+    'of the verification; default verified, or intact if unsigned',
+  ),
+  target: allow(word),
+  scenario: allow(slugSchema),
+  build: allow(digestSchema),
+  seed: allow(word),
+  trial: allow(whole),
+  trialCount: allow(whole),
+  attempt: allow(whole),
+  attemptLimit: allow(whole),
+  rerun: allow(z.literal(true)),
+  world: allow(word, 'worldConsistency; default consistent'),
+  binding: allow(word, 'bindingEvidence; default complete'),
+  budget: allow(z.enum(['kept', 'exceeded'])),
+  assertions: allow(z.record(z.string(), word), 'status by id; all of them have "gate"'),
+  checkpoints: allow(z.record(z.string(), word), 'verdict by id; all of them are final'),
 });
 
 export const syntheticListSchema = z.strictObject({
-  completeness: z
-    .exactOptional(z.enum(['pinned', 'attested', 'claimed']))
-    .check(z.describe('default attested')),
-  signedBy: z.exactOptional(signerSchema).check(z.describe('default ci')),
-  from: z
-    .exactOptional(duration)
-    .check(z.describe('how long before the evaluation its window begins; default 52w')),
-  through: z
-    .exactOptional(duration)
-    .check(z.describe('how long before the evaluation its window ends; default 1s')),
+  completeness: allow(z.enum(['pinned', 'attested', 'claimed']), 'default attested'),
+  signedBy: allow(signerSchema, 'default ci'),
+  from: allow(duration, 'how long before the evaluation its window begins; default 52w'),
+  through: allow(duration, 'how long before the evaluation its window ends; default 1s'),
 });
 
 type SyntheticRun = z.infer<typeof syntheticRunSchema>;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { compareUtf8, type Digest, parseJson } from '../../bytes/index.ts';
-import { textSchema, atMsSchema, typedDigestSchema } from '../../contract/index.ts';
+import { allow, textSchema, atMsSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
@@ -17,14 +17,10 @@ const summarySchema = z
     inputs: z
       .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
       .check(z.describe('digests of manifests, each once, sorted')),
-    envelopes: z
-      .exactOptional(z.readonly(z.array(typedDigestSchema)))
-      .check(z.describe('digests of DSSE envelopes')),
+    envelopes: allow(z.readonly(z.array(typedDigestSchema)), 'digests of DSSE envelopes'),
     result: z.enum(['PASSED', 'FAILED']),
     levels: z.readonly(z.array(z.string())),
-    trustStore: z
-      .exactOptional(typedDigestSchema)
-      .check(z.describe('fingerprint of the trust store of the verifier')),
+    trustStore: allow(typedDigestSchema, 'fingerprint of the trust store of the verifier'),
   })
   .check(z.describe('its content; no trusted key signed it unless keys has one'));
 
@@ -40,7 +36,7 @@ export const summaryReportSchema = z.strictObject({
   /** Absent if none was given. */
   trust: attestationReportSchema.shape.trust,
   /** Absent if it cannot be read. Without `keys`, no trusted key signed it. */
-  summary: z.exactOptional(summarySchema),
+  summary: allow(summarySchema),
   keys: z
     .readonly(z.array(typedDigestSchema))
     .check(z.describe('thumbprints of the trusted keys that signed it')),
@@ -68,7 +64,7 @@ const digested = z.pipe(
   z.transform(({ digest }) => digest),
 );
 
-const input = z.object({ uri: z.exactOptional(z.string()), digest: digestSet });
+const input = z.object({ uri: allow(z.string()), digest: digestSet });
 const isEnvelope = ({ uri: name = '' }: z.infer<typeof input>): boolean => name.startsWith(ENVELOPE_URI);
 
 // in-toto, Timestamp: RFC 3339 in UTC.
@@ -102,7 +98,7 @@ const predicateSchema = z
     inputAttestations: z.array(input).check(z.minLength(1), z.maxLength(2 * MAX_SUBJECTS)),
     verificationResult: z.enum(['PASSED', 'FAILED']),
     verifiedLevels: z.array(textSchema(1, 256)).check(z.minLength(1), z.maxLength(64)),
-    [TRUST_STORE_FIELD]: z.exactOptional(digested),
+    [TRUST_STORE_FIELD]: allow(digested),
   })
   .check(
     z.refine(

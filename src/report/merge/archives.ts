@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
+import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
 import { assertInShard, type Named, shardSchema, sumOf, unite, type Unit } from './shard.ts';
 
@@ -28,7 +28,7 @@ export const archiveSchema = z.strictObject({
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),
-  transfer: z.exactOptional(transferSchema),
+  transfer: allow(transferSchema),
   failures: z
     .array(
       z.strictObject({
@@ -41,10 +41,11 @@ export const archiveSchema = z.strictObject({
     )
     .check(z.describe('the first of them')),
   codes: z.array(codeSchema).check(z.describe('each code with which an export failed')),
-  shard: z.exactOptional(shardSchema),
-  run: z
-    .exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) }))
-    .check(z.describe('of a queue: the work of all machines is told')),
+  shard: allow(shardSchema),
+  run: allow(
+    z.strictObject({ name: z.string(), workers: z.array(z.string()) }),
+    'of a queue: the work of all machines is told',
+  ),
 });
 
 export type ArchiveReport = z.infer<typeof archiveSchema>;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { allow } from '../../contract/index.ts';
 import type { JsonValue } from '../../bytes/index.ts';
 import {
   attestationReportSchema,
@@ -21,8 +22,8 @@ export const errorSchema = z.strictObject({
   class: codeClassSchema,
   message: z.string(),
   action: z.string().check(z.describe('what to do')),
-  path: z.exactOptional(z.string()),
-  details: z.exactOptional(z.looseObject({})).check(z.describe('more about the code; depends on it')),
+  path: allow(z.string()),
+  details: allow(z.looseObject({}), 'more about the code; depends on it'),
   exitCode: z.literal([1, 2, 3, 130]),
 });
 
@@ -38,8 +39,8 @@ export const reportsSchema = z.strictObject({
     }),
   ),
   summary: summarySchema,
-  run: z.exactOptional(runSchema),
-  shard: z.exactOptional(shardSchema),
+  run: allow(runSchema),
+  shard: allow(shardSchema),
 });
 
 /** Everything that `diff` reads, by its kind. */

@@ -1,5 +1,5 @@
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
-import { countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
+import { allow, countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { stableJson } from '../json.ts';
 
@@ -35,7 +35,7 @@ export const shardSchema = z
   .strictObject({
     index: countSchema.check(z.describe('from 0 to count - 1')),
     count: z.int().check(z.gte(1)),
-    list: z.exactOptional(digestSchema).check(z.describe('digest of the whole list that was cut')),
+    list: allow(digestSchema, 'digest of the whole list that was cut'),
   })
   .check(({ value, issues }) => {
     if (value.index < value.count) return;

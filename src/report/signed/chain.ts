@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { defined, type Digest, isoTime } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import { countSchema, typedDigestSchema } from '../../contract/index.ts';
+import { allow, countSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { signedMessage, thumbprintOf, type TrustStore, verifySignatures } from '../../trust/index.ts';
 import { attestationReportSchema, finding, type Finding, findingsOf } from '../../verify/index.ts';
@@ -10,16 +10,15 @@ import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedRepor
 
 const memberSchema = z.strictObject({
   name: z.string().check(z.describe('the file, as the caller named it')),
-  digest: z
-    .exactOptional(typedDigestSchema)
-    .check(z.describe('SHA-256 of its payload; absent if it cannot be read')),
-  sequence: z.exactOptional(countSchema),
-  previous: z.exactOptional(typedDigestSchema),
-  issuer: z.exactOptional(z.string()),
-  issuedAtMs: z.exactOptional(attestationReportSchema.shape.asOfMs),
-  report: z
-    .exactOptional(z.strictObject({ kind: z.string(), result: z.string() }))
-    .check(z.describe('what was signed, and the result that it states')),
+  digest: allow(typedDigestSchema, 'SHA-256 of its payload; absent if it cannot be read'),
+  sequence: allow(countSchema),
+  previous: allow(typedDigestSchema),
+  issuer: allow(z.string()),
+  issuedAtMs: allow(attestationReportSchema.shape.asOfMs),
+  report: allow(
+    z.strictObject({ kind: z.string(), result: z.string() }),
+    'what was signed, and the result that it states',
+  ),
   keys: z
     .readonly(z.array(typedDigestSchema))
     .check(z.describe('thumbprints of the trusted keys that signed it')),

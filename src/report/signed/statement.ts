@@ -7,7 +7,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../../bytes/index.ts';
-import { atMsSchema, textSchema, typedDigestSchema } from '../../contract/index.ts';
+import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, inTotoStatement, typeDocument } from '../../evidence/index.ts';
 import { decisionSchema } from '../../policy/index.ts';
@@ -43,9 +43,10 @@ const predicate = {
   issuedAtMs: atMsSchema.check(z.describe('the time of the signature, by the word of the signer')),
   /** One more than that of the report before it. */
   sequence: z.int().check(z.gte(1), z.describe('place in the chain: 1 for the first')),
-  previous: z
-    .exactOptional(typedDigestSchema)
-    .check(z.describe('SHA-256 of the payload of the envelope before it; absent for the first')),
+  previous: allow(
+    typedDigestSchema,
+    'SHA-256 of the payload of the envelope before it; absent for the first',
+  ),
 };
 const chained = z.refine<{ sequence: number; previous?: Digest }>(
   ({ sequence, previous }) => (sequence === 1) === (previous === undefined),
