@@ -69,9 +69,9 @@ async function buildLibrary(): Promise<void> {
   await writeFile('dist/node/verify-worker.js', worker);
 }
 
-/** The name and the value of a constant at the top of a module, where the value is a call. */
+/** The name and the value of a constant at the top of a module, where the value is a call or has calls in its members. */
 const CALL =
-  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s((?!async|await)(?:new )?[\w.]+\s*[.(<][^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
+  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s((?:(?!async|await)(?:new )?[\w.]+\s*[.(<]|\{)[^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
 
 /** Lets bundlers remove the constants of a module that a program does not use, such as the schemas of other documents. */
 const markPure = (source: string): string => source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');

@@ -46,12 +46,11 @@ const issuerSchema = textSchema(1, 1024);
 /** The name of a key in statements. */
 export const keyIdSchema = textSchema(1, 256);
 const scopeId = textSchema(1, 128);
-// Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
-const listOf = <T extends string>(item: z.ZodMiniType<T>) =>
-  z.pipe(
-    z.array(item).check(z.minLength(1)),
-    z.transform((items) => [...new Set(items)].toSorted(compareUtf8)),
-  );
+// An empty list could be read as "none" and as "any".
+const listOf = <T extends string>(item: z.ZodMiniType<T>) => z.array(item).check(z.minLength(1));
+
+/** Sorted without repeats, so that equal trust has equal bytes. */
+const sortUnique = <T extends string>(items: readonly T[]): T[] => [...new Set(items)].toSorted(compareUtf8);
 
 /** Our members in addition to those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
 export const trustedKeySchema = z
@@ -66,7 +65,7 @@ export const trustedKeySchema = z
     compromised: z.exactOptional(z.boolean()),
     projects: z.exactOptional(listOf(scopeId)),
     organizations: z.exactOptional(listOf(scopeId)),
-    purposes: z._default(listOf(z.enum(PURPOSES)), ['evidence']),
+    purposes: z.exactOptional(listOf(z.enum(PURPOSES))),
     fromCertificate: z.exactOptional(z.literal(true)),
   })
   .check(
@@ -91,8 +90,14 @@ export function readTrustedKey(
   const ec = readEcJwk(jwk, 'verify', path, EXTENSIONS);
   const members = typeValue(trustedKeySchema, jwk);
   if (members.success && 'point' in ec) {
-    const { kid, use: _use, alg: _alg, compromised = true, ...rest } = members.data;
-    return { key: Object.freeze({ ...rest, keyId: kid, point: ec.point, compromised }) };
+    const { kid: keyId, use: _use, alg: _alg, compromised = true, ...rest } = members.data;
+    const { projects, organizations, purposes = ['evidence'] } = rest;
+    const scope = defined({
+      projects: projects && sortUnique(projects),
+      organizations: organizations && sortUnique(organizations),
+      purposes: sortUnique(purposes),
+    });
+    return { key: Object.freeze({ ...rest, ...scope, keyId, point: ec.point, compromised }) };
   }
   const broken = (members.error?.issues ?? []).map((issue) => ({
     code: 'trust.STORE_INVALID' as const,
