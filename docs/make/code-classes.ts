@@ -2,17 +2,30 @@ import { catalogue } from '../../src/codes/index.ts';
 
 const WIDTH = 110;
 
+/** The codes of signed statements and of their documents, as `StatementCode` has them. */
+const STATEMENT_CODE = /^(?:encoding|json|trust|attestation|dsse)\./;
+
 /** The classes of all codes as a module, apart from the texts of the catalogue. */
 export function codeClassesModule(): string {
+  const [ofStatements, others] = [true, false].map((wanted) =>
+    formatRows(Object.keys(catalogue).filter((code) => STATEMENT_CODE.test(code) === wanted)),
+  );
+  return `/** The codes of each class and severity. \`npm run docs\` writes this file from the catalogue. */
+export const STATEMENT_CLASSES = [
+${ofStatements}] as const;
+
+export const OTHER_CLASSES = [
+${others}] as const;
+`;
+}
+
+function formatRows(names: readonly string[]): string {
   const rows = new Map<string, string[]>();
   for (const [code, { class: codeClass, severity }] of Object.entries(catalogue)) {
     const key = `${codeClass} ${severity}`;
-    rows.set(key, [...(rows.get(key) ?? []), code]);
+    if (names.includes(code)) rows.set(key, [...(rows.get(key) ?? []), code]);
   }
-  return `/** The codes of each class and severity. \`npm run docs\` writes this file from the catalogue. */
-export const CLASSES = [
-${[...rows].map(([key, codes]) => formatRow([...key.split(' '), codes.join(' ')])).join('')}] as const;
-`;
+  return [...rows].map(([key, codes]) => formatRow([...key.split(' '), codes.join(' ')])).join('');
 }
 
 function formatRow(values: readonly string[]): string {

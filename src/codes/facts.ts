@@ -1,21 +1,41 @@
-import { CLASSES } from './classes.ts';
 import type { Code } from './catalogue.ts';
+import { OTHER_CLASSES, STATEMENT_CLASSES } from './classes.ts';
 import type { CodeClass, Severity } from './entry.ts';
 
 /** What a program needs to know of a code, without the texts of the catalogue, which are large. */
 export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
 
-const facts = new Map<string, CodeFacts>();
+type Classes = readonly (readonly [CodeClass, Severity, codes: string])[];
+type Lookup = (code: string) => CodeFacts | undefined;
 
-function factsOf(code: string): CodeFacts | undefined {
-  if (facts.size === 0)
-    for (const [codeClass, severity, codes] of CLASSES)
-      for (const name of codes.split(' ')) facts.set(name, { class: codeClass, severity });
-  return facts.get(code);
+function readOnce(...tables: readonly Classes[]): Lookup {
+  const facts = new Map<string, CodeFacts>();
+  return (code) => {
+    if (facts.size === 0)
+      for (const [codeClass, severity, codes] of tables.flat())
+        for (const name of codes.split(' ')) facts.set(name, { class: codeClass, severity });
+    return facts.get(code);
+  };
 }
+
+const factsOf = readOnce(STATEMENT_CLASSES, OTHER_CLASSES);
+const statementFactsOf = readOnce(STATEMENT_CLASSES);
 
 /** Whether a string is a code of the catalogue. */
 export const isCode = (value: string): value is Code => factsOf(value) !== undefined;
 
 /** The class and the severity of a code. */
 export const codeFacts = (code: Code): CodeFacts => factsOf(code)!;
+
+/** A code of a signed statement or of its documents. Programs that verify nothing else need no other codes. */
+export type StatementCode = Extract<
+  Code,
+  `${'encoding' | 'json' | 'trust' | 'attestation' | 'dsse'}.${string}`
+>;
+
+/** Whether a string is such a code. */
+export const isStatementCode = (value: string): value is StatementCode =>
+  statementFactsOf(value) !== undefined;
+
+/** `codeFacts` of such a code. */
+export const statementCodeFacts = (code: StatementCode): CodeFacts => statementFactsOf(code)!;

@@ -1,5 +1,5 @@
 import { isoTime } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
+import type { StatementCode } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
 import type { Purpose, TrustedKey } from './trusted-key.ts';
 
@@ -18,7 +18,7 @@ export type SignedStatement = {
 
 /** A reason why a key is not valid for a statement. */
 export type KeyProblem = {
-  readonly code: Code;
+  readonly code: StatementCode;
   readonly message: string;
   readonly expected?: string;
   readonly actual?: string;
@@ -127,7 +127,7 @@ function revoked(
 }
 
 function outside(
-  code: Code,
+  code: StatementCode,
   scope: UncheckedScope,
   trusted: readonly string[] | undefined,
   actual: string | undefined,

@@ -1,5 +1,12 @@
 import { defined } from '../bytes/index.ts';
-import { type Code, codeFacts } from '../codes/index.ts';
+import {
+  type Code,
+  codeFacts,
+  type CodeFacts,
+  isStatementCode,
+  type StatementCode,
+  statementCodeFacts,
+} from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Finding } from './report.ts';
 
@@ -8,8 +15,19 @@ export type FindingDetail = Pick<Finding, 'message'> & {
 };
 
 /** A finding with the class and severity of its code. */
-export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
-  const { class: codeClass, severity } = codeFacts(code);
+export const finding = (code: Code, subject: string, detail: FindingDetail): Finding =>
+  describeCode(code, codeFacts(code), subject, detail);
+
+/** `finding` about a signed statement: it needs less of the catalogue in a bundle. */
+export const statementFinding = (code: StatementCode, subject: string, detail: FindingDetail): Finding =>
+  describeCode(code, statementCodeFacts(code), subject, detail);
+
+function describeCode(
+  code: Code,
+  { class: codeClass, severity }: CodeFacts,
+  subject: string,
+  detail: FindingDetail,
+): Finding {
   const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
   // The order of the members is that of every report so far.
   return defined({ code, class: codeClass, severity, subject, path, message, expected, actual });
@@ -21,12 +39,21 @@ export function finding(code: Code, subject: string, detail: FindingDetail): Fin
  */
 export function findingsOf(error: unknown, subject: string, path?: string): Finding[] {
   if (!(error instanceof DrillproofError) || error.code === 'internal.BUG') throw error;
+  const { code } = error;
+  return faultsOf(error, path).map((detail) => finding(code, subject, detail));
+}
+
+/** The same of an error from parsing a signed statement. @throws the error itself if it has any other code */
+export function statementFindingsOf(error: unknown, subject: string): Finding[] {
+  if (!(error instanceof DrillproofError) || !isStatementCode(error.code)) throw error;
+  const { code } = error;
+  return faultsOf(error).map((detail) => statementFinding(code, subject, detail));
+}
+
+function faultsOf(error: DrillproofError, path?: string): FindingDetail[] {
   const issues = issuesOf(error);
-  if (issues.length === 0)
-    return [finding(error.code, subject, { message: error.message, path: at(path, error.path) })];
-  return issues.map((issue) =>
-    finding(error.code, subject, { message: issue.message, path: at(path, issue.path) }),
-  );
+  const faults = issues.length === 0 ? [error] : issues;
+  return faults.map((fault) => ({ message: fault.message, path: at(path, fault.path) }));
 }
 
 /** One broken rule of a document, as the parsers collect them in `details.issues`. */

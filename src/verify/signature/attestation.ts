@@ -15,7 +15,7 @@ import {
   statementBytes,
 } from '../../evidence/index.ts';
 import { checksWaitingFor } from '../checks.ts';
-import { finding, findingsOf } from '../finding.ts';
+import { statementFinding, statementFindingsOf } from '../finding.ts';
 import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';
 import { settingsOf, trustUsed, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
@@ -104,7 +104,7 @@ function verifyAlone(
     const bytes = typeof document === 'string' ? toUtf8(document) : document;
     attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
-    const format = recordCheck('attestation.format', findingsOf(error, SUBJECT));
+    const format = recordCheck('attestation.format', statementFindingsOf(error, SUBJECT));
     const reason = 'the document is not an attestation';
     const waiting = checksWaitingFor('attestation.format');
     return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
@@ -121,6 +121,11 @@ function checkSubject(actual: string, expected: string | undefined): Step {
     return endCheck('attestation.binding', 'not_checked', 'an attestation alone is bound to no bytes');
   const message = 'the statement names a different manifest';
   const path = '/statement/subject/manifestDigest';
-  const differs = finding('attestation.SUBJECT_MISMATCH', SUBJECT, { path, message, expected, actual });
+  const differs = statementFinding('attestation.SUBJECT_MISMATCH', SUBJECT, {
+    path,
+    message,
+    expected,
+    actual,
+  });
   return recordCheck('attestation.binding', expected === actual ? [] : [differs]);
 }

@@ -13,7 +13,7 @@ import {
   verifySignatures,
 } from '../../trust/index.ts';
 import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
-import { finding } from '../finding.ts';
+import { statementFinding } from '../finding.ts';
 import { acceptedTypes, type Settings, type StatementPurpose } from '../options.ts';
 import type { SignedBy, Finding } from '../report.ts';
 
@@ -161,19 +161,21 @@ function checkFormat(
   if (!accepted.includes(predicateType)) {
     const message = 'the statement is not of the type that belongs here';
     const types = { expected: accepted.join(' or '), actual: predicateType };
-    findings.push(finding('attestation.PREDICATE_UNSUPPORTED', subject, { path, message, ...types }));
+    findings.push(
+      statementFinding('attestation.PREDICATE_UNSUPPORTED', subject, { path, message, ...types }),
+    );
   }
   if (issuedAtMs > settings.asOfMs + settings.clockSkewMs) {
     const message = 'the statement was issued after the time of this verification';
     const times = { expected: `at most ${settings.asOfMs}`, actual: String(issuedAtMs) };
-    findings.push(finding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
+    findings.push(statementFinding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
   }
   // Of several signatures with the key id of the named key, one that is sound is enough.
   const faults = signatures.flatMap(({ path: pointer, named, fault }) => (named ? [{ pointer, fault }] : []));
   if (faults.every(({ fault }) => fault !== undefined))
     for (const { pointer, fault } of faults) {
       const detail = { path: `${path}#${pointer}`, message: fault?.message ?? '' };
-      findings.push(finding('attestation.SIGNATURE_ENCODING', subject, detail));
+      findings.push(statementFinding('attestation.SIGNATURE_ENCODING', subject, detail));
     }
   return recordCheck('attestation.format', findings);
 }
@@ -187,7 +189,7 @@ function skipWithoutTrust({ subject, settings: { secondOpinion }, threshold }: S
   const message = 'no trust store was given, so the signature was not verified';
   return joinSteps([
     ...ids.map((id) => endCheck(id, 'not_checked', 'no trust store was given')),
-    noteFindings([finding('trust.STORE_ABSENT', subject, { message })]),
+    noteFindings([statementFinding('trust.STORE_ABSENT', subject, { message })]),
   ]);
 }
 
@@ -198,12 +200,14 @@ function checkSigningKey(
   { subject, path, trust }: Place & { readonly trust: TrustStore },
 ): StepOf<TrustedKey | undefined> {
   const { key, ...result } = checkKey(trust, claim);
-  const problems = result.problems.map(({ code, ...detail }) => finding(code, subject, { path, ...detail }));
-  const notes = result.notes.map(({ code, message }) => finding(code, subject, { path, message }));
+  const problems = result.problems.map(({ code, ...detail }) =>
+    statementFinding(code, subject, { path, ...detail }),
+  );
+  const notes = result.notes.map(({ code, message }) => statementFinding(code, subject, { path, message }));
   if (wholeOrganization === true && result.unchecked.includes('project')) {
     const message =
       'the key is trusted for some projects only, and the statement is about the whole organization';
-    problems.push(finding('trust.PROJECT_MISMATCH', subject, { path, message }));
+    problems.push(statementFinding('trust.PROJECT_MISMATCH', subject, { path, message }));
   }
   if (problems.length > 0 || result.unchecked.length === 0)
     return { ...recordCheck('attestation.key', [...problems, ...notes]), value: key };
@@ -229,7 +233,9 @@ function checkSignature({ key, sound }: Attempt, result: SignaturesResult, { sub
     return endCheck('attestation.signature', 'not_checked', 'there is no key to check it with');
   const verified = result.signatures.some(({ madeBy }) => madeBy === key);
   const message = 'the signature does not verify over the statement with the trusted key';
-  const findings = verified ? [] : [finding('attestation.SIGNATURE_INVALID', subject, { path, message })];
+  const findings = verified
+    ? []
+    : [statementFinding('attestation.SIGNATURE_INVALID', subject, { path, message })];
   return recordCheck('attestation.signature', findings);
 }
 
@@ -247,7 +253,11 @@ function checkSecondCrypto(
   const verified = first.findings.length === 0;
   const opinions = { expected: verified ? 'valid' : 'invalid', actual: second ? 'valid' : 'invalid' };
   const text = 'the two implementations of the signature check disagree';
-  const differs = finding('attestation.SECOND_OPINION', subject, { path, message: text, ...opinions });
+  const differs = statementFinding('attestation.SECOND_OPINION', subject, {
+    path,
+    message: text,
+    ...opinions,
+  });
   return recordCheck('second.crypto', second === verified ? [] : [differs]);
 }
 
@@ -265,13 +275,15 @@ export function checkThreshold(
   const findings = value.signatures.flatMap(({ keyId, problem }, at) => {
     if (problem === undefined || (keyId !== undefined && keyId === claim.keyId)) return [];
     const message = `the signature of ${keyId === undefined ? 'an unnamed key' : JSON.stringify(keyId)} does not count: ${problem.message}`;
-    return [finding('dsse.SIGNATURE_UNCOUNTED', subject, { path: `${path}#/signatures/${at}`, message })];
+    return [
+      statementFinding('dsse.SIGNATURE_UNCOUNTED', subject, { path: `${path}#/signatures/${at}`, message }),
+    ];
   });
   if (value.distinct < threshold && threshold > 1) {
     const message = 'fewer different trusted keys signed than required';
     const counts = { expected: `at least ${threshold}`, actual: String(value.distinct) };
     findings.push(
-      finding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
+      statementFinding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
     );
   }
   return { ...recordCheck('dsse.threshold', findings), value };
