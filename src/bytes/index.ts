@@ -1,4 +1,3 @@
-export { platform as portablePlatform } from './platform-portable.ts';
 export {
   AMOUNT,
   amountsOf,
@@ -41,7 +40,7 @@ export {
   parseJsonPointer,
   parseJsonText,
 } from './json/parse.ts';
-export { platform } from './platform-portable.ts';
+export { platform, zipPlatform } from './platform-portable.ts';
 export type { Bytes, P256, P256Verifier } from './platform.ts';
 export { pathTwin, portablePathProblem } from './portable-path.ts';
 export {

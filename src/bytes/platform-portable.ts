@@ -2,7 +2,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { DrillproofError } from '../errors.ts';
 import { rawEcdsa } from './der.ts';
-import type { P256, Platform } from './platform.ts';
+import type { P256, Platform, ZipPlatform } from './platform.ts';
 import { portableInflate, through } from './portable-inflate.ts';
 import { toHex } from './text/encoding.ts';
 
@@ -132,8 +132,11 @@ export const platform: Platform = {
   },
   sha256Hex: (bytes) => toHex(nobleSha256(bytes)),
   sha256HexLater,
-  crc32,
   p256: portableP256,
+};
+
+export const zipPlatform: ZipPlatform = {
+  crc32,
   inflateRaw: portableInflate(() => new DecompressionStream('deflate-raw')),
   // CompressionStream has no levels; the level only changes how small the result is.
   deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw'), (cause) => cause),

@@ -40,9 +40,13 @@ export type Platform = {
   sha256Hex(bytes: Uint8Array): string;
   /** `sha256Hex` by a faster implementation that has to be waited for; absent if the platform has none. */
   sha256HexLater?(bytes: Uint8Array): Promise<string>;
+  p256: P256;
+};
+
+/** The primitives of ZIP archives, apart: a bundle of a program that reads none does not have them. */
+export type ZipPlatform = {
   /** CRC-32 (ISO-HDLC), continued from `seed` (0 at the start). */
   crc32(chunk: Uint8Array, seed: number): number;
-  p256: P256;
   /**
    * Decodes one raw DEFLATE stream (RFC 1951).
    * @throws DrillproofError `zip.DATA_INVALID` for data that does not decode, ends early or has bytes after its end.

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { P256, Platform } from '../bytes/platform.ts';
+import type { P256, Platform, ZipPlatform } from '../bytes/platform.ts';
 import { toBase64url } from '../bytes/text/encoding.ts';
 import { DrillproofError } from '../errors.ts';
 import { deflateRaw, inflateAtOnce, inflateRaw } from './raw-deflate.ts';
@@ -87,8 +87,11 @@ export const platform: Platform = {
     return { update: (chunk) => void state.update(chunk), digest: () => state.digest() };
   },
   sha256Hex: (bytes) => hash('sha256', bytes, 'hex'),
-  crc32: (chunk, seed) => crc32(chunk, seed),
   p256: nodeP256,
+};
+
+export const zipPlatform: ZipPlatform = {
+  crc32: (chunk, seed) => crc32(chunk, seed),
   inflateRaw,
   inflateAtOnce,
   deflateRaw,

@@ -4,9 +4,9 @@ import {
   type Kind,
   optional,
   optionsOf,
-  platform,
   type RandomAccess,
   TEXT,
+  zipPlatform,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -117,7 +117,7 @@ function createBlocks(blob: Blob, { path, onRead }: BlobAccessOptions & { readon
       const { block } = piece;
       const bytes = new Uint8Array(buffer);
       onRead?.(bytes.length);
-      const checksum = platform.crc32(bytes, 0);
+      const checksum = zipPlatform.crc32(bytes, 0);
       if (
         bytes.length !== endOf(block) - block * BLOCK_BYTES ||
         (checksums.get(block) ?? checksum) !== checksum

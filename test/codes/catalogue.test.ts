@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { catalogue, codeEntry, isCode, type CodeEntry } from '../../src/codes/index.ts';
+import {
+  catalogue,
+  type Code,
+  codeEntry,
+  type CodeEntry,
+  codeFacts,
+  isCode,
+  isStatementCode,
+  statementCodeFacts,
+} from '../../src/codes/index.ts';
 import { bagCodes, exportCodes } from '../../src/codes/export.ts';
 import { controlCodes } from '../../src/codes/control.ts';
 import { dsseCodes, evidenceCodes } from '../../src/codes/evidence.ts';
@@ -42,6 +51,16 @@ it.each(rows)(
     expect(action).toMatch(/^[A-Z]/);
     expect(meaning).not.toBe(action);
     expect(clause).toMatch(/^\S.*\S$/);
+  },
+);
+
+it.each(Object.keys(catalogue) as Code[])(
+  'the code %s is one of statements by its namespace alone',
+  (code) => {
+    const [namespace = ''] = code.split('.');
+    const isOne = ['encoding', 'json', 'trust', 'attestation', 'dsse'].includes(namespace);
+    expect(isStatementCode(code)).toBe(isOne);
+    if (isStatementCode(code)) expect(statementCodeFacts(code)).toEqual(codeFacts(code));
   },
 );
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { platform as portable } from '../../src/bytes/platform-portable.ts';
-import { platform as node } from '../../src/node/platform-node.ts';
+import { zipPlatform as portable } from '../../src/bytes/platform-portable.ts';
+import { zipPlatform as node } from '../../src/node/platform-node.ts';
 import { codeOf, collected, errorOf } from '../zip/support.ts';
 
 const MiB = 2 ** 20;
@@ -29,7 +29,10 @@ function source(bytes: Uint8Array, failure?: Error) {
   return { state, stream: stream() };
 }
 
-describe.each([node, portable])('raw deflate on the $name platform', (platform) => {
+describe.each([
+  ['node', node],
+  ['portable', portable],
+] as const)('raw deflate on the %s platform', (_name, platform) => {
   it.each(sizes)('comes back to the same %i bytes, stored or deflated', async (size) => {
     for (const plain of [Buffer.alloc(size, 'abcdefgh'), randomBytes(size)]) {
       const deflated = await collected(platform.deflateRaw(pieces(plain, 50_000), 1));

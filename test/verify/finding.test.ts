@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
-import { finding, findingsOf } from '../../src/verify/finding.ts';
+import { finding, findingsOf, statementFindingsOf } from '../../src/verify/finding.ts';
 
 describe('a finding', () => {
   const plain = {
@@ -72,4 +72,19 @@ describe('the findings of an error', () => {
       expect(() => findingsOf(error, 'x')).toThrow(error);
     },
   );
+});
+
+describe('the findings of an error about a statement', () => {
+  it('are those of any other error', () => {
+    const error = new DrillproofError('json.INVALID', 'no', { path: '/a' });
+    expect(statementFindingsOf(error, 'b')).toStrictEqual(findingsOf(error, 'b'));
+  });
+
+  it.each([
+    new DrillproofError('io.UNREADABLE', 'no'),
+    new DrillproofError('internal.BUG', 'no'),
+    new TypeError('no'),
+  ])('are none if the fault is of the program: %s is thrown', (error) => {
+    expect(() => statementFindingsOf(error, 'b')).toThrow(error);
+  });
 });

@@ -1,4 +1,4 @@
-import { platform } from '#platform';
+import { zipPlatform } from '#platform';
 import { type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { exactAccess } from './access.ts';
@@ -69,7 +69,7 @@ export function readEntryAtOnce(
 
 function inflateAtOnce(data: Uint8Array, path: string): Uint8Array | undefined {
   try {
-    return platform.inflateAtOnce?.(data);
+    return zipPlatform.inflateAtOnce?.(data);
   } catch (error) {
     throw withPath(error, path);
   }
@@ -78,7 +78,7 @@ function inflateAtOnce(data: Uint8Array, path: string): Uint8Array | undefined {
 async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Uint8Array, void, undefined> {
   const data = streamAccess(exactAccess(access, entry.name), entry.dataOffset, entry.compressedBytes);
   try {
-    yield* entry.method === 'store' ? data : platform.inflateRaw(data);
+    yield* entry.method === 'store' ? data : zipPlatform.inflateRaw(data);
   } catch (error) {
     throw withPath(error, entry.name);
   }
@@ -98,7 +98,7 @@ function entryCheck(entry: ZipEntry, limits: Required<ZipLimits>) {
     take(chunk: Uint8Array): void {
       bytes += chunk.length;
       assertMayGrowTo(bytes, entry, limits);
-      crc = platform.crc32(chunk, crc);
+      crc = zipPlatform.crc32(chunk, crc);
     },
     end(): void {
       if (bytes !== entry.bytes) {

@@ -1,4 +1,4 @@
-import { platform } from '#platform';
+import { zipPlatform } from '#platform';
 import type { Code } from '../../codes/index.ts';
 import { toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -91,7 +91,7 @@ export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void 
   const agrees =
     data.length === 5 + nameBytes.length &&
     data[0] === 1 &&
-    viewOf(data).getUint32(1, true) === platform.crc32(nameBytes, 0) &&
+    viewOf(data).getUint32(1, true) === zipPlatform.crc32(nameBytes, 0) &&
     equalBytes(data.subarray(5), nameBytes);
   if (!agrees) {
     throw new DrillproofError('zip.NAME_INVALID', 'the Unicode path field contradicts the name', {

@@ -1,4 +1,4 @@
-import { platform } from '#platform';
+import { zipPlatform } from '#platform';
 import { type Bytes, collectBytes, concatBytes, joinChunks } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EntryFacts } from './records.ts';
@@ -38,9 +38,9 @@ export async function encodeEntry(input: ZipInput, level: number | undefined): P
 }
 
 async function encodeHeld(plain: Uint8Array, level: number | undefined): Promise<EncodedEntry> {
-  const facts = { bytes: plain.length, crc32: platform.crc32(plain, 0) };
+  const facts = { bytes: plain.length, crc32: zipPlatform.crc32(plain, 0) };
   const deflated =
-    level === undefined ? undefined : await collectBytes(platform.deflateRaw(chunksOf([plain]), level));
+    level === undefined ? undefined : await collectBytes(zipPlatform.deflateRaw(chunksOf([plain]), level));
   return deflated !== undefined && deflated.length < plain.length
     ? { ...facts, method: 'deflate', compressedBytes: deflated.length, data: chunksOf([deflated]) }
     : { ...facts, method: 'store', compressedBytes: plain.length, data: chunksOf([plain]) };
@@ -75,7 +75,7 @@ async function* encodeAgain(input: ZipInput, expected: Readonly<Tally>, level: n
 /** The bytes deflated or as they are, counted on both sides. */
 async function* encode(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
   const counted = count(plain, tally);
-  for await (const chunk of level === undefined ? counted : platform.deflateRaw(joinChunks(counted), level)) {
+  for await (const chunk of level === undefined ? counted : zipPlatform.deflateRaw(joinChunks(counted), level)) {
     tally.compressedBytes += chunk.length;
     yield chunk;
   }
@@ -84,7 +84,7 @@ async function* encode(plain: Bytes, level: number | undefined, tally: Tally): B
 async function* count(plain: Bytes, tally: Tally): Bytes {
   for await (const chunk of plain) {
     tally.bytes += chunk.length;
-    tally.crc32 = platform.crc32(chunk, tally.crc32);
+    tally.crc32 = zipPlatform.crc32(chunk, tally.crc32);
     yield chunk;
   }
 }
