@@ -75,7 +75,9 @@ async function* encodeAgain(input: ZipInput, expected: Readonly<Tally>, level: n
 /** The bytes deflated or as they are, counted on both sides. */
 async function* encode(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
   const counted = count(plain, tally);
-  for await (const chunk of level === undefined ? counted : zipPlatform.deflateRaw(joinChunks(counted), level)) {
+  for await (const chunk of level === undefined
+    ? counted
+    : zipPlatform.deflateRaw(joinChunks(counted), level)) {
     tally.compressedBytes += chunk.length;
     yield chunk;
   }
