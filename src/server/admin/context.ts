@@ -44,11 +44,11 @@ export async function requireProject(
 
 /** Runs `write` in a transaction that locks the blobs which its rows name. */
 export const writeHolding = <T>(
-  { store, blobs, now }: AdminContext,
+  { store, blobs }: AdminContext,
   digests: Iterable<Digest>,
   write: (tx: Tx) => Promise<T>,
 ): Promise<T> =>
   store.transaction(async (tx) => {
-    await holdBlobs(tx, blobs, digests, now());
+    await holdBlobs(tx, blobs, digests);
     return write(tx);
   });

@@ -99,8 +99,7 @@ export async function createExport(
     await assertPossible(tx, request);
     const [operationId, nowMs] = [newOperationId(), now()];
     const resource = await buildPending(tx, request, operationId, nowMs);
-    const projects = scope.kind === 'project' ? [scope.projectId] : [];
-    await tx.exports.insert({ organizationId, evidenceExportId, projects, resource, parts: [], reports: [] });
+    await tx.exports.insert({ organizationId, evidenceExportId, resource, parts: [], reports: [] });
     const about = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
     const operation = await queueWork(
       tx,

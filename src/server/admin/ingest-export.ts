@@ -20,7 +20,7 @@ import {
 import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
 import { queue } from '../store/table.ts';
-import { exportContent, projectsOf } from '../jobs/export/content.ts';
+import { exportContent } from '../jobs/export/content.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
   type AdminContext,
@@ -116,10 +116,11 @@ function assertAgree({
 }
 
 async function readProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
-  const { organizationId } = manifest;
+  const { organizationId, scope, parts, localReports } = manifest;
   await requireOrganization(store, organizationId);
   const projects = new Map<string, ProjectRow>();
-  for (const id of projectsOf(manifest)) projects.set(id, await requireProject(store, id, organizationId));
+  const listed = [...parts, ...localReports].map(({ projectId }) => projectId);
+  for (const id of new Set(scope.kind === 'project' ? [scope.projectId] : listed)) projects.set(id, await requireProject(store, id, organizationId));
   return projects;
 }
 

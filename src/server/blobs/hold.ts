@@ -14,10 +14,9 @@ export async function holdBlobs(
   tx: Tx,
   blobs: Pick<Blobs, 'has'>,
   digests: Iterable<Digest>,
-  nowMs: number,
 ): Promise<void> {
-  const all = [...new Set(digests)].toSorted(); // in one order, so that two transactions never deadlock
-  for (const digest of all) await tx.blobs.hold(digest, nowMs);
+  const all = [...new Set(digests)];
+  await tx.blobs.hold(all);
   for (let at = 0; at < all.length; at += TOGETHER) {
     const stored = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
     if (stored.includes(false))

@@ -78,8 +78,8 @@ async function endFailed(
   nowMs: number,
 ): Promise<BuildAttempt> {
   const { expectedArtifactDigest } = row.resource;
-  await dropPieces(tx, row, nowMs);
-  if (expectedArtifactDigest !== undefined) await tx.blobs.hold(toDigest(expectedArtifactDigest), nowMs);
+  await dropPieces(tx, row);
+  if (expectedArtifactDigest !== undefined) await tx.blobs.hold([toDigest(expectedArtifactDigest)]);
   return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [failure] }));
 }
 
@@ -151,8 +151,8 @@ const succeed = (
       );
       return endFailed(tx, row, failure, nowMs);
     }
-    await dropPieces(tx, row, nowMs);
-    await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
+    await dropPieces(tx, row);
+    await holdBlobs(tx, work.blobs, [archive.digest]);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
     await tx.builds.save({ organizationId, projectId, buildHash, archive });
     return end(

@@ -8,7 +8,7 @@ import { toDigest } from '../ids.ts';
 import { isEnd } from '../states.ts';
 import type { BuildAttemptRow, Tx, UploadPieceRow } from '../store/store.ts';
 
-type Work = Pick<ServerContext, 'store' | 'blobs' | 'now'>;
+type Work = Pick<ServerContext, 'store' | 'blobs'>;
 type Ref = Pick<BuildAttemptRow, 'projectId' | 'buildAttemptId'>;
 
 /** What the address of an upload announces. */
@@ -30,16 +30,15 @@ const offsetMismatch = (received: number): ControlError =>
   });
 
 /** Forgets the pieces of an attempt; their bytes are removed when nothing else needs them. */
-export async function dropPieces(tx: Tx, ref: Ref, nowMs: number): Promise<void> {
+export async function dropPieces(tx: Tx, ref: Ref): Promise<void> {
   const pieces = await tx.uploadPieces.list(ref);
   if (pieces.length === 0) return;
   await tx.uploadPieces.removeAll(ref);
-  const digests = new Set(pieces.map(({ archive }) => archive.digest));
-  for (const digest of [...digests].toSorted()) await tx.blobs.hold(digest, nowMs);
+  await tx.blobs.hold(pieces.map(({ archive }) => archive.digest));
 }
 
-const dropAll = ({ store, now }: Work, ref: Ref): Promise<void> =>
-  store.transaction((tx) => dropPieces(tx, ref, now()));
+const dropAll = ({ store }: Work, ref: Ref): Promise<void> =>
+  store.transaction((tx) => dropPieces(tx, ref));
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -47,7 +46,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** Stores the next piece of an attempt, unless another request stored bytes of this place before. */
 async function keepPiece(
-  { store, blobs, now }: Work,
+  { store, blobs }: Work,
   ref: Ref,
   at: number,
   bytes: Uint8Array,
@@ -58,7 +57,7 @@ async function keepPiece(
     if (row === undefined || isEnd('buildAttempt', row.resource.state)) throw notFound();
     const received = receivedBytes(await tx.uploadPieces.list(ref));
     if (received !== at) throw offsetMismatch(received);
-    await holdBlobs(tx, blobs, [archive.digest], now());
+    await holdBlobs(tx, blobs, [archive.digest]);
     const { organizationId, projectId, buildAttemptId } = row;
     await tx.uploadPieces.insert({ organizationId, projectId, buildAttemptId, firstByte: at, archive });
   });

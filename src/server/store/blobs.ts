@@ -89,19 +89,19 @@ export const blobReads = (sql: Sql) => {
   };
 };
 
+// The update locks a row that is there already.
+const HOLD = `INSERT INTO blob_removals (digest) VALUES (?)
+  ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest`;
+
 export const blobWrites = (sql: Sql, { forUpdate }: Dialect) => ({
   blobs: {
     /**
-     * Locks a digest until the transaction ends, and has it examined later. Both the writer of a row that names a blob
+     * Locks digests until the transaction ends, and has them examined later. Both the writer of a row that names a blob
      * and the remover of a blob lock it, so that neither overlooks the other.
      */
-    hold: async (digest: Digest, nowMs: number) => {
-      await sql.run(
-        `INSERT INTO blob_removals (digest, created_at_ms) VALUES (?, ?)
-         ON CONFLICT (digest) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
-        digest,
-        nowMs,
-      );
+    hold: async (digests: Iterable<Digest>) => {
+      // In one order, so that two transactions never deadlock.
+      for (const digest of [...new Set(digests)].toSorted()) await sql.run(HOLD, digest);
     },
     /** Locks a digest that is to be examined; `false` when it no longer is. */
     lockRemoval: async (digest: Digest) =>

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { evidenceExportSchema, localReportItemSchema } from '../../contract/index.ts';
 import {
   column,
@@ -21,8 +20,6 @@ const exports = defineTable({
     ...inExport,
     /** Position in the list of the organization's exports; the store assigns it, it rises and is never used again. */
     ordinal: column.integer,
-    /** The projects of its parts and reports, or that of its scope. */
-    projects: column.json(z.readonly(z.array(z.string()))),
     resource: column.json(evidenceExportSchema),
     manifest: column.optional(column.blob),
     attestation: column.optional(column.blob),

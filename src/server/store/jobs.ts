@@ -61,11 +61,7 @@ const workers = defineTable({
 
 /** What a job of a project is about. */
 export type JobSubject = Pick<Job, 'kind' | 'resourceId'> & { readonly projectId: string };
-export type NewJob = Omit<Job, 'attempt' | 'fence'> & {
-  readonly createdAtMs: number;
-  /** The job waits until then (default: `createdAtMs`). */
-  readonly notBeforeMs?: number;
-};
+export type NewJob = Omit<Job, 'attempt' | 'fence'> & { readonly createdAtMs: number };
 export type JobClaim = {
   readonly kinds: readonly string[];
   /** Name of the holder, for people. */
@@ -156,13 +152,8 @@ export const jobWrites = (sql: Sql, dialect: Dialect) => ({
   operations: rowWrites(sql, operations, dialect),
   jobs: {
     /** Needs the operation to be stored. */
-    enqueue: ({ createdAtMs, notBeforeMs = createdAtMs, ...job }: NewJob) =>
-      insertRow(
-        sql,
-        jobs,
-        { ...job, attempt: 0, fence: 0 },
-        { columns: { not_before_ms: notBeforeMs, created_at_ms: createdAtMs } },
-      ),
+    enqueue: ({ createdAtMs, ...job }: NewJob) =>
+      insertRow(sql, jobs, { ...job, attempt: 0, fence: 0 }, { columns: { not_before_ms: createdAtMs } }),
     /** Returns whether a claim is still valid, and locks the job until the transaction ends. */
     isHeld: async ({ operationId, fence }: JobHold) =>
       (await sql.all(`SELECT 1 AS held FROM jobs WHERE ${HELD}${dialect.forUpdate}`, operationId, fence))

@@ -94,7 +94,6 @@ export const migrations: readonly string[] = [
     organization_id TEXT NOT NULL REFERENCES organizations,
     evidence_export_id TEXT NOT NULL,
     ordinal INTEGER NOT NULL,
-    projects TEXT NOT NULL,
     resource TEXT NOT NULL,
     manifest_digest TEXT,
     manifest_bytes INTEGER,
@@ -225,8 +224,7 @@ export const migrations: readonly string[] = [
     fence INTEGER NOT NULL,
     not_before_ms INTEGER NOT NULL,
     lease_until_ms INTEGER,
-    worker TEXT,
-    created_at_ms INTEGER NOT NULL
+    worker TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX jobs_in_order ON jobs (not_before_ms, operation_id);
   CREATE INDEX jobs_of_resource ON jobs (resource_id);
@@ -246,8 +244,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
 
   CREATE TABLE blob_removals (
-    digest TEXT PRIMARY KEY,
-    created_at_ms INTEGER NOT NULL
+    digest TEXT PRIMARY KEY
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE workers (

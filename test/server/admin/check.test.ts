@@ -108,7 +108,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       const { digest, bytes } = await stores.blobs.put(stream(STRAY));
       const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
       expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
-      await stores.store.transaction((tx) => tx.blobs.hold(digest, NOW_MS));
+      await stores.store.transaction((tx) => tx.blobs.hold([digest]));
       expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
     });
 

@@ -198,7 +198,7 @@ for (const { name, make } of await listStores(isDeep)) {
       const bytes = await part(1);
       const { archive } = await bundleRow();
       await deleteBundle();
-      await here.store.transaction((tx) => tx.blobs.hold(archive.digest, NOW_MS));
+      await here.store.transaction((tx) => tx.blobs.hold([archive.digest]));
       const racing = createAdmin({
         ...here,
         blobs: {
@@ -216,11 +216,11 @@ for (const { name, make } of await listStores(isDeep)) {
 
     it('removal waits for a transaction that adds a reference and then keeps the bytes', async () => {
       const { digest } = await here.blobs.put(once(toUtf8('bytes of a report')));
-      await here.store.transaction((tx) => tx.blobs.hold(digest, NOW_MS));
+      await here.store.transaction((tx) => tx.blobs.hold([digest]));
       const { uploadedBy: _uploadedBy, ...source } = reportSource();
       let removing: Promise<unknown> = Promise.resolve();
       await here.store.transaction(async (tx) => {
-        await holdBlobs(tx, here.blobs, [digest], NOW_MS);
+        await holdBlobs(tx, here.blobs, [digest]);
         removing = here.admin.workOff();
         await sleep(50);
         const archive = { digest, bytes: 17 };

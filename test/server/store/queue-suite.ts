@@ -30,13 +30,8 @@ export function queueSuite(name: string, factory: PairFactory): void {
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
     it('is handed to one worker at a time, the longest waiting first', async () => {
-      await enqueue(
-        store,
-        job(2),
-        job(1),
-        job(3, { kind: 'authoring.turn' }),
-        job(4, { notBeforeMs: NOW_MS + 5_000 }),
-      );
+      const later = job(4, { createdAtMs: NOW_MS + 5_000 });
+      await enqueue(store, job(2), job(1), job(3, { kind: 'authoring.turn' }), later);
       const first = await store.claimJob(claim);
       const { createdAtMs: _createdAtMs, ...facts } = job(1);
       expect(first).toEqual({ ...facts, attempt: 1, fence: 1 });

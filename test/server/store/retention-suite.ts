@@ -55,7 +55,6 @@ function newExport(n: number, full = true): NewExport {
   return {
     organizationId: ORG,
     evidenceExportId,
-    projects: [PROJECT],
     resource,
     parts: full ? [part] : [],
     reports: full ? [report] : [],
@@ -154,7 +153,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
 
     it('lists blobs to examine until they were examined', async () => {
       await write(async (tx) => {
-        for (const n of [3, 1, 2, 1]) await tx.blobs.hold(digest(n), NOW_MS);
+        await tx.blobs.hold([3, 1, 2, 1].map(digest));
       });
       expect(await store.blobs.removals('', 2)).toEqual([digest(1), digest(2)]);
       expect(await store.blobs.removals(digest(2), 2)).toEqual([digest(3)]);
@@ -169,12 +168,12 @@ export function retentionSuite(name: string, factory: PairFactory): void {
     it('removing a blob and adding a reference to it never overlap', async () => {
       const [first, second] = pair;
       const steps: string[] = [];
-      await write((tx) => tx.blobs.hold(digest(1), NOW_MS));
+      await write((tx) => tx.blobs.hold([digest(1)]));
       let referring: Promise<void> | undefined;
       await first.transaction(async (tx) => {
         expect(await tx.blobs.lockRemoval(digest(1))).toBe(true);
         referring = second.transaction(async (other) => {
-          await other.blobs.hold(digest(1), NOW_MS + 1);
+          await other.blobs.hold([digest(1)]);
           steps.push('referred');
         });
         await sleep(100);

@@ -87,7 +87,6 @@ const source = (n: number): LocalReportItem['source'] => {
 const newExport = (evidenceExportId: string = EXPORT, over: Partial<NewExport> = {}): NewExport => ({
   organizationId: ORG,
   evidenceExportId,
-  projects: [PROJECT],
   resource: resource(evidenceExportId),
   parts: [],
   reports: [],
@@ -277,7 +276,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       await store.transaction(async (tx) => {
         await tx.exports.insert(newExport(id('evexp', 1)));
         await tx.exports.insert(
-          newExport(id('evexp', 2), { organizationId: OTHER_ORG, projects: [FOREIGN_PROJECT] }),
+          newExport(id('evexp', 2), { organizationId: OTHER_ORG }),
         );
         await tx.exports.insert(newExport(id('evexp', 3)));
       });

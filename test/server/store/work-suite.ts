@@ -19,7 +19,6 @@ import {
 const newExport = (n: number): NewExport => ({
   organizationId: ORG,
   evidenceExportId: id('evexp', n),
-  projects: [PROJECT],
   resource: {
     schemaVersion: 1,
     evidenceExportId: EXPORT,

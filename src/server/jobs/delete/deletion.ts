@@ -1,4 +1,4 @@
-import { defined, type Digest } from '../../../bytes/index.ts';
+import { defined } from '../../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../../contract/index.ts';
 import { newOperationId, nextVersion, queueWork } from '../../services/operations.ts';
 import { isEnd } from '../../states.ts';
@@ -8,11 +8,6 @@ import type { JobHandler } from '../handler.ts';
 /** Kinds of the operations that delete. */
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
 export const EXPORT_DELETION_KIND = 'evidence.export.delete';
-
-/** Releases blobs: they are removed after this transaction, once no row needs them. */
-async function release(tx: Tx, digests: Iterable<Digest>, nowMs: number): Promise<void> {
-  for (const digest of [...new Set(digests)].toSorted()) await tx.blobs.hold(digest, nowMs);
-}
 
 /** Moves the deletion of the job's export to its next state. */
 async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Promise<ExportRow | undefined> {
@@ -37,7 +32,7 @@ async function dropExport(tx: Tx, job: Job, nowMs: number): Promise<void> {
   const documents = [manifest, attestation].flatMap((blob) => (blob === undefined ? [] : [blob.digest]));
   const listed = await tx.blobs.ofExport(organizationId, evidenceExportId);
   await tx.exports.drop(row);
-  await release(tx, [...documents, ...listed], nowMs);
+  await tx.blobs.hold([...documents, ...listed]);
 }
 
 /** Deletes an export: `requested`, `deleting`, and `deleted` with everything that it listed; its resource stays. */
@@ -50,19 +45,19 @@ export const exportDeletionJob = (): JobHandler => ({
   abandon: async () => undefined, // it stays requested; it can be requested again
 });
 
-async function dropBundle(tx: Tx, job: Job, nowMs: number): Promise<void> {
+async function dropBundle(tx: Tx, job: Job): Promise<void> {
   const { projectId, resourceId } = job;
   const row = projectId === undefined ? undefined : await tx.bundles.lock(projectId, resourceId);
   if (row?.resource.state !== 'deleted') return;
   const parts = await tx.blobs.ofParts(row.projectId, row.evidenceBundleId);
-  await release(tx, [row.archive.digest, ...parts], nowMs);
+  await tx.blobs.hold([row.archive.digest, ...parts]);
 }
 
 /** Releases the bytes of a deleted bundle: its own archive, and the parts that exports hold. */
 export const bundleDeletionJob = (): JobHandler => ({
   kind: BUNDLE_DELETION_KIND,
   begin: async () => undefined,
-  run: async (job) => ({ write: (tx, nowMs) => dropBundle(tx, job, nowMs) }),
+  run: async (job) => ({ write: (tx) => dropBundle(tx, job) }),
   abandon: async () => undefined, // it stays deleted; another request releases the bytes
 });
 

@@ -72,7 +72,7 @@ export async function releaseOrphans(
   for await (const { digest, modifiedMs } of blobs.list()) {
     signal.throwIfAborted();
     if (now() - modifiedMs <= ORPHANED_AFTER_MS || (await store.blobs.isReferenced(digest))) continue;
-    await store.transaction((tx) => tx.blobs.hold(digest, now()));
+    await store.transaction((tx) => tx.blobs.hold([digest]));
     count++;
   }
   return count;

@@ -5,7 +5,6 @@ import type {
   BundleRow,
   ExportContent,
   LocalReportRow,
-  NewExport,
   Reads,
   Selection,
 } from '../../store/store.ts';
@@ -74,13 +73,12 @@ export function selectionFacts({ bundles, localReports }: Selected): SelectionFa
 
 /** What an export lists, by its manifest, with the archives that are stored for it. */
 export function exportContent(
-  { scope, parts, localReports }: ExportManifest,
+  { parts, localReports }: Pick<ExportManifest, 'parts' | 'localReports'>,
   selected: Selected,
-): ExportContent & Pick<NewExport, 'projects'> {
+): ExportContent {
   const archives = new Map(selected.bundles.map((row) => [row.evidenceBundleId, row.archive]));
   const sources = new Map(selected.localReports.map((row) => [row.localReportId, row]));
   return {
-    projects: projectsOf({ scope, parts, localReports }),
     parts: parts.flatMap(({ ordinal, evidenceBundleId, projectId }) => {
       const archive = archives.get(evidenceBundleId);
       return archive === undefined ? [] : [{ ordinal, evidenceBundleId, projectId, archive }];
@@ -93,14 +91,4 @@ export function exportContent(
       return [{ ordinal, localReportId, projectId, archive: row.archive, item }];
     }),
   };
-}
-
-/** The projects through which an export is visible: that of its scope, or those of what it lists. */
-export function projectsOf({
-  scope,
-  parts,
-  localReports,
-}: Pick<ExportManifest, 'scope' | 'parts' | 'localReports'>): string[] {
-  const listed = [...parts, ...localReports].map((row) => row.projectId);
-  return [...new Set(scope.kind === 'project' ? [scope.projectId] : listed)].toSorted();
 }

@@ -77,7 +77,7 @@ const publish =
   async (tx: Tx, nowMs: number): Promise<void> => {
     const stored = await tx.exports.lock(organizationId, evidenceExportId);
     const digests = Object.values(documents).map(({ digest }) => digest);
-    await holdBlobs(tx, blobs, digests, nowMs);
+    await holdBlobs(tx, blobs, digests);
     if (stored?.resource.state !== 'generating') return;
     if (stored.resource.deletion !== undefined) {
       const ref = { organizationId, resourceId: evidenceExportId };

@@ -50,7 +50,7 @@ async function store(
   if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest)
     throw invalid(`another bundle is stored as ${run.evidenceBundleId}`);
   return async (tx, nowMs) => {
-    await holdBlobs(tx, blobs, [row.archive.digest], nowMs);
+    await holdBlobs(tx, blobs, [row.archive.digest]);
     const deletion = run.evidenceRetentionMs > 0 ? { deleteAtMs: nowMs + run.evidenceRetentionMs } : {};
     await addBundle(tx, { ...row, resource: { ...row.resource, ...deletion } });
   };
