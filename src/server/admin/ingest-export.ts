@@ -120,7 +120,8 @@ async function readProjects(store: Store, manifest: ExportManifest): Promise<Map
   await requireOrganization(store, organizationId);
   const projects = new Map<string, ProjectRow>();
   const listed = [...parts, ...localReports].map(({ projectId }) => projectId);
-  for (const id of new Set(scope.kind === 'project' ? [scope.projectId] : listed)) projects.set(id, await requireProject(store, id, organizationId));
+  for (const id of new Set(scope.kind === 'project' ? [scope.projectId] : listed))
+    projects.set(id, await requireProject(store, id, organizationId));
   return projects;
 }
 

@@ -10,11 +10,7 @@ const TOGETHER = 32;
  * names it. Call it before the rows are written.
  * @throws DrillproofError `control.UNAVAILABLE` when one was removed again: store it again
  */
-export async function holdBlobs(
-  tx: Tx,
-  blobs: Pick<Blobs, 'has'>,
-  digests: Iterable<Digest>,
-): Promise<void> {
+export async function holdBlobs(tx: Tx, blobs: Pick<Blobs, 'has'>, digests: Iterable<Digest>): Promise<void> {
   const all = [...new Set(digests)];
   await tx.blobs.hold(all);
   for (let at = 0; at < all.length; at += TOGETHER) {

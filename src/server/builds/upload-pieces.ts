@@ -37,20 +37,14 @@ export async function dropPieces(tx: Tx, ref: Ref): Promise<void> {
   await tx.blobs.hold(pieces.map(({ archive }) => archive.digest));
 }
 
-const dropAll = ({ store }: Work, ref: Ref): Promise<void> =>
-  store.transaction((tx) => dropPieces(tx, ref));
+const dropAll = ({ store }: Work, ref: Ref): Promise<void> => store.transaction((tx) => dropPieces(tx, ref));
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
 /** Stores the next piece of an attempt, unless another request stored bytes of this place before. */
-async function keepPiece(
-  { store, blobs }: Work,
-  ref: Ref,
-  at: number,
-  bytes: Uint8Array,
-): Promise<void> {
+async function keepPiece({ store, blobs }: Work, ref: Ref, at: number, bytes: Uint8Array): Promise<void> {
   const archive = await blobs.put(once(bytes));
   await store.transaction(async (tx) => {
     const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);

@@ -275,9 +275,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
     it('numbers the exports of each organization by itself, without a gap', async () => {
       await store.transaction(async (tx) => {
         await tx.exports.insert(newExport(id('evexp', 1)));
-        await tx.exports.insert(
-          newExport(id('evexp', 2), { organizationId: OTHER_ORG }),
-        );
+        await tx.exports.insert(newExport(id('evexp', 2), { organizationId: OTHER_ORG }));
         await tx.exports.insert(newExport(id('evexp', 3)));
       });
       const numbered = (await store.exports.list(ORG, -1, 10)).map((row) => [

@@ -1,13 +1,7 @@
 import { defined } from '../../../bytes/index.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { type ExportManifest, selectionDigest, sumBytes } from '../../../evidence/index.ts';
-import type {
-  BundleRow,
-  ExportContent,
-  LocalReportRow,
-  Reads,
-  Selection,
-} from '../../store/store.ts';
+import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection } from '../../store/store.ts';
 
 /** The items of an export, in order. */
 export type Selected = {
