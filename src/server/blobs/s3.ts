@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Bytes, defined, type Digest, streamAccess } from '../../bytes/index.ts';
+import { type Bytes, defined, type Digest, memoryAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type ByteRange, type S3Location, s3Name } from '../../node/index.ts';
 import {
@@ -72,6 +72,23 @@ function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: 
   };
 }
 
+// Up to this size, all bytes are read at once, and one request asks whether they changed and for the bytes.
+const AT_ONCE_BYTES = 256 * 1024;
+const MAX_KNOWN = 100_000;
+
+/** An object with all its bytes in memory. @throws DrillproofError `io.CHANGED` when it is no longer as it was */
+async function readAtOnce(stored: StoredObject): Promise<StoredObject> {
+  const bytes = memoryAccess(await stored.access().read(0, stored.bytes));
+  return {
+    ...stored,
+    stream: ({ start, end }) => streamAccess(bytes, start, end - start),
+    access: () => bytes,
+  };
+}
+
+const isChanged = (error: unknown): boolean =>
+  error instanceof DrillproofError && error.code === 'io.CHANGED';
+
 async function drain(bytes: Bytes): Promise<void> {
   for await (const _ of bytes);
 }
@@ -108,10 +125,27 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
       ? spool(source, expected, (file, blob) => putNamed(file, blob, stateOf))
       : putNamed(source, { digest, bytes }, stateOf);
   };
+  const known = new Map<Digest, ObjectFacts>();
+  const openNew = async (digest: Digest): Promise<StoredObject | undefined> => {
+    const facts = await bucket.facts(keyOf(digest));
+    if (facts === undefined) return undefined;
+    const stored = storedObject(bucket, keyOf(digest), facts);
+    if (facts.bytes > AT_ONCE_BYTES) return stored;
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(digest, facts);
+    return readAtOnce(stored);
+  };
   return {
     async open(digest) {
-      const facts = await bucket.facts(keyOf(digest));
-      return facts && storedObject(bucket, keyOf(digest), facts);
+      const facts = known.get(digest);
+      if (facts === undefined) return openNew(digest);
+      try {
+        return await readAtOnce(storedObject(bucket, keyOf(digest), facts));
+      } catch (error) {
+        known.delete(digest);
+        if (isChanged(error)) return openNew(digest);
+        throw error;
+      }
     },
     has: async (digest) => (await bucket.facts(keyOf(digest))) !== undefined,
     put,

@@ -140,7 +140,10 @@ async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, 
   const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
     for await (const piece of piecesOf(blob, range, buffer)) {
-      await writePiece(outgoing, piece);
+      // Pieces with memory of their own may wait together.
+      const mayWait = blob.readInto === undefined && outgoing.writableLength + piece.length < BUFFER_BYTES;
+      if (mayWait && !outgoing.destroyed) outgoing.write(piece);
+      else await writePiece(outgoing, piece);
       context.streamed(piece.length);
     }
     outgoing.end();

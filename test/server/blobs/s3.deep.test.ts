@@ -143,8 +143,8 @@ describe('S3', () => {
     });
 
     it('fails in the middle of a stream that is cut', async () => {
-      await blobs.put(stream(BYTES));
-      const blob = await blobs.open(digestOf(BYTES));
+      await blobs.put(stream(LARGE));
+      const blob = await blobs.open(digestOf(LARGE));
       proxy.fate = () => 'cut-answer';
       expect(await codeOf(whole(blob.stream({ start: 0, end: blob.bytes })))).toBe('control.UNAVAILABLE');
       await blob.close();
@@ -171,11 +171,14 @@ describe('S3', () => {
       expect(await codeOf(blobs.verify(refOf(BYTES)))).toBe('control.UNAVAILABLE');
     });
 
-    it('a blob is hashed once and then only checked for changes', async () => {
-      const { digest } = await blobs.put(stream(BYTES));
+    it.each([
+      ['small', 'read in one request', BYTES, 'GET'],
+      ['large', 'only checked for changes', LARGE, 'HEAD'],
+    ] as const)('a %s blob is hashed once and then %s', async (_, __, bytes, request) => {
+      const { digest } = await blobs.put(stream(bytes));
       proxy.seen.splice(0);
       for (let n = 0; n < 5; n++) await (await blobs.open(digest)).close();
-      expect(proxy.seen.map((request) => request.split(' ')[0])).toEqual(Array(5).fill('HEAD'));
+      expect(proxy.seen.map((seen) => seen.split(' ')[0])).toEqual(Array(5).fill(request));
     });
 
     it('reads the many small windows of an archive in few requests', async () => {

@@ -56,8 +56,7 @@ describe('the memory of a store', () => {
 
   it('does not keep a read that failed', async () => {
     const { remember, read } = counted();
-    const fail = () => Promise.reject(new Error('lost'));
-    await expect(remember('tokens', 'a', fail)).rejects.toThrow('lost');
+    await expect(remember('tokens', 'a', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
     expect(await read()).toBe(1);
   });
 

@@ -59,7 +59,7 @@ function turns(): () => Promise<void> | undefined {
 const STATEMENT = /^\s*(?:SELECT|(?:INSERT INTO|UPDATE|DELETE FROM) (\w+))/;
 
 /** The same connection, with the tables that its statements change added to a set. */
-function noteTables({ all, run }: Sql, tables: Set<string>): Sql {
+function noteTables(sql: Sql, tables: Set<string>): Sql {
   const note = (text: string): void => {
     const [statement, table] = STATEMENT.exec(text) ?? [];
     if (statement === undefined)
@@ -69,11 +69,11 @@ function noteTables({ all, run }: Sql, tables: Set<string>): Sql {
   return {
     all(text, ...values) {
       note(text);
-      return all(text, ...values);
+      return sql.all(text, ...values);
     },
     run(text, ...values) {
       note(text);
-      return run(text, ...values);
+      return sql.run(text, ...values);
     },
   };
 }
