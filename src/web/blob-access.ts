@@ -41,23 +41,20 @@ const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });
 export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomAccess {
   checkArguments({ blob: BLOB, options: OPTIONS }, { blob, options });
   const path = options.path ?? ('name' in blob ? String(blob.name) : 'the file');
-  const blocks = createBlocks(blob, { ...options, path });
+  const fill = createFiller(blob, path, options.onRead);
   const access = { size: blob.size, holdBytes: HOLD_BYTES };
-  if (typeof FileReaderSync === 'undefined') {
-    return { ...access, read: (offset, length) => readLater(blocks, offset, length) };
-  }
+  if (typeof FileReaderSync === 'undefined') return { ...access, read: readerLater(fill, path) };
   const reader = new FileReaderSync();
-  const load = (block: Blob): ArrayBuffer => reader.readAsArrayBuffer(block);
-  const readInto = (target: Uint8Array, offset: number): void => {
-    for (const piece of blocks.split(offset, target.length)) {
-      const bytes =
-        blocks.held(piece) ??
-        blocks.take(
-          piece,
-          attempt(path, () => load(blocks.slice(piece))),
-        );
-      target.set(bytes, piece.start - offset);
+  const load = (block: Blob): ArrayBuffer => {
+    try {
+      return reader.readAsArrayBuffer(block);
+    } catch (cause) {
+      throw changed(path, cause);
     }
+  };
+  const readInto = (target: Uint8Array, offset: number): void => {
+    const filling = fill(target, offset);
+    for (let step = filling.next(); step.done !== true;) step = filling.next(load(step.value));
   };
   const read = (offset: number, length: number): Uint8Array => {
     const target = new Uint8Array(length);
@@ -67,86 +64,49 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   // A smaller one is read once.
   if (blob.size <= HOLD_BYTES) return { ...access, read, readInto };
   // Chromium refuses every read of a file whose time of change differs from when it was chosen.
-  const assertUnchanged = (): void => void attempt(path, () => load(blob.slice(0, 1)));
-  return { ...access, read, readInto, assertUnchanged };
+  return { ...access, read, readInto, assertUnchanged: () => void load(blob.slice(0, 1)) };
 }
 
-async function readLater(blocks: Blocks, offset: number, length: number): Promise<Uint8Array> {
+/** Fills a target with the bytes from an offset. Each block that it asks for comes back as its bytes. */
+type Filler = (target: Uint8Array, offset: number) => Generator<Blob, void, ArrayBuffer>;
+
+const readerLater = (fill: Filler, path: string) => async (offset: number, length: number) => {
   const target = new Uint8Array(length);
-  for (const piece of blocks.split(offset, length)) {
-    const bytes = blocks.held(piece) ?? blocks.take(piece, await loadLater(blocks, piece));
-    target.set(bytes, piece.start - offset);
+  const filling = fill(target, offset);
+  for (let step = filling.next(); step.done !== true;) {
+    const loading = step.value.arrayBuffer();
+    step = filling.next(await loading.catch((cause: unknown) => Promise.reject(changed(path, cause))));
   }
   return target;
-}
-
-const loadLater = (blocks: Blocks, piece: BlockPiece): Promise<ArrayBuffer> =>
-  blocks
-    .slice(piece)
-    .arrayBuffer()
-    .catch((cause: unknown) => Promise.reject(changed(blocks.path, cause)));
-
-/** The part of a range that lies in one block. */
-type BlockPiece = { readonly block: number; readonly start: number; readonly end: number };
-
-type Blocks = {
-  readonly path: string;
-  split(offset: number, length: number): readonly BlockPiece[];
-  slice(piece: BlockPiece): Blob;
-  /** The bytes of a piece of the block that was read last. */
-  held(piece: BlockPiece): Uint8Array | undefined;
-  /** Takes the block of a piece as it was read. @throws DrillproofError `io.CHANGED` */
-  take(piece: BlockPiece, buffer: ArrayBuffer): Uint8Array;
 };
 
-/** The blocks of a Blob. Each that is read again must have the CRC-32 of the first time: Firefox notices no change. */
-function createBlocks(blob: Blob, { path, onRead }: BlobAccessOptions & { readonly path: string }): Blocks {
+/** Reads block by block. Each that is read again must have the CRC-32 of the first time: Firefox notices no change. */
+function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRead']): Filler {
   const checksums = new Map<number, number>();
-  let last: { readonly block: number; readonly bytes: Uint8Array } | undefined;
-  const endOf = (block: number): number => Math.min(blob.size, (block + 1) * BLOCK_BYTES);
-  const held = ({ block, start, end }: BlockPiece): Uint8Array | undefined =>
-    last?.block === block
-      ? last.bytes.subarray(start - block * BLOCK_BYTES, end - block * BLOCK_BYTES)
-      : undefined;
-  return {
-    path,
-    held,
-    split: splitRange,
-    slice: ({ block }) => blob.slice(block * BLOCK_BYTES, endOf(block)),
-    take(piece, buffer) {
-      const { block } = piece;
-      const bytes = new Uint8Array(buffer);
-      onRead?.(bytes.length);
-      const checksum = zipPlatform.crc32(bytes, 0);
-      if (
-        bytes.length !== endOf(block) - block * BLOCK_BYTES ||
-        (checksums.get(block) ?? checksum) !== checksum
-      )
-        throw changed(path);
-      checksums.set(block, checksum);
-      last = { block, bytes };
-      return held(piece)!;
-    },
+  let last: { readonly start: number; readonly bytes: Uint8Array } | undefined;
+  const take = (bytes: Uint8Array, start: number): Uint8Array => {
+    onRead?.(bytes.length);
+    const checksum = zipPlatform.crc32(bytes, 0);
+    const isWhole = bytes.length === Math.min(blob.size - start, BLOCK_BYTES);
+    if (!isWhole || (checksums.get(start) ?? checksum) !== checksum) throw changed(path);
+    checksums.set(start, checksum);
+    last = { start, bytes };
+    return bytes;
   };
-}
-
-function splitRange(offset: number, length: number): readonly BlockPiece[] {
-  const pieces: BlockPiece[] = [];
-  for (let start = offset; start < offset + length;) {
-    const block = Math.floor(start / BLOCK_BYTES);
-    const end = Math.min(offset + length, (block + 1) * BLOCK_BYTES);
-    pieces.push({ block, start, end });
-    start = end;
-  }
-  return pieces;
-}
-
-function attempt<T>(path: string, load: () => T): T {
-  try {
-    return load();
-  } catch (cause) {
-    throw changed(path, cause);
-  }
+  return function* fill(target, offset) {
+    for (let done = 0; done < target.length;) {
+      const at = offset + done;
+      const start = at - (at % BLOCK_BYTES);
+      const bytes =
+        last?.start === start
+          ? last.bytes
+          : take(new Uint8Array(yield blob.slice(start, start + BLOCK_BYTES)), start);
+      const piece = bytes.subarray(at - start, at - start + target.length - done);
+      if (piece.length === 0) throw changed(path);
+      target.set(piece, done);
+      done += piece.length;
+    }
+  };
 }
 
 /** Browsers name a change, a removal and a missing permission alike. */

@@ -49,6 +49,14 @@ describe.each([
     expect(Buffer.compare(read, bytes.subarray(offset, offset + length))).toBe(0);
   });
 
+  test('refuses a range past the end as io.CHANGED', async () => {
+    const access = prepare({ bytes });
+    const error: unknown = await Promise.resolve()
+      .then(() => access.read(bytes.length - 3, 6))
+      .catch((cause: unknown) => cause);
+    expect(codeOf(error)).toBe('io.CHANGED');
+  });
+
   test('counts the bytes of each block once while it reads on', async () => {
     const counts: number[] = [];
     const access = prepare({ bytes }, (count) => counts.push(count));
