@@ -1,3 +1,5 @@
+import type { ExportReport } from '../../verify/index.ts';
+import { counted } from '../text/page.ts';
 import { html, type Markup, type Piece } from './markup.ts';
 import { renderState, type State, toneOf } from './states.ts';
 
@@ -27,6 +29,20 @@ export const renderSection = (id: string, title: string, content: readonly Piece
         <h2 id="${id}">${title}</h2>
         ${content}
       </section> `;
+
+/** What a reader might take a result to mean, and it does not. */
+export const renderCaveats = (texts: readonly string[]): Markup =>
+  renderSection('caveats', 'What this does not mean', [
+    html`<ul>
+      ${texts.map((text) => html`<li>${text}</li>`)}
+    </ul> `,
+  ]);
+
+/** The trust store that was used, by its fingerprint. */
+export const trustFact = (trust: ExportReport['trust']): Fact => [
+  'Trust store',
+  trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
+];
 
 /** The state of the whole in a box, with what it means. */
 export const renderVerdict = (state: State, subject: Piece, meaning: readonly string[]): Markup =>

@@ -1,7 +1,6 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { BundleReport, Coverage, ExportReport } from '../../verify/index.ts';
 import { shellWord } from '../printable.ts';
-import { caveatsOf } from '../text/caveats.ts';
 import { count, percent, size } from '../text/page.ts';
 import { quote, renderTable } from './blocks.ts';
 import { html, type Markup } from './markup.ts';
@@ -42,14 +41,6 @@ function renderFiles(title: string, files: readonly string[]): Markup | undefine
     <ul>
       ${files.slice(0, MAX_FILES).map((file) => html`<li>${quote(file)}</li>`)}${more > 0 ? html`<li>and ${count(more)} more, which the JSON report lists</li>` : undefined}
     </ul> `;
-}
-
-/** What a reader might take the result to mean, and it does not. */
-export function renderCaveats(report: ExportReport | BundleReport): Markup {
-  const caveats = report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report);
-  return html`<ul>
-    ${caveats.map((text) => html`<li>${text}</li>`)}
-  </ul> `;
 }
 
 /** Commands that check the same again, with this program and without it. */

@@ -4,7 +4,7 @@ import { COMPLETENESS, formatRun } from '../text/facts.ts';
 import { counted } from '../text/page.ts';
 import { partsSummary } from '../text/headline.ts';
 import { countSigners } from '../text/tally.ts';
-import { type Fact, quote, renderFacts, renderVerdict } from './blocks.ts';
+import { type Fact, quote, renderFacts, renderVerdict, trustFact } from './blocks.ts';
 import { html, type Markup, type Piece } from './markup.ts';
 
 const MEANING: Readonly<Record<Verdict, string>> = {
@@ -70,12 +70,7 @@ function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
     ['Call', run === undefined ? undefined : callOf(run)],
     ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
-    [
-      'Trust store',
-      trust === undefined
-        ? 'none given'
-        : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
-    ],
+    trustFact(trust),
   ];
 }
 

@@ -1,9 +1,10 @@
 import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import { caveatsOf } from '../text/caveats.ts';
 import { findingsIn } from '../text/findings.ts';
-import { renderSection } from './blocks.ts';
+import { renderCaveats, renderSection } from './blocks.ts';
 import { chainOf, type Link } from './chain.ts';
-import { renderCaveats, renderCommands, renderCoverage } from './closing.ts';
+import { renderCommands, renderCoverage } from './closing.ts';
 import { renderCover, signersIn, titleOf } from './cover.ts';
 import { renderDocument } from './document.ts';
 import { renderFindings } from './findings.ts';
@@ -31,7 +32,9 @@ export function renderReportSections(
     ]),
     keys: renderSection('keys', 'Keys', [renderKeys(keys, report.asOfMs)]),
     coverage: renderSection('coverage', 'Byte coverage', [renderCoverage(report.coverage)]),
-    caveats: renderSection('caveats', 'What this does not mean', [renderCaveats(report)]),
+    caveats: renderCaveats(
+      report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report),
+    ),
     commands: renderSection('commands', 'Check it again by hand', [renderCommands(report)]),
     parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
     local: renderSection(

@@ -1,7 +1,15 @@
 import { isoTime } from '../../../bytes/index.ts';
 import type { ReportChain } from '../../signed/chain.ts';
 import { counted } from '../../text/page.ts';
-import { quote, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
+import {
+  quote,
+  renderCaveats,
+  renderFacts,
+  renderSection,
+  renderTable,
+  renderVerdict,
+  trustFact,
+} from '../blocks.ts';
 import { quoted } from '../cover.ts';
 import { renderDocument } from '../document.ts';
 import { renderFindings } from '../findings.ts';
@@ -48,17 +56,9 @@ const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
 export const renderChainBody = (chain: ReportChain): Markup =>
   html`<header class="cover">
 <h1>Chain of signed reports</h1>
-${renderFacts([
-  ['Verified as of', isoTime(chain.asOfMs)],
-  [
-    'Trust store',
-    chain.trust === undefined
-      ? 'none given'
-      : html`${quote(chain.trust.fingerprint)} with ${counted(chain.trust.keys, 'key')}`,
-  ],
-])}
+${renderFacts([['Verified as of', isoTime(chain.asOfMs)], trustFact(chain.trust)])}
 </header>
-${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderSection('caveats', 'What this does not mean', [html`<ul>${CAVEATS.map((text) => html`<li>${text}</li>`)}</ul>`])}`;
+${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderCaveats(CAVEATS)}`;
 
 /** The same as a page in one file. */
 export const renderChainPage = (chain: ReportChain): string =>

@@ -3,7 +3,15 @@ import { type Decision, RULES } from '../../../policy/index.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { formatRun } from '../../text/facts.ts';
 import { count, counted } from '../../text/page.ts';
-import { quote, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
+import {
+  quote,
+  renderCaveats,
+  renderFacts,
+  renderSection,
+  renderTable,
+  renderVerdict,
+  trustFact,
+} from '../blocks.ts';
 import { quoted } from '../cover.ts';
 import { renderDocument } from '../document.ts';
 import { html, type Markup } from '../markup.ts';
@@ -42,23 +50,19 @@ ${renderSection('reasons', 'Reasons', reasons.length === 0 ? [html`<p>Nothing sp
           ]),
         ),
       ],
-    )}${renderSection('caveats', 'What this does not mean', [html`<ul>${CAVEATS.map((text) => html`<li>${text}</li>`)}</ul>`])}${renderSection(
-      'inputs',
-      'Appendix: every input',
-      [
-        renderTable(
-          counted(inputs.length, 'input'),
-          [['Input'], ['Verdict'], ['Evidence'], ['Manifest'], ['Bundles', 'number']],
-          inputs.map(({ name, verdict, kind, id, manifestDigest, bundles }) => [
-            quote(name),
-            verdict === undefined ? kind : renderState(verdict),
-            quoted(id),
-            quoted(manifestDigest),
-            count(bundles),
-          ]),
-        ),
-      ],
-    )}`,
+    )}${renderCaveats(CAVEATS)}${renderSection('inputs', 'Appendix: every input', [
+      renderTable(
+        counted(inputs.length, 'input'),
+        [['Input'], ['Verdict'], ['Evidence'], ['Manifest'], ['Bundles', 'number']],
+        inputs.map(({ name, verdict, kind, id, manifestDigest, bundles }) => [
+          quote(name),
+          verdict === undefined ? kind : renderState(verdict),
+          quoted(id),
+          quoted(manifestDigest),
+          count(bundles),
+        ]),
+      ),
+    ])}`,
   );
 }
 
@@ -70,12 +74,7 @@ const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
       ({ path, digest }) => ['File of the policy', html`${quote(path)} ${quote(digest)}`] as const,
     ),
     ['Decided as of', isoTime(asOfMs)],
-    [
-      'Trust store',
-      trust === undefined
-        ? 'none given'
-        : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
-    ],
+    trustFact(trust),
     ['Call', run === undefined ? undefined : quote(formatRun(run, 'gate'))],
   ] as const;
 

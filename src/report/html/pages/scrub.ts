@@ -1,6 +1,6 @@
 import type { ScrubReport } from '../../merge/scrubs.ts';
 import { count, counted, size } from '../../text/page.ts';
-import { quote, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
+import { quote, renderCaveats, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
 import { quoted } from '../cover.ts';
 import { renderDocument } from '../document.ts';
 import { html, type Piece } from '../markup.ts';
@@ -29,7 +29,7 @@ export function renderScrubPage(report: ScrubReport): string {
 ${renderVerdict(outcome, quote(place), [MEANING[outcome]])}
 ${renderFacts(factsOf(report))}
 </header>
-${renderSection('faults', 'Faults', faults.length === 0 ? [html`<p>There are no faults.</p>`] : [renderFaults(faults), moreFaults === 0 ? undefined : html`<p>and ${counted(moreFaults, 'fault')} more</p>`])}${renderSection('caveats', 'What this does not mean', [html`<ul>${CAVEATS.map((text) => html`<li>${text}</li>`)}</ul>`])}${renderSection(
+${renderSection('faults', 'Faults', faults.length === 0 ? [html`<p>There are no faults.</p>`] : [renderFaults(faults), moreFaults === 0 ? undefined : html`<p>and ${counted(moreFaults, 'fault')} more</p>`])}${renderCaveats(CAVEATS)}${renderSection(
       'mirrors',
       'Appendix: every mirror',
       [
