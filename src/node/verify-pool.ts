@@ -104,14 +104,15 @@ export async function createVerifyPool(
   };
   const dispatch = (): void => {
     scheduled = false;
-    while (queue.length > 0 && !closed) {
+    if (closed) return;
+    while (queue.length > 0) {
       const [thread = threads.size < size - (helper === undefined ? 0 : 1) ? start() : undefined] = idle;
       if (thread === undefined) break;
       idle.delete(thread);
       thread.batch = nextBatch(queue, BATCH_BYTES[settings.depth ?? 'full']);
       thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
-    if (helper !== undefined && !isHelping && !closed) help(helper);
+    if (helper !== undefined && !isHelping) help(helper);
   };
   const help = ({ verify, takes, backlog }: Helper): void => {
     if (queue.length <= backlog) return;

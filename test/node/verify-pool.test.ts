@@ -116,7 +116,7 @@ it('a thread shares parts with the main thread while more wait than the backlog'
   const verifyPart = (path: string, listed: PoolJob['listed']) => void jobs.push({ path, listed });
   const { parts } = await verifyExport(directorySource(root), { ...options, verifyPart });
   const pool = await createVerifyPool(2, buildPoolSettings(root, options), MEMORY_MB);
-  const verify = vi.fn((_: PoolJob) => Promise.resolve(parts[0]!));
+  const verify = vi.fn(() => Promise.resolve(parts[0]!));
   const started = vi.fn();
   process.on('worker', started);
   try {
