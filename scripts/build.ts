@@ -13,6 +13,7 @@ import { builtinsAsValues } from './builtins.ts';
 import { directImports, importDirectly } from './direct-imports.ts';
 import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
+import { packed } from './packed.ts';
 import { buildPage, makePage } from './page.ts';
 
 const TARGET = 'node22';
@@ -148,9 +149,9 @@ const buildSingle = async (outdir: string): Promise<unknown> =>
     external: ['pg-native', 'pg-boss'],
     // Some of what is inside was written for require().
     banner: {
-      js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url);",
+      js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url), nodeRequire = require;",
     },
-    plugins: [builtinsAsValues('require'), directImports, notices],
+    plugins: [packed, builtinsAsValues('require'), directImports, notices],
     metafile: true,
   });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
+import { packedInputs } from './packed.ts';
 
 /** Writes beside a single file the licences of every package that went into it, as they ask for. */
 export const notices: Plugin = {
@@ -8,7 +9,8 @@ export const notices: Plugin = {
   setup(build) {
     const { outdir = '.' } = build.initialOptions;
     build.onEnd(({ metafile }) => {
-      const folders = [...new Set(Object.keys(metafile?.inputs ?? {}).flatMap(packageFolder))];
+      const inputs = [...Object.keys(metafile?.inputs ?? {}), ...packedInputs];
+      const folders = [...new Set(inputs.flatMap(packageFolder))];
       mkdirSync(outdir, { recursive: true });
       writeFileSync(join(outdir, 'NOTICES.txt'), folders.toSorted().map(notice).join('\n'));
     });
