@@ -11,6 +11,7 @@ import {
   openEndpoints,
 } from '../contract/index.ts';
 import type { ServerContext } from './context.ts';
+import type { ServerLimits } from './limits.ts';
 import {
   type Answer,
   commonHeaders,
@@ -83,6 +84,7 @@ export const pageEndpoint = (page: string | undefined): Readonly<Record<string, 
       };
 
 export type AppDependencies = ServerContext & {
+  readonly limits: ServerLimits;
   readonly handlers: Handlers;
   /** Rates by what a request asks for, and the downloads that run. */
   readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };

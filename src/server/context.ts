@@ -1,5 +1,4 @@
 import type { Blobs } from './blobs/blobs.ts';
-import type { ServerLimits } from './limits.ts';
 import type { Store } from './store/store.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -9,6 +8,5 @@ export type ServerContext = {
   readonly blobs: Blobs;
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number;
-  readonly limits: ServerLimits;
   readonly log: Log;
 };

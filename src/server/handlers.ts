@@ -7,7 +7,7 @@ import {
   rerunSchema,
   sessionExtensionSchema,
 } from '../contract/index.ts';
-import { settleAttempt, type BuildWork } from './builds/drive-attempt.ts';
+import { settleAttempt } from './builds/drive-attempt.ts';
 import type { UploadAddresses } from './http/sealed.ts';
 import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
@@ -15,7 +15,7 @@ import type { Principal } from './http/tokens.ts';
 import { assertPermission, assertProject, hasEveryProject, readVisible } from './services/access.ts';
 import { cancelOperation } from './services/cancel.ts';
 import { closeAuthoringSession, createTurn, type Models } from './services/authoring.ts';
-import { buildUploadHandlers } from './services/build-uploads.ts';
+import { buildUploadHandlers, type UploadWork } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
 import { createPager, type Handlers } from './services/handler.ts';
 import { assertCurrent, type Change, type RunOnce } from './services/idempotency.ts';
@@ -28,7 +28,7 @@ import { turnDeadline } from './store/sessions.ts';
 import type { Reads, Tx } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
-type Context = BuildWork & {
+type Context = UploadWork & {
   readonly cursors: () => Promise<Cursors>;
   readonly addresses: () => Promise<UploadAddresses>;
   readonly runOnce: RunOnce;

@@ -17,14 +17,6 @@ export type ServerLimits = {
   /** Downloads of one token, and of all, that run at once. Each holds at most 256 KiB, however slow its client is. */
   readonly downloadsPerToken: number;
   readonly downloads: number;
-  /** Tokens whose rate is remembered at once. */
-  readonly rateBuckets: number;
-  /** Source of a tool (control API, Limits). */
-  readonly toolSourceBytes: number;
-  /** build.json, manifests and other documents that are read whole. */
-  readonly documentBytes: number;
-  /** How long an answer is replayed to its Idempotency-Key. */
-  readonly idempotencyMs: number;
   /** The least rate of an upload, in bytes a second; it may pause for `requestTimeoutMs`. */
   readonly uploadBytesPerSecond: number;
   /** How long an upload address lasts. */
@@ -50,10 +42,6 @@ export const defaultLimits: ServerLimits = {
   downloadBurst: 4_000,
   downloadsPerToken: 64,
   downloads: 256,
-  rateBuckets: 10_000,
-  toolSourceBytes: 1024 * 1024,
-  documentBytes: 64 * 1024 * 1024,
-  idempotencyMs: 24 * 60 * 60 * 1000,
   uploadBytesPerSecond: 10_000,
   uploadTtlMs: 60 * 60 * 1000,
   headersTimeoutMs: 10_000,

@@ -104,6 +104,9 @@ function assertShort(publicUrl: string): string {
   throw new DrillproofError('server.CONFIG_INVALID', `publicUrl has more than ${MAX_PUBLIC_URL} characters`);
 }
 
+// Tokens whose rate is remembered at once.
+const MAX_RATE_BUCKETS = 10_000;
+
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   let result: Promise<T> | undefined;
   return () => {
@@ -134,12 +137,13 @@ export function createServer(options: ServerOptions): ControlServer {
   const baseUrl = typeof publicUrl === 'function' ? () => assertShort(publicUrl()) : () => publicUrl;
   if (typeof publicUrl === 'string') assertShort(publicUrl);
   const addresses = once(async () => createUploadAddresses(await store.secret('upload'), baseUrl));
-  const runOnce = createRunOnce(store, now, limits);
+  const runOnce = createRunOnce(store, now);
   const models = parseModelTiers(options.modelTiers);
-  const handlers = createHandlers({ store, blobs, now, limits, cursors, addresses, runOnce, models });
+  const { uploadTtlMs } = limits;
+  const handlers = createHandlers({ store, blobs, now, uploadTtlMs, cursors, addresses, runOnce, models });
   const { leaseRate: lease } = store;
   const rate = (kind: string, perSecond: number, burst: number): RateLimiter => {
-    const bucket = { perSecond, burst, maxKeys: limits.rateBuckets, now };
+    const bucket = { perSecond, burst, maxKeys: MAX_RATE_BUCKETS, now };
     return lease === undefined
       ? createRateLimiter(bucket)
       : createSharedRateLimiter({ ...bucket, kind, lease });

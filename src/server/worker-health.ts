@@ -12,7 +12,7 @@ const ENDED = 'worker.job.';
  * What a worker shows of itself over HTTP: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
  * the worker its `log`, from which it counts jobs.
  */
-export function createWorkerHealth(context: Omit<ServerContext, 'limits'> & { readonly version: string }): {
+export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
   readonly log: Log;
   answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
   stopping(): void;

@@ -131,7 +131,7 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const { store, blobs } = await openEmbedded('data');
- * const context = { store, blobs, now: Date.now, limits: defaultLimits, log: () => undefined };
+ * const context = { store, blobs, now: Date.now, log: () => undefined };
  * const worker = createWorker({ store, ...standardWork(context) });
  * worker.start();
  */

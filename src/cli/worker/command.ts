@@ -5,7 +5,6 @@ import { printable } from '../../report/index.ts';
 import {
   createWorker,
   createWorkerHealth,
-  defaultLimits,
   listen,
   type Listening,
   loadRunner,
@@ -81,7 +80,6 @@ async function work(cli: Cli, options: Options): Promise<void> {
       store,
       blobs,
       now: cli.now,
-      limits: defaultLimits,
       log,
       signing,
     });

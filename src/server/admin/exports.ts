@@ -154,11 +154,11 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
  * keys, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(
-  { store, blobs, now, limits }: AdminContext,
+  { store, blobs, now }: AdminContext,
   options: WorkOffOptions = {},
 ): Promise<WorkedOff> {
   const { signal = new AbortController().signal, log = () => undefined, signing } = options;
-  const context = { store, blobs, now, limits, log };
+  const context = { store, blobs, now, log };
   const swept = new Map<string, number>();
   for (const { name, run } of housekeeping(context)) swept.set(name, await run(signal));
   const bundlesDue = await deleteDue(context, signal);

@@ -1,6 +1,5 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { defaultLimits } from '../limits.ts';
 import { cancelOperation } from '../services/cancel.ts';
 import type { Store } from '../store/store.ts';
 import { type AdminContext, refused } from './context.ts';
@@ -72,7 +71,7 @@ export function createAdmin(options: {
     { options },
   );
   const { store, blobs, now = Date.now } = options;
-  const context: AdminContext = { store, blobs, now, limits: defaultLimits };
+  const context: AdminContext = { store, blobs, now };
   const bind =
     (act: (context: AdminContext, ...values: never[]) => unknown) =>
     (...values: never[]): unknown =>

@@ -45,11 +45,11 @@ export async function ingestBuild(
   access: RandomAccess,
   requestedBy = 'admin',
 ): Promise<Ingested<{ buildHash: Digest; buildAttemptId: string }>> {
-  const { store, blobs, now, limits } = context;
+  const { store, blobs, now } = context;
   const project = await requireProject(store, projectId);
   const bytes = await readWhole(access, MAX_BUILD_BYTES, 'build archive');
   const build = await openBuild(memoryAccess(bytes));
-  await checkPackages(build, limits.toolSourceBytes);
+  await checkPackages(build);
   const { buildHash } = build;
   const archive = await blobs.put(once(bytes));
   const attempt = {

@@ -1,5 +1,5 @@
 import { type Digest, digestOf, digestStream, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
-import type { BuildAttempt } from '../../contract/index.ts';
+import { type BuildAttempt, MAX_TOOL_SOURCE_BYTES } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type BuildLock,
@@ -49,9 +49,9 @@ async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file:
 }
 
 /** A source that may be served must be text; a larger one is never served (control API, tools/source). */
-async function checkText(archive: ZipArchive, entry: ZipEntry | undefined, maxBytes: number): Promise<void> {
-  if (entry === undefined || entry.bytes > maxBytes) return;
-  const bytes = await readEntry(archive, entry, maxBytes);
+async function checkText(archive: ZipArchive, entry: ZipEntry | undefined): Promise<void> {
+  if (entry === undefined || entry.bytes > MAX_TOOL_SOURCE_BYTES) return;
+  const bytes = await readEntry(archive, entry, MAX_TOOL_SOURCE_BYTES);
   try {
     fromUtf8(bytes);
   } catch {
@@ -89,7 +89,7 @@ export function provenanceOf(
  * Checks the files of a build against its lock (formats §7): every named file with its hash, and no other file.
  * @throws DrillproofError `build.ARCHIVE_INVALID`, `build.PACKAGE_INVALID`, the codes of the ZIP reader
  */
-export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: number): Promise<void> {
+export async function checkPackages({ archive, lock }: OpenBuild): Promise<void> {
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const listed = new Set([BUILD_LOCK]);
   for (const locked of lock.packages) {
@@ -97,7 +97,7 @@ export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: n
       await checkFile(archive, entries.get(file.path), file);
       listed.add(file.path);
     }
-    await checkText(archive, entries.get(locked.source), sourceBytes);
+    await checkText(archive, entries.get(locked.source));
   }
   const stray = archive.entries.find(({ name }) => !listed.has(name));
   if (stray === undefined) return;

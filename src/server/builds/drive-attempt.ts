@@ -180,7 +180,7 @@ async function checkArchive(
       );
     }
     await stepTo(work, ref, 'verifying');
-    await checkPackages(build, work.limits.toolSourceBytes);
+    await checkPackages(build);
     return build;
   } finally {
     await blob.close();

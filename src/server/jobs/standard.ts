@@ -69,7 +69,7 @@ type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | u
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const { store, blobs } = await openEmbedded('data');
- * const context = { store, blobs, now: Date.now, limits: defaultLimits, log: () => undefined };
+ * const context = { store, blobs, now: Date.now, log: () => undefined };
  * const { handlers, sweeps } = standardWork(context);
  */
 export function standardWork(context: ServerContext & Signing): {

@@ -50,11 +50,14 @@ function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): 
   };
 }
 
+/** The work of builds, and how long an upload address is valid. */
+export type UploadWork = BuildWork & { readonly uploadTtlMs: number };
+
 async function begin(
   tx: Tx,
   change: Change,
   request: BuildUploadRequest,
-  { now, limits }: BuildWork,
+  { now, uploadTtlMs }: UploadWork,
 ): Promise<StoredUpload> {
   const { projectId, ifMatch } = change;
   if (ifMatch !== undefined) throw preconditionFailed(); // what is created has no ETag yet
@@ -64,7 +67,7 @@ async function begin(
   const nowMs = now();
   const attempt = attemptOf(change, request, nowMs);
   const { organizationId, buildAttemptId } = attempt;
-  const expiresAtMs = nowMs + limits.uploadTtlMs;
+  const expiresAtMs = nowMs + uploadTtlMs;
   const row = { organizationId, projectId, buildAttemptId, resource: attempt };
   await tx.buildAttempts.insert({ ...row, uploadExpiresAtMs: expiresAtMs });
   return { attempt, expiresAtMs };
@@ -110,7 +113,7 @@ const expired = (): ControlError =>
 
 /** Where to send the archive of a build, and what becomes of it (control API, build-uploads). */
 export const buildUploadHandlers = (
-  work: BuildWork,
+  work: UploadWork,
   addresses: () => Promise<UploadAddresses>,
   runOnce: RunOnce,
 ): Pick<Handlers, `builds.uploads.${'create' | 'read' | 'put'}`> => ({

@@ -4,7 +4,6 @@ import { type OperationName, operationRow } from '../../contract/index.ts';
 import { ControlError } from '../http/envelope.ts';
 import { assertMatch, digestDocument, documentEtag } from '../http/preconditions.ts';
 import type { Principal } from '../http/tokens.ts';
-import type { ServerLimits } from '../limits.ts';
 import type { IdempotencyRow, Store, Tx } from '../store/store.ts';
 import { assertProject } from './access.ts';
 
@@ -53,6 +52,9 @@ export function requestHashOf(
   return digestOf(canonicalBytes({ operation, path, body }));
 }
 
+// How long an answer is replayed.
+const REPLAYED_MS = 24 * 60 * 60 * 1000;
+
 /** The stored answer of an earlier request. @throws ControlError `control.IDEMPOTENCY_KEY_REUSED` */
 function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
   if (requestHash === change.requestHash) return JSON.parse(response);
@@ -63,14 +65,14 @@ function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Chan
  * Idempotency over a store (control API, Idempotency). The claim on the key, the effect and the answer are committed
  * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
  */
-export function createRunOnce(store: Store, now: () => number, { idempotencyMs }: ServerLimits): RunOnce {
+export function createRunOnce(store: Store, now: () => number): RunOnce {
   return async (change, schema, effect) => {
     const { principal, projectId, operation, key, requestHash } = change;
     const { organizationId, tokenId: principalId } = principal;
     await assertProject(store, principal, projectId);
     const createdAtMs = now();
     const scope = { organizationId, projectId, principalId, operation, idempotencyKey: key };
-    const expiresAtMs = createdAtMs + idempotencyMs;
+    const expiresAtMs = createdAtMs + REPLAYED_MS;
     const claim: IdempotencyRow = { ...scope, requestHash, response: '', createdAtMs, expiresAtMs };
     return store.transaction(async (tx) => {
       const stored = await tx.idempotency.claim(claim);
@@ -81,7 +83,7 @@ export function createRunOnce(store: Store, now: () => number, { idempotencyMs }
       await tx.idempotency.complete({
         ...claim,
         response: JSON.stringify(value),
-        expiresAtMs: now() + idempotencyMs,
+        expiresAtMs: now() + REPLAYED_MS,
       });
       return { value, replayed: false };
     });

@@ -1,7 +1,8 @@
 import { defined, digestOf, fromUtf8 } from '../../bytes/index.ts';
-import type { ToolSource } from '../../contract/index.ts';
+import { MAX_TOOL_SOURCE_BYTES, type ToolSource } from '../../contract/index.ts';
 import {
   type BuildLock,
+  DEFAULT_LIMITS,
   findEntry,
   type LockedPackage,
   parseBuildLock,
@@ -11,7 +12,6 @@ import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
-import type { ServerLimits } from '../limits.ts';
 import type { BuildRow, Store } from '../store/store.ts';
 import { readVisible } from './access.ts';
 
@@ -20,21 +20,21 @@ type ToolRef = { readonly projectId: string; readonly buildHash: string; readonl
 const corrupt = (what: string): ControlError =>
   new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${what}`);
 
-const tooLarge = (maxBytes: number): ControlError =>
-  new ControlError('control.TOOL_SOURCE_TOO_LARGE', `the source has more than ${maxBytes} bytes of UTF-8`);
+const TOO_LARGE = `the source has more than ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8`;
 
 /** `build.json` of a stored archive, whose SHA-256 is the build hash. */
-async function lockOf(archive: ZipArchive, buildHash: string, maxBytes: number): Promise<BuildLock> {
+async function lockOf(archive: ZipArchive, buildHash: string): Promise<BuildLock> {
   const entry = findEntry(archive, 'build.json');
-  const bytes = entry && (await readEntry(archive, entry, maxBytes));
+  const bytes = entry && (await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
   if (bytes === undefined || digestOf(bytes) !== buildHash) throw corrupt('build.json');
   return parseBuildLock(bytes);
 }
 
-async function sourceOf(archive: ZipArchive, locked: LockedPackage, maxBytes: number): Promise<Uint8Array> {
+async function sourceOf(archive: ZipArchive, locked: LockedPackage): Promise<Uint8Array> {
   const entry = findEntry(archive, locked.source);
-  if (entry !== undefined && entry.bytes > maxBytes) throw tooLarge(maxBytes);
-  const bytes = entry && (await readEntry(archive, entry, maxBytes));
+  if (entry !== undefined && entry.bytes > MAX_TOOL_SOURCE_BYTES)
+    throw new ControlError('control.TOOL_SOURCE_TOO_LARGE', TOO_LARGE);
+  const bytes = entry && (await readEntry(archive, entry, MAX_TOOL_SOURCE_BYTES));
   if (bytes === undefined || digestOf(bytes) !== locked.artifactHash)
     throw corrupt('the source of the package');
   return bytes;
@@ -61,7 +61,7 @@ function toolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array):
  * extracted, and every call verifies the bytes against the lock again (control API, tools/source).
  */
 export async function readToolSource(
-  { store, blobs, limits }: { readonly store: Store; readonly blobs: Blobs; readonly limits: ServerLimits },
+  { store, blobs }: { readonly store: Store; readonly blobs: Blobs },
   principal: Principal,
   { projectId, buildHash, packageId }: ToolRef,
 ): Promise<ToolSource> {
@@ -71,10 +71,10 @@ export async function readToolSource(
   const blob = await blobs.open(build.archive.digest);
   try {
     const archive = await openZip(blob.access());
-    const lock = await lockOf(archive, buildHash, limits.documentBytes);
+    const lock = await lockOf(archive, buildHash);
     const locked = lock.packages.find((candidate) => candidate.packageId === packageId);
     if (locked === undefined) throw notFound();
-    return toolSource(build, locked, await sourceOf(archive, locked, limits.toolSourceBytes));
+    return toolSource(build, locked, await sourceOf(archive, locked));
   } finally {
     await blob.close();
   }

@@ -20,7 +20,7 @@ type Readiness = {
 };
 
 export type ReadinessProbe = {
-  /** The readiness now, or at most `cacheMs` ago. Never rejects. */
+  /** The readiness now, or at most a second ago. Never rejects. */
   look(): Promise<Readiness>;
   /** The same, if this process is ready. @throws ControlError `control.UNAVAILABLE` with the checks */
   assertReady(): Promise<Readiness>;
@@ -34,12 +34,12 @@ type Options = {
   readonly blobs: Blobs;
   readonly now: () => number;
   readonly log: Log;
-  /** Answers within this time share one check, so that requests without a token cannot load the storage. */
-  readonly cacheMs?: number;
   /** How long the store and the blobs have to answer. */
   readonly timeoutMs?: number;
 };
 
+// Answers within this time share one check, so that requests without a token cannot load the storage.
+const CACHE_MS = 1_000;
 const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
@@ -67,7 +67,7 @@ function schemaCheck({ version, known }: { version: number; known: number }): Ch
 
 /** Looks whether the store and the blobs answer, whether the schema is this program's, and what is queued. */
 export function createReadiness(options: Options): ReadinessProbe {
-  const { store, blobs, now, log, cacheMs = 1_000, timeoutMs = 3_000 } = options;
+  const { store, blobs, now, log, timeoutMs = 3_000 } = options;
   let stopping = false;
   let last: { readonly atMs: number; readonly readiness: Promise<Readiness> } | undefined;
 
@@ -108,7 +108,7 @@ export function createReadiness(options: Options): ReadinessProbe {
 
   const look: ReadinessProbe['look'] = async () => {
     const nowMs = now();
-    if (last === undefined || Math.abs(nowMs - last.atMs) >= cacheMs)
+    if (last === undefined || Math.abs(nowMs - last.atMs) >= CACHE_MS)
       last = { atMs: nowMs, readiness: checkAll() };
     const readiness = await last.readiness;
     return stopping ? { ...readiness, checks: { ...readiness.checks, process: 'stopping' } } : readiness;

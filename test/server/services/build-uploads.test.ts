@@ -4,7 +4,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { operations, type BuildAttempt, type BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
-import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
+import { createServer, type Store } from '../../../src/server/index.ts';
 import { answerOf, HOUR_MS, post, UPLOADS, type Sender } from '../change.ts';
 import { expectCommonHeaders, expectEnvelope } from '../envelope.ts';
 import {
@@ -503,7 +503,7 @@ describe('an environment that is named', () => {
 
 const sweep = (): Promise<number> =>
   sweepAttempts(
-    { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs, limits: defaultLimits },
+    { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs },
     { stalledMs: 1000 },
   );
 

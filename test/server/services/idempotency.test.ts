@@ -5,7 +5,7 @@ import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { createServer, defaultLimits } from '../../../src/server/index.ts';
+import { createServer } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
@@ -179,7 +179,7 @@ const change = (over: Partial<Change> = {}): Change => ({
   ...over,
 });
 const schema = z.strictObject({ n: z.int() });
-const once = () => createRunOnce(here.store, () => here.clock.nowMs, defaultLimits);
+const once = () => createRunOnce(here.store, () => here.clock.nowMs);
 
 describe('running a change once', () => {
   it('keeps neither the key nor the effect of a request that fails', async () => {

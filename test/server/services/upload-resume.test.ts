@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { operations, type BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
-import { defaultLimits } from '../../../src/server/index.ts';
 import { answerOf, HOUR_MS, post, UPLOADS } from '../change.ts';
 import { eachTest } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -105,7 +104,7 @@ describe('an upload that was cut', () => {
     const [piece] = await pieces();
     expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
     here.clock.nowMs += HOUR_MS;
-    const work = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs, limits: defaultLimits };
+    const work = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs };
     await sweepAttempts(work, { stalledMs: HOUR_MS });
     expect(await pieces()).toEqual([]);
     expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);

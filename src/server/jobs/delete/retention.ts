@@ -3,13 +3,11 @@ import type { ServerContext } from '../../context.ts';
 import type { Sweep } from '../handler.ts';
 import { requestBundleDeletion } from './deletion.ts';
 
-type RetentionContext = Omit<ServerContext, 'limits'>;
-
 const MINUTE_MS = 60_000;
 const BATCH = 100;
 
 /** Deletes bundles whose `deleteAtMs` has passed; returns how many. */
-export async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
+export async function deleteDue({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (let due = await store.bundles.due(now(), BATCH); due.length > 0;) {
     for (const { projectId, evidenceBundleId } of due) {
@@ -30,7 +28,7 @@ export async function deleteDue({ store, now }: RetentionContext, signal: AbortS
  * Removes a blob unless a row needs it. The digest is locked, so that a transaction that is about to write such a row
  * waits, and then finds the blob missing. If this transaction fails, the blob is examined again.
  */
-const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Promise<boolean> =>
+const removeUnneeded = ({ store, blobs }: ServerContext, digest: Digest): Promise<boolean> =>
   store.transaction(async (tx) => {
     if (!(await tx.blobs.lockRemoval(digest))) return false;
     const needed = await tx.blobs.isReferenced(digest);
@@ -40,7 +38,7 @@ const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Pro
   });
 
 /** Removes released blobs that no row needs; returns how many. One that cannot be removed is tried again next time. */
-export async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
+export async function removeReleased(context: ServerContext, signal: AbortSignal): Promise<number> {
   const { store, log } = context;
   let removed = 0;
   for (let digests = await store.blobs.removals('', BATCH); digests.length > 0;) {
@@ -65,7 +63,7 @@ const ORPHANED_AFTER_MS = 24 * 60 * MINUTE_MS;
  * released here: `removeReleased` looks again, under the lock, before it removes one.
  */
 export async function releaseOrphans(
-  { store, blobs, now }: RetentionContext,
+  { store, blobs, now }: ServerContext,
   signal: AbortSignal,
 ): Promise<number> {
   let count = await blobs.removeAbandoned(now());
@@ -79,7 +77,7 @@ export async function releaseOrphans(
 }
 
 /** The recurring work of retention. The jobs of deletions.ts do the work that it queues. */
-export const retentionSweeps = (context: RetentionContext): readonly Sweep[] => [
+export const retentionSweeps = (context: ServerContext): readonly Sweep[] => [
   { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
   { name: 'orphans', everyMs: ORPHANED_AFTER_MS, run: (signal) => releaseOrphans(context, signal) },
   { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },

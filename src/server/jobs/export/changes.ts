@@ -13,8 +13,6 @@ export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & 
   readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
   /** How many bundles, and how many local reports, one export may have. */
   readonly maxItems: number;
-  /** How often the counts of the resource are updated. */
-  readonly progressMs?: number;
 };
 
 export type ExportFailureCode =

@@ -67,6 +67,9 @@ async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Prom
   };
 }
 
+// How often the counts of the resource are updated.
+const PROGRESS_MS = 1_000;
+
 export type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
 
 /** Verifies everything that was selected, one after the other, and updates the counts of the resource. */
@@ -76,12 +79,12 @@ export async function collectExport(
   { signal, progress }: JobContext,
   selected: Selected,
 ): Promise<Collected> {
-  const { now, progressMs = 1_000 } = options;
+  const { now } = options;
   const [parts, localReports]: [PartFacts[], LocalReportFacts[]] = [[], []];
   let reportedAtMs = now();
   const report = async (): Promise<void> => {
     signal.throwIfAborted();
-    if (now() - reportedAtMs < progressMs) return;
+    if (now() - reportedAtMs < PROGRESS_MS) return;
     reportedAtMs = now();
     const counts = {
       completedBundleCount: parts.length,

@@ -123,7 +123,7 @@ const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): n
 export function clientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
   const config: ClientConfig = {
     connectionString: url,
-    application_name: options.applicationName,
+    application_name: 'drillproof',
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs,

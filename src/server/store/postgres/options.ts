@@ -15,8 +15,6 @@ export type PostgresOptions = {
   readonly migrationTimeoutMs: number;
   /** How often a transaction that loses races is run in total. */
   readonly attempts: number;
-  /** Shown in `pg_stat_activity`. */
-  readonly applicationName: string;
   readonly migrations: readonly string[];
   /** From 0 up to 1; the pause before a transaction runs again. */
   readonly random: () => number;
@@ -30,7 +28,6 @@ export const defaults: PostgresOptions = {
   idleInTransactionMs: 30_000,
   migrationTimeoutMs: 60_000,
   attempts: 5,
-  applicationName: 'drillproof',
   migrations,
   random: Math.random,
 };
