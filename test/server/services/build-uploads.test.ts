@@ -502,10 +502,7 @@ describe('an environment that is named', () => {
 });
 
 const sweep = (): Promise<number> =>
-  sweepAttempts(
-    { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs },
-    { stalledMs: 1000 },
-  );
+  sweepAttempts({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs }, { stalledMs: 1000 });
 
 describe('sweeping attempts', () => {
   it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
