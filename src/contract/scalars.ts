@@ -41,11 +41,15 @@ export const narrowText = <T extends string>(
 };
 
 /** Text of `min` to `max` characters, counted as JSON Schema counts them: in code points. */
-export const textSchema = (min: number, max: number) =>
-  z.string().check(
-    z.refine((value) => hasLength(value, min, max), { error: `must have ${min} to ${max} characters` }),
-    z.meta({ minLength: min, maxLength: max }),
-  );
+export function textSchema(min: number, max: number): z.ZodMiniString<string> {
+  const length = z.refine<string>((value) => hasLength(value, min, max), {
+    error: `must have ${min} to ${max} characters`,
+  });
+  const { _zod: inside } = length;
+  // JSON Schemas have the two lengths from here.
+  inside.onattach.push(({ _zod: { bag } }) => Object.assign(bag, { minimum: min, maximum: max }));
+  return z.string().check(length);
+}
 
 /**
  * A value of an enumeration that the control API does not show: any text of 1 to 64 characters, so that the values of
