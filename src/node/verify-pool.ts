@@ -37,7 +37,7 @@ export type VerifyPool = {
 };
 
 /** How this thread verifies parts too. */
-export type Helper = {
+type Helper = {
   readonly verify: (job: PoolJob) => Promise<BundleReport>;
   readonly takes: (job: PoolJob) => boolean;
   /** It takes a part only while more than so many wait. */
