@@ -155,7 +155,7 @@ describe('the page in Chromium', () => {
     await page.close();
   });
 
-  test('fits into 360 pixels, and follows a dark color scheme', async () => {
+  test('fits into 360 and 1000 pixels, and follows a dark color scheme', async () => {
     const page = await openPage(browser);
     await page.page!.setViewportSize({ width: 360, height: 740 });
     await page.page!.emulateMedia({ colorScheme: 'dark' });
@@ -164,6 +164,9 @@ describe('the page in Chromium', () => {
     await page.page!.getByRole('button', { name: 'Details of part 7', exact: true }).click();
     const wide = `[...document.querySelectorAll('html, dialog, .scroll')].filter(({ scrollWidth, clientWidth }) => scrollWidth > Math.min(360, clientWidth + 1)).map(({ outerHTML }) => outerHTML.slice(0, 80))`;
     expect(await page.evaluate(wide)).toEqual([]);
+    await page.page!.setViewportSize({ width: 1000, height: 740 });
+    expect(await page.evaluate(wide.replace('360', '1000'))).toEqual([]);
+    await page.page!.setViewportSize({ width: 360, height: 740 });
     await page.evaluate(`void (() => { ${axe.source} })()`);
     expect(await page.evaluate('axe.run().then(({ violations }) => violations)')).toEqual([]);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)');

@@ -39,7 +39,7 @@ export function renderReportSections(
     parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
     local: renderSection(
       'local',
-      'Appendix: every local report',
+      'Local reports',
       report.kind === 'export' ? renderLocalReports(report.localReports) : [],
     ),
   };

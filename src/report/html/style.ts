@@ -45,7 +45,8 @@ ul{padding-left:1.2rem}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
-thead th{border-bottom-width:2px;white-space:nowrap}
+thead th{border-bottom-width:2px}
+td .state{white-space:normal}
 tbody th{font-weight:400}
 td:has(code),tbody th:has(code){min-width:8rem}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
@@ -81,6 +82,5 @@ h2,h3{break-after:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}
 td:has(code),tbody th:has(code){min-width:6.5rem}
-table{font-size:8.5pt}
-.scroll thead th,td .state{white-space:normal}}
+table{font-size:8.5pt}}
 `;
