@@ -6,7 +6,8 @@ import { turnDeadline } from '../store/sessions.ts';
 import type { InProject, Tx } from '../store/store.ts';
 import { isOver, TIMED_OUT } from './deadline.ts';
 import { startOperation } from './drive.ts';
-import { type Abandoned, correlateError, type Sweep } from './handler.ts';
+import { abandonExport, EXPORT_KIND } from './export/changes.ts';
+import { type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';
 import { abandonRun } from './run/rerun.ts';
 import { abandonTurn } from './run/turn.ts';
 
@@ -27,14 +28,15 @@ async function expireSession(tx: Tx, projectId: string, sessionId: string, nowMs
 const isOverdueSession = ({ state, expiresAtMs }: WorldSession, nowMs: number): boolean =>
   isOver(expiresAtMs, nowMs) && mayMove('session', state, 'expired');
 
-/** A kind of work whose resource has a deadline. */
-type Late = {
-  readonly abandon: typeof abandonRun;
-  /** Whether the resource is past its deadline; it is locked. */
-  readonly isOverdue: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
+/** A kind of work that can be ended without its worker. */
+type Work = Pick<JobHandler, 'abandon'> & {
+  /** Whether the resource is past its deadline, if it has one; it is locked. */
+  readonly isOverdue?: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
 };
 
-const LATE: Readonly<Record<string, Late>> = {
+/** The work that can be cancelled or late, by the kind of its operation. */
+export const WORK: Readonly<Record<string, Work>> = {
+  [EXPORT_KIND]: { abandon: abandonExport },
   'run.rerun': {
     abandon: abandonRun,
     async isOverdue(tx, projectId, resourceId, nowMs) {
@@ -58,10 +60,10 @@ async function expireWork(
   { organizationId, projectId, resourceId }: InProject & { readonly resourceId: string },
   nowMs: number,
 ): Promise<void> {
-  const late = LATE[kind];
+  const work = WORK[kind];
   const job = await tx.jobs.findOf({ kind, projectId, resourceId });
   const operation = job && (await tx.operations.lock(organizationId, job.operationId));
-  if (!(await late?.isOverdue(tx, projectId, resourceId, nowMs))) return;
+  if ((await work?.isOverdue?.(tx, projectId, resourceId, nowMs)) !== true) return;
   let why: Abandoned = TIMED_OUT;
   if (operation !== undefined && !isEnd('operation', operation.resource.state)) {
     const { operationId, resource } = await startOperation(tx, operation, nowMs);
@@ -71,7 +73,7 @@ async function expireWork(
     await tx.jobs.remove(operationId);
     why = { ...TIMED_OUT, error };
   }
-  await late?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
+  await work?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
 }
 
 /** What a resource that may be past its time is settled with. */

@@ -2,18 +2,9 @@ import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../http/envelope.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletion.ts';
-import { abandonExport, EXPORT_KIND } from '../jobs/export/changes.ts';
-import type { JobHandler } from '../jobs/handler.ts';
-import { abandonRun } from '../jobs/run/rerun.ts';
-import { abandonTurn } from '../jobs/run/turn.ts';
+import { WORK } from '../jobs/settle.ts';
 import { isEnd } from '../states.ts';
 import type { OperationRow, Tx } from '../store/store.ts';
-
-const ABANDON: Readonly<Record<string, JobHandler['abandon']>> = {
-  'authoring.turn': abandonTurn,
-  'run.rerun': abandonRun,
-  [EXPORT_KIND]: abandonExport,
-};
 
 // Deleted evidence is no longer served: stopping a deletion would only leave its bytes behind.
 const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND];
@@ -21,7 +12,7 @@ const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETIO
 async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationResource> {
   const { kind, resourceId } = row.resource;
   const why = { state: 'cancelled', timedOut: false, cancelRequestedAtMs: nowMs } as const;
-  if (resourceId !== undefined) await ABANDON[kind]?.(tx, { ...row, resourceId }, why, nowMs);
+  if (resourceId !== undefined) await WORK[kind]?.abandon(tx, { ...row, resourceId }, why, nowMs);
   const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs, updatedAtMs: nowMs };
   const resource = { ...row.resource, ...times, state: 'cancelled' as const };
   await tx.operations.update({ ...row, resource });

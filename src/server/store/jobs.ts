@@ -23,7 +23,6 @@ const operations = defineTable({
     operationId: column.text,
     resource: column.json(operationResourceSchema),
   },
-  derived: ({ resource }) => ({ kind: resource.kind, state: resource.state }),
 });
 /** An operation; without `projectId` it belongs to the whole organization. */
 export type OperationRow = RowOf<typeof operations>;

@@ -208,8 +208,6 @@ export const migrations: readonly string[] = [
     operation_id TEXT PRIMARY KEY,
     organization_id TEXT NOT NULL REFERENCES organizations,
     project_id TEXT,
-    kind TEXT NOT NULL,
-    state TEXT NOT NULL,
     resource TEXT NOT NULL,
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
   ) STRICT, WITHOUT ROWID;
