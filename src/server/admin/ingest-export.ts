@@ -194,7 +194,24 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
 const PARTS_AT_ONCE = 16;
 const SMALL_BYTES = 1024 * 1024;
 
-/** Stores every blob first; only then, in one transaction, the rows that name them. */
+// SQLite has one writer, which others wait for.
+const ROWS_AT_ONCE = 250;
+
+/** Writes the rows of bundles, which stand for themselves, in several transactions. */
+async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise<void> {
+  for (let at = 0; at < parts.length; at += ROWS_AT_ONCE) {
+    const slice = parts.slice(at, at + ROWS_AT_ONCE);
+    const digests = slice.map(({ row }) => row.archive.digest);
+    await writeHolding(ingest, digests, async (tx) => {
+      for (const { row, run } of slice) {
+        if (run !== undefined) await deriveRun(tx, run);
+        await addBundle(tx, row);
+      }
+    });
+  }
+}
+
+/** Stores every blob first, then the rows of bundles, and last, in one transaction, the export that lists them. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
   const alone = queue();
@@ -210,12 +227,9 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   });
   const archives = [...bundles, ...localReports].map(({ archive }) => archive);
   const digests = [...archives, ...Object.values(documents)].map(({ digest }) => digest);
+  await addBundles(ingest, stored);
   return writeHolding(ingest, digests, async (tx) => {
     if (await isStored(tx, ingest)) return false;
-    for (const { row, run } of stored) {
-      if (run !== undefined) await deriveRun(tx, run);
-      await addBundle(tx, row);
-    }
     for (const report of localReports) await addLocalReport(tx, report);
     const { organizationId, evidenceExportId } = manifest;
     const content = exportContent(manifest, { bundles, localReports });

@@ -351,7 +351,8 @@ describe('ingesting an export', () => {
     await createAdmin({ store, blobs, now: () => NOW_MS }).ingestExport(memorySource(files), {
       localReports,
     });
-    expect(order).toEqual(['blob', 'blob', 'blob', 'blob', 'transaction']);
+    // One transaction for the bundles, and one for the export that lists them.
+    expect(order).toEqual(['blob', 'blob', 'blob', 'blob', 'transaction', 'transaction']);
   });
 });
 
