@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
+import { renderJson } from '../../src/report/index.ts';
 import { flipped, makeExport, makeTrust, NOW } from '../support/evidence.ts';
 
 const PARTS = 2_000;
@@ -24,7 +25,8 @@ it('many small parts have the same report with one thread, and with threads that
     expect(alone.parts.filter(({ verdict }) => verdict === 'verified')).toHaveLength(
       PARTS - damaged.size - 1,
     );
-    for (const jobs of [2, 3]) expect(await verifyDirectory(root, { ...options, jobs })).toEqual(alone);
+    for (const jobs of [2, 3])
+      expect(renderJson(await verifyDirectory(root, { ...options, jobs }))).toBe(renderJson(alone));
   } finally {
     await rm(root, { recursive: true });
   }
