@@ -9,28 +9,16 @@ const refuse = (problem: string, advice: string): void => {
 };
 
 /**
- * The young generation of the heap grows once and then keeps its size, also in threads: it would grow to 134 MB, which
- * makes only servers faster. From 4 MB on, collecting it costs little. The old one would grow several times beyond what is
- * in use, and threads that only collect garbage would have memory of their own.
+ * Only servers gain from more memory. The young generation keeps its first size, which is 2 MB in threads: it would grow
+ * to 134 MB. The old one would grow several times beyond what is in use, and threads that only collect garbage would have
+ * memory of their own.
  */
-function limitHeap(): void {
-  const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8');
-  const grow = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
-  const isLarge = (): boolean =>
-    getHeapSpaceStatistics().some(
-      ({ space_name: name, space_size: bytes }) => name === 'new_space' && bytes >= 4e6,
-    );
-  setFlagsFromString('--min-semi-space-size=4'); // of threads
-  setFlagsFromString('--heap-growing-percent=30');
-  setFlagsFromString('--no-parallel-scavenge');
-  grow(4);
-  const timer = setInterval(() => {
-    if (!isLarge()) return;
-    grow(1);
-    clearInterval(timer);
-  }, 50);
-  timer.unref();
-}
+const SMALL_HEAP = [
+  '--min-semi-space-size=2',
+  '--semi-space-growth-factor=1',
+  '--heap-growing-percent=30',
+  '--no-parallel-scavenge',
+];
 
 async function main(): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -40,7 +28,8 @@ async function main(): Promise<void> {
       `Install Node.js ${OLDEST.join('.')} or later.`,
     );
   const [, , command = ''] = process.argv;
-  if (!['serve', 'worker'].includes(command)) limitHeap();
+  if (!['serve', 'worker'].includes(command))
+    for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
   // A mirror flushes many files at once, and flushes that begin together share their work. POSIX reads this late enough.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { interruptSignal, processCli } = await import('./process.ts');
