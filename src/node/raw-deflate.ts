@@ -16,6 +16,8 @@ const INFLATE_AT_ONCE_BYTES = 262_144;
 const INFLATE_AT_ONCE_RESULT_BYTES = 4 * 2 ** 20;
 const DEFLATE_AT_ONCE_BYTES = 65_536;
 const STREAM_CHUNK_BYTES = 65_536;
+/** A chunk costs two changes of thread. */
+const INFLATE_CHUNK_BYTES = 262_144;
 
 /** `inflateRaw` of the platform, on zlib. */
 export async function* inflateRaw(compressed: Bytes): Bytes {
@@ -55,7 +57,7 @@ const hasEngine = (
   'engine' in result;
 
 async function* inflateStream(start: Start): Bytes {
-  const inflate = createInflateRaw({ chunkSize: STREAM_CHUNK_BYTES });
+  const inflate = createInflateRaw({ chunkSize: INFLATE_CHUNK_BYTES });
   const given = { bytes: 0 };
   yield* through(inflate, start, undecodable, given);
   assertConsumed(inflate.bytesWritten, given.bytes);
