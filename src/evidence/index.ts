@@ -1,3 +1,4 @@
+export { type Acceptor, compileAcceptor } from './accept.ts';
 export { type BuildLock, type LockedPackage, parseBuildLock } from './build-lock.ts';
 export {
   attest,

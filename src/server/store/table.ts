@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { defined, type Defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import { type Acceptor, compileAcceptor } from '../../evidence/index.ts';
 import { isDigest } from '../ids.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
@@ -72,15 +73,21 @@ export const column = {
   integer,
   digest,
   /** JSON text that follows a schema. */
-  json: <S extends z.ZodMiniType>(schema: S): Codec<z.output<S>> => ({
-    names: text.names,
-    read(row, name) {
-      const parsed = schema.safeParse(JSON.parse(text.read(row, name)));
-      if (!parsed.success) throw wrongType(name);
-      return parsed.data;
-    },
-    write: (value) => [JSON.stringify(value)],
-  }),
+  json<S extends z.ZodMiniType>(schema: S): Codec<z.output<S>> {
+    let accepts: Acceptor | undefined;
+    return {
+      names: text.names,
+      read(row, name) {
+        const value: unknown = JSON.parse(text.read(row, name));
+        accepts ??= compileAcceptor(schema);
+        if (accepts(value)) return value as z.output<S>;
+        const parsed = schema.safeParse(value);
+        if (!parsed.success) throw wrongType(name);
+        return parsed.data;
+      },
+      write: (value) => [JSON.stringify(value)],
+    };
+  },
   /** A blob in the columns `<name>_digest` and `<name>_bytes`. */
   blob: {
     names: (name) => [`${name}_digest`, `${name}_bytes`],
