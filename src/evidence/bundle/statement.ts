@@ -42,7 +42,8 @@ const COUNTERS = {
   attemptLimit: 'originalAttemptLimit',
 } as const;
 
-const OF_MANIFEST: readonly Binding<Facts>[] = [
+// Calls, which the build lets bundlers remove.
+const OF_MANIFEST: readonly Binding<Facts>[] = Array.of<Binding<Facts>>(
   {
     field: 'subject.manifestDigest',
     signed: ({ manifestDigest }) => manifestDigest,
@@ -54,9 +55,9 @@ const OF_MANIFEST: readonly Binding<Facts>[] = [
     actual: ({ manifest }) => objectOfRole(manifest, role)?.digest,
   })),
   { field: 'subject.runId', signed: ({ runId }) => runId, actual: ({ manifest }) => manifest.runId },
-];
+);
 
-const OF_RESULT: readonly Binding<RunResult>[] = [
+const OF_RESULT: readonly Binding<RunResult>[] = Array.of<Binding<RunResult>>(
   ...(['stateHash', 'evidenceHash', 'trajectoryHash'] as const).map((name): Binding<RunResult> => ({
     field: `result.${name}`,
     signed: (subject) => subject[name],
@@ -68,7 +69,7 @@ const OF_RESULT: readonly Binding<RunResult>[] = [
     signed: ({ reproduction }) => reproduction[name],
     actual: ({ identity }) => identity[name],
   })),
-];
+);
 
 const OF_FIRST_RUN = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((name): Binding<RunResult> => ({
   field: `reproduction.${COUNTERS[name]}`,
