@@ -124,7 +124,7 @@ describe('a saved report of verify', () => {
   it('as text names the options, too', async () => {
     await verify('export', ...TRUST, '--format', 'text=saved.txt', '--force');
     expect(await readFile('saved.txt', 'utf8')).toMatch(
-      /run +drillproof [\d.]+ export .*--trust trust\.json.*, exit code 0\n/,
+      /run +drillproof verify export .*--trust trust\.json.*, version [\d.]+, exit code 0\n/,
     );
   });
 });
