@@ -2,8 +2,9 @@
  * Builds what users get. Usage: node scripts/build.ts [single [FOLDER]]
  *
  * `dist/` has one file per module for the library, so that a bundler keeps only what a program uses. `dist/bundled/` has
- * the library again for Node.js and the command, in few files, because loading many files is slow.
- * tsc adds the declarations. `dist/page/` has the page that verifies in a browser. `single` is the command in one file, with everything inside, to copy into an image.
+ * the library again for Node.js and the command, in few files, because loading many files is slow. tsc adds the
+ * declarations. `dist/page/` has the page that verifies in a browser. `single` is the command in one file, with everything
+ * inside, to copy into an image.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
