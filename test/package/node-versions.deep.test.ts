@@ -10,12 +10,13 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** The oldest supported version and the newest one. The other tests run on the version between them, Node.js 24. */
 const VERSIONS = ['22.13.0', '26.10.0'];
-const TOO_OLD = ['18.20.8', '20.20.2'];
+/** It cannot parse what newer versions can. */
+const TOO_OLD = '18.20.8';
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'drillproof-node-'));
-  const packages = [...VERSIONS, ...TOO_OLD].map(
+  const packages = [...VERSIONS, TOO_OLD].map(
     (version) => `v${version}@npm:node-linux-${process.arch}@${version}`,
   );
   await run('npm', ['install', '--no-save', '--prefix', folder, ...packages], { cwd: folder });
@@ -55,13 +56,13 @@ describe.each(VERSIONS)('Node.js %s', (version) => {
   }, 180_000);
 });
 
-describe.each(TOO_OLD)('Node.js %s', (version) => {
+describe(`Node.js ${TOO_OLD}`, () => {
   it.each(['dist/cli/main.js', 'single'])('is refused with exit code 2 by %s', async (program) => {
     const file = program === 'single' ? join(folder, 'single/drillproof.mjs') : program;
     if (program === 'single') await runNode(VERSIONS[1]!, 'scripts/build.ts', 'single', dirname(file));
-    await expect(runNode(version, file, 'gate', 'export')).rejects.toMatchObject({
+    await expect(runNode(TOO_OLD, file, 'gate', 'export')).rejects.toMatchObject({
       code: 2,
-      stderr: `drillproof: usage.INVALID: Node.js ${version} is too old\n  Install Node.js 22.13 or later.\n`,
+      stderr: `drillproof: usage.INVALID: Node.js ${TOO_OLD} is too old\n  Install Node.js 22.13 or later.\n`,
     });
   });
 });

@@ -98,7 +98,8 @@ async function startFirefox(): Promise<Browser> {
       await send('browser.close', {}).catch(() => undefined);
       socket.close();
       await ended;
-      await rm(profile, { recursive: true, force: true });
+      // Its other processes may still be writing.
+      await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
 }
