@@ -26,7 +26,7 @@ function readMachine(): string[][] {
     ['Processor', `${cpu?.model ?? 'unknown'}, ${availableParallelism()} cores`],
     ['SHA instructions', sha],
     ['Memory', `${Math.round(totalmem() / 2 ** 30)} GiB`],
-    ['System', `${type()} ${release()}`],
+    ['System', `${type()} ${release().split('.', 2).join('.')}`],
     ['Node.js', `${process.versions.node} with OpenSSL ${process.versions.openssl}`],
     ['Day', new Date().toISOString().slice(0, 10)],
   ];
@@ -92,7 +92,7 @@ function section(result: Result): string {
 
 const bytes = (count: number): string => `${(count / 1000).toFixed(1)} kB`;
 
-const ROUNDS = 'at least five runs (two where 100,000 parts are verified)';
+const ROUNDS = 'at least five runs';
 const SHORT_ROUNDS =
   'three runs, with inputs that are smaller than the titles say where a race has many parts (`--short`)';
 
