@@ -118,12 +118,12 @@ const buildBundled = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code'],
   });
 
-/** The command, with zod and commander inside. What most commands need is in one file. */
+/** The command, with packages inside that it would load as many files. What most commands need is in one file. */
 const buildCommand = (): Promise<unknown> =>
   build({
     ...split,
     entryPoints: { 'cli/main': 'src/cli/main.ts' },
-    external: [...PACKAGES.filter((name) => !['zod', 'commander'].includes(name)), '#verify-worker-code'],
+    external: [...PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)), '#verify-worker-code'],
     plugins: [builtins, oneChunk(COMMON), directImports],
   });
 

@@ -32,7 +32,8 @@ function formatValue(load: string, path: string): string {
 export const builtinsAsValues = (load: string): Plugin => ({
   name: 'builtins-as-values',
   setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path, kind, namespace, importer }) => {
+    // Packages also name them without "node:".
+    build.onResolve({ filter: /^(?:node:.*|process|buffer)$/ }, ({ path, kind, namespace, importer }) => {
       if (namespace !== 'file' || kind === 'dynamic-import') return { path, external: true };
       return { path, namespace: importer.endsWith('.ts') ? 'builtin' : 'builtin-of-package' };
     });

@@ -1,22 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { defined, digestOf, isoTime } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { mirrorExport } from '../../mirror/index.ts';
-import { mirrorDirectory } from '../../node/index.ts';
 import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
 import { count, groupBy } from '../../report/index.ts';
 import type { BundleReport } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
-import { toolName } from '../mirror/setting.ts';
 import { openPolicy } from '../policy/run.ts';
 import { isPolicyAddress } from '../policy/source.ts';
 import { pathsOf, readInput } from '../shared/input/input.ts';
-import { openProject } from '../shared/input/remote.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findGiven } from '../shared/options/options.ts';
 import { openReportSigning } from '../shared/options/reporting.ts';
@@ -186,7 +179,7 @@ async function readInputOf(
     if (!remote && (await looksLikeJson(name)))
       return { name, ...(await readSummaryFacts(cli, name, options, how)) };
     const report = remote
-      ? await fromControlPlane(cli, name, options, how)
+      ? await (await import('./remote.ts')).verifyRemote(cli, name, options, how)
       : await verifyPath(cli, name, how);
     const pinned = how.expect?.manifestDigest !== undefined && report.kind === 'bundle';
     return {
@@ -221,28 +214,4 @@ async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, h
     summary: summaryFacts(envelope, { asOfMs, ...defined({ trust }) }),
     envelopes: [digestOf(envelope)],
   };
-}
-
-/** Copies an export into a temporary folder, verifies it there, and always removes the folder. */
-async function fromControlPlane(cli: Cli, evidenceExportId: string, options: GateOptions, how: VerifyHow) {
-  const { wait } = options;
-  const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
-  try {
-    const to = join(folder, evidenceExportId);
-    await mirrorExport(
-      { projectId: project, evidenceExportId },
-      {
-        client,
-        to: mirrorDirectory(to),
-        tool: await toolName(),
-        signal: cli.signal,
-        now: cli.now,
-        ...defined({ waitMs: wait, expectManifest: how.expect?.manifestDigest }),
-      },
-    );
-    return await verifyPath(cli, to, how);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

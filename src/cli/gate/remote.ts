@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defined } from '../../bytes/index.ts';
+import { mirrorExport } from '../../mirror/index.ts';
+import { mirrorDirectory } from '../../node/index.ts';
+import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import type { Cli } from '../cli.ts';
+import { toolName } from '../mirror/setting.ts';
+import { openProject } from '../shared/input/remote.ts';
+import { type VerifyHow, verifyPath } from '../verify/run.ts';
+import type { GateOptions } from './command.ts';
+
+/**
+ * Copies an export from a control plane into a temporary folder, verifies it there, and always removes the folder. A
+ * module of its own, because most gates need no client.
+ */
+export async function verifyRemote(
+  cli: Cli,
+  evidenceExportId: string,
+  options: GateOptions,
+  how: VerifyHow,
+): Promise<ExportReport | BundleReport> {
+  const { wait } = options;
+  const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
+  try {
+    const to = join(folder, evidenceExportId);
+    await mirrorExport(
+      { projectId: project, evidenceExportId },
+      {
+        client,
+        to: mirrorDirectory(to),
+        tool: await toolName(),
+        signal: cli.signal,
+        now: cli.now,
+        ...defined({ waitMs: wait, expectManifest: how.expect?.manifestDigest }),
+      },
+    );
+    return await verifyPath(cli, to, how);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
