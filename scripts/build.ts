@@ -123,7 +123,10 @@ const buildCommand = (): Promise<unknown> =>
   build({
     ...split,
     entryPoints: { 'cli/main': 'src/cli/main.ts' },
-    external: [...PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)), '#verify-worker-code'],
+    external: [
+      ...PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)),
+      '#verify-worker-code',
+    ],
     plugins: [builtins, oneChunk(COMMON), directImports],
   });
 
