@@ -2,7 +2,7 @@
 /** The oldest version of Node.js that runs this program, as package.json states it. */
 const OLDEST = [22, 13] as const;
 
-/** Ends with 2, because the 1 of an error that nobody catches would mean bad evidence. */
+/** Ends with 2. Node.js itself would end with 1, which means bad evidence. */
 const refuse = (problem: string, advice: string): void => {
   process.stderr.write(`drillproof: usage.INVALID: ${problem}\n  ${advice}\n`);
   process.exitCode = 2;

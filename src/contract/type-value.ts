@@ -29,7 +29,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string {
     case 'too_small':
       return `must ${measure(issue.origin, `${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`)}`;
     case 'too_big':
-      return `must ${measure(issue.origin, `at most ${issue.maximum}`)}`;
+      return `must ${measure(issue.origin, `${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`)}`;
     case 'unrecognized_keys':
       return `unknown member ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_union':

@@ -9,6 +9,7 @@ describe('a value that breaks its schema', () => {
     ['is not whole', z.int(), 1.5, 'must be a whole number'],
     ['is not in an enumeration', z.enum(['a', 'b']), 'c', 'must be "a" or "b"'],
     ['is too small', z.int().check(z.gte(2)), 1, 'must be at least 2'],
+    ['reaches an excluded bound', z.number().check(z.lt(2)), 2, 'must be less than 2'],
     ['is too short', z.string().check(z.minLength(1)), '', 'must have at least 1 character'],
     ['has too many items', z.array(z.string()).check(z.maxLength(0)), ['a'], 'must have at most 0 items'],
     ['does not match', z.string().check(z.regex(/^a$/)), 'b', 'must match /^a$/'],

@@ -8,7 +8,6 @@ import type { BundleReport } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
 import { openPolicy } from '../policy/run.ts';
-import { isPolicyAddress } from '../policy/source.ts';
 import { pathsOf, readInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findGiven } from '../shared/options/options.ts';
@@ -66,6 +65,9 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
   const policy = valueOf(opened);
+  const isFetched = policy.sources.some(({ path }) => /^https:/i.test(path));
+  if (options.caFile !== undefined && options.url === undefined && !isFetched)
+    throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
   const how = {
     ...(await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
     // Every layer must hold, so the strictest one decides.
@@ -118,12 +120,10 @@ async function refuseOwnRules(
 }
 
 function refuse(options: GateOptions): void {
-  const { url, policy } = options;
+  const { url } = options;
   const given = findGiven(options, ['project', 'tokenFile', 'wait']);
   if (url === undefined && given !== undefined)
     throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
-  if (url === undefined && options.caFile !== undefined && !isPolicyAddress(policy ?? ''))
-    throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
 }
 
 /** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */

@@ -48,6 +48,14 @@ describe('a policy in a git revision', () => {
     });
   });
 
+  it('needs no certificate authority, so the gate refuses --ca-file for it', async () => {
+    await inRepository(async () => {
+      const policy = ['--policy', `git:v1:rules/top.yaml${pin(top)}`];
+      const { code, stderr } = await call(['gate', 'any', ...policy, '--ca-file', 'rules/top.yaml']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID: --ca-file')]);
+    });
+  });
+
   it.each([
     ['without a digest', 'git:v1:rules/top.yaml', 'policy.SOURCE_UNPINNED'],
     ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],

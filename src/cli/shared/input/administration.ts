@@ -168,8 +168,9 @@ type Logging = {
 function joinLines(write: (lines: string) => void): (line: string) => void {
   let lines = '';
   const flush = (): void => {
-    write(lines);
+    const all = lines;
     lines = '';
+    write(all);
   };
   return (line) => {
     if (lines === '') setImmediate(flush);

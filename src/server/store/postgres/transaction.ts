@@ -16,6 +16,8 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commi
 // the transaction sees it.
 const LOST_RACES: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
 const isLostRace = (error: unknown): boolean => LOST_RACES.has(sqlState(error));
+/** Whether the database refused a statement only because an earlier one had failed. */
+const isAftermath = (error: unknown): boolean => sqlState(error) === '25P02';
 
 const FIRST_PAUSE_MS = 10;
 
@@ -89,7 +91,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
     await statements.end();
     const fault = statements.fault();
     await rollBack(client, fault ?? error);
-    throw isLostRace(fault) ? fault : error; // whatever `work` made of it
+    throw isLostRace(fault) || isAftermath(error) ? fault : error; // whatever `work` made of it
   }
 }
 

@@ -146,6 +146,15 @@ describe('a transaction of the PostgreSQL store', () => {
     expect(await store.organizations.list()).toEqual([]);
   });
 
+  it('ends with the reason why a write failed, although a later statement noticed it first', async () => {
+    await failNext(1, '53100');
+    const work = store.transaction(async (tx) => {
+      await insert(tx);
+      await tx.organizations.find(ORG);
+    });
+    expect(await codeOf(work)).toBe('io.DISK_FULL');
+  });
+
   it('does not run again for an error of the work itself', async () => {
     let runs = 0;
     const work = store.transaction(async (tx) => {
