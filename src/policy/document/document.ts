@@ -35,7 +35,7 @@ const listOf = <T extends z.ZodMiniType>(item: T) =>
 
 const conditionSchema = z
   .union([word, closed({ pattern: word })], { error: 'must be text, or {"pattern": text with *}' })
-  .check(z.describe('the exact text, or {pattern} in which * stands for any characters'));
+  .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
 const conditions = listOf(conditionSchema);
 
 const whole = z.int().check(z.gte(0));
@@ -139,8 +139,8 @@ const requiredDrill = z.union(
       build: allow(digest),
       outcome: allow(word, 'the verdict of the run that counts, such as passed'),
       min: allow(z.int().check(z.gte(1)), 'verified bundles at least; default 1'),
-      ran: allow(duration, 'count only runs of this last time'),
-      signed: allow(duration, 'count only runs whose statements are no older'),
+      ran: allow(duration, 'count only runs that are at most this old'),
+      signed: allow(duration, 'count only runs whose statements are at most this old'),
       signers: allow(
         closed({
           issuers: allow(conditions),
@@ -169,7 +169,7 @@ const trialsSchema = closed({
   complete: allow(z.literal(true), 'every trial of a run is there'),
   attempts: allow(
     z.enum(['every', 'first']),
-    'every: earlier attempts are there too; first: there are no later ones',
+    'every: each earlier attempt is present too; first: only first attempts',
   ),
   reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
 });
