@@ -35,11 +35,12 @@ node "$drillproof" gate --force --format text \
   "${arguments[@]}" || status=$?
 echo "::$stop::"
 
-# A decision that was written before something else failed is not what the gate ended with.
+# A decision that was written before something else failed is not what the gate ended with. --sign puts it in an envelope.
 decided='' answer=''
 [[ ! -f $work/decision.json ]] || read -r decided answer < <(
-  node -p 'const { run, answer } = JSON.parse(fs.readFileSync(process.argv[1])); `${run.exitCode} ${answer}`' \
-    "$work/decision.json"
+  node -p 'const read = JSON.parse(fs.readFileSync(process.argv[1]));
+    const { run, answer } = read.payload ? JSON.parse(atob(read.payload)).predicate.report : read;
+    `${run.exitCode} ${answer}`' "$work/decision.json"
 ) || true
 ended=false
 if [[ $status == "$decided" ]]; then

@@ -80,7 +80,7 @@ export const trustCodes = {
   ),
   'trust.STORE_ABSENT': cite('formats §4').untrusted(
     'No trusted keys were given, so no signature was verified.',
-    'Pass a trust store with --trust FILE, or a key with --key FILE,issuer=NAME.',
+    'Pass a trust store with --trust FILE. Commands that verify evidence also take --key FILE,issuer=NAME.',
     'info',
   ),
   'trust.CHAIN_NOT_CHECKED': cite('formats §3').claimed(

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,6 +57,15 @@ describe('the GitHub Action of a release', () => {
     const { succeeded, log, outputs } = await gate({ evidence: 'damaged', arguments: '--report-only' });
     expect(log).toMatch(/^::error file=damaged/m);
     expect([succeeded, outputs['answer'], outputs['exit-code']]).toEqual([true, 'no', '0']);
+  });
+
+  it('the action reads the answer of a signed decision', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    await writeFile(join(workspace, 'auditor.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const signing = '--sign\nauditor.pem\n--issuer\nauditor';
+    const { succeeded, outputs } = await gate({ evidence: 'damaged', arguments: signing });
+    expect([succeeded, outputs['answer'], outputs['exit-code']]).toEqual([false, 'no', '1']);
+    expect(await gate({ arguments: signing })).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
   });
 
   it.each([
