@@ -72,14 +72,20 @@ export function servedEndpoints(of: {
   );
 }
 
-/** The page that verifies in a browser. Its own policy forbids every request, so that it needs no other. */
+/** The page that verifies in a browser. Its own policy forbids every request; it cannot say who may frame it. */
 export const pageEndpoint = (page: string | undefined): Readonly<Record<string, OpenEndpoint>> =>
   page === undefined
     ? {}
     : {
         '/verify': {
           operation: 'page',
-          answer: () => ({ body: page, headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
+          answer: () => ({
+            body: page,
+            headers: {
+              'Content-Type': 'text/html; charset=utf-8',
+              'Content-Security-Policy': "frame-ancestors 'none'",
+            },
+          }),
         },
       };
 

@@ -495,6 +495,7 @@ test('/verify serves the page without a token, and is an unknown path where ther
   const { store, blobs } = here;
   const server = createServer({ store, blobs, page: '<!doctype html>' });
   const response = await server.fetch(new Request('http://localhost/verify'));
+  expect(response.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(await response.text()).toBe('<!doctype html>');
   const without = createServer({ store, blobs });
