@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
@@ -124,8 +125,26 @@ describe('every format', () => {
     );
   });
 
-  const STYLE = /<style>[^]*?<\/style>/;
-  const STYLE_HASH = /'sha256-[^']*'/;
+  const LAYOUT = {
+    depth: Infinity,
+    breakLength: 200,
+    compact: 20,
+    maxArrayLength: null,
+    maxStringLength: null,
+  };
+  /** JSON in few lines, and HTML without its style sheet and with a line for each row. */
+  const snapshotOf = (format: string, text: string): string => {
+    if (format === 'html')
+      return text
+        .replace(/<style>[^]*?<\/style>/, '<style></style>')
+        .replace(/'sha256-[^']*'/, '')
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/ ?<(?=head|main|header|section|tr|dt|h2|div)/g, '\n<');
+    if (!/^[[{]/.test(text)) return text;
+    const value: unknown = JSON.parse(text);
+    expect(text).toBe(`${JSON.stringify(value, null, 2)}\n`);
+    return inspect(value, LAYOUT);
+  };
   const DECISIONS = [
     ['yes', YES, /yes/i],
     ['no', NO, /restore-backup/],
@@ -135,7 +154,7 @@ describe('every format', () => {
     const sections = DECISIONS.map(([answer, one, words]) => {
       const text = render(one);
       if (format !== 'gitlab' || answer !== 'yes') expect(text).toMatch(words);
-      return `=== ${answer}\n${text.replace(STYLE, '<style></style>').replace(STYLE_HASH, '')}`;
+      return `=== ${answer}\n${snapshotOf(format, text).trimEnd()}\n`;
     });
     await expect(sections.join('')).toMatchFileSnapshot(`decisions/${format}.txt`);
   });
