@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brokenPathRule, pathTwin, portablePathProblem } from '../../src/bytes/portable-path.ts';
 import { tries } from '../support/deep.ts';
+import { forAll } from '../support/property.ts';
 
 const DEVICES = ['CON', 'PRN', 'AUX', 'NUL', 'CONIN$', 'CONOUT$'].concat(
   ['COM', 'LPT'].flatMap((port) => Array.from('0123456789¹²³', (digit) => port + digit)),
@@ -94,26 +95,21 @@ describe('paths that are refused', () => {
   });
 
   it('are refused with a reason of one line', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (path) => {
-        expect(portablePathProblem(path) ?? 'none').toMatch(/^[ -~]{4,80}$/);
-      }),
-    );
+    forAll(100, [fc.string({ unit: 'binary' })], (path) => {
+      expect(portablePathProblem(path) ?? 'none').toMatch(/^[ -~]{4,80}$/);
+    });
   });
 
   it('exclude every path that leaves its folder or changes when it is resolved', () => {
     // oxfmt-ignore
     const piece = fc.constantFrom('a', '.', '..', '/', '//', '\\', 'C:', ' ', 'nul', 'é', '\u0301', '\0', '%2e');
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
-        const path = pieces.join('');
-        if (portablePathProblem(path) !== undefined) return;
-        const root = 'file:///root/';
-        const encoded = path.split('/').map(encodeURIComponent).join('/');
-        expect(decodeURIComponent(new URL(encoded, root).href)).toBe(decodeURIComponent(root + encoded));
-      }),
-      { numRuns: tries(200, 2000) },
-    );
+    forAll(tries(200, 2000), [fc.array(piece, { maxLength: 6 })], (pieces) => {
+      const path = pieces.join('');
+      if (portablePathProblem(path) !== undefined) return;
+      const root = 'file:///root/';
+      const encoded = path.split('/').map(encodeURIComponent).join('/');
+      expect(decodeURIComponent(new URL(encoded, root).href)).toBe(decodeURIComponent(root + encoded));
+    });
   });
 });
 
@@ -129,20 +125,15 @@ describe('the shortcut for plain paths', () => {
   );
 
   it('accepts only what every rule accepts', () => {
-    fc.assert(
-      fc.property(paths, (path) => {
-        expect(portablePathProblem(path)).toBe(brokenPathRule(path));
-      }),
-      { numRuns: tries(2000, 20_000) },
-    );
+    forAll(tries(2000, 20_000), [paths], (path) => {
+      expect(portablePathProblem(path)).toBe(brokenPathRule(path));
+    });
   });
 
   it('folds ASCII as the full folding does', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary-ascii' }), (path) => {
-        expect(`${pathTwin(path)}é`).toBe(pathTwin(`${path}é`));
-      }),
-    );
+    forAll(100, [fc.string({ unit: 'binary-ascii' })], (path) => {
+      expect(`${pathTwin(path)}é`).toBe(pathTwin(`${path}é`));
+    });
   });
 
   it('takes linear time on a long path that is not plain', () => {
@@ -206,11 +197,8 @@ describe('twins: names that one file system would not tell apart', () => {
   });
 
   it('include every name in capitals', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 8 }), (path) => {
-        expect(pathTwin(path.toUpperCase())).toBe(pathTwin(path));
-      }),
-      { numRuns: tries(100, 500) },
-    );
+    forAll(tries(100, 500), [fc.string({ unit: 'grapheme', maxLength: 8 })], (path) => {
+      expect(pathTwin(path.toUpperCase())).toBe(pathTwin(path));
+    });
   });
 });

@@ -4,6 +4,7 @@ import { listItems, type LocalReportItem } from '../../src/client/client.ts';
 import { LimitError } from '../../src/errors.ts';
 import { localReportItem } from '../contract/samples.ts';
 import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';
+import { forAllAsync } from '../support/property.ts';
 
 const reportItem = (ordinal: number): LocalReportItem => ({
   ...(localReportItem as LocalReportItem),
@@ -36,14 +37,11 @@ const loops: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: cur
 
 describe('a list that is read page by page', () => {
   it('is every item of every page, in order, however the list is cut', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 12 }), async (sizes) => {
-        const { page, asked } = listOf(sizes);
-        expect(await listAll(page)).toEqual(upTo(sizes.reduce((sum, size) => sum + size, 0)));
-        expect(asked).toHaveLength(sizes.length);
-      }),
-      { numRuns: 200 },
-    );
+    await forAllAsync(200, [fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 12 })], async (sizes) => {
+      const { page, asked } = listOf(sizes);
+      expect(await listAll(page)).toEqual(upTo(sizes.reduce((sum, size) => sum + size, 0)));
+      expect(asked).toHaveLength(sizes.length);
+    });
   });
 
   it('continues after an empty page that has a cursor', async () => {
@@ -58,13 +56,10 @@ describe('a list that is read page by page', () => {
 
   it('fails with PAGES_EXCEEDED on any list without an end', async () => {
     const cursors = fc.func(fc.string({ minLength: 1, maxLength: 4 }));
-    await fc.assert(
-      fc.asyncProperty(cursors, async (next) => {
-        const endless: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: next(cursor) });
-        expect(await failureOf(listAll(endless))).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
-      }),
-      { numRuns: 100 },
-    );
+    await forAllAsync(100, [cursors], async (next) => {
+      const endless: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: next(cursor) });
+      expect(await failureOf(listAll(endless))).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
+    });
   });
 
   it('has at most as many pages and items as the limits', async () => {

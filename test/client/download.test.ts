@@ -12,6 +12,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { downloadPart } from '../../src/client/index.ts';
 import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
 import { failureOf, partRef, testClient } from './make.ts';
+import { forAll } from '../support/property.ts';
 
 const servers: FaultServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
@@ -146,26 +147,21 @@ describe('headers about bytes', () => {
     const range = fc
       .tuple(fc.nat(), fc.nat(), fc.nat())
       .map(([from, more, rest]) => ({ from, to: from + more, total: from + more + 1 + rest }));
-    fc.assert(
-      fc.property(range, ({ from, to, total }) => {
-        expect(parseContentRange(`bytes ${from}-${to}/${total}`)).toEqual({ from, to, total });
-        expect(parseContentRange(`bytes ${from}-${to}/*`)).toEqual({ from, to });
-        expect(parseContentRange(`bytes ${from}-${to}/${to}`)).toBeUndefined();
-        expect(rangeHeader({ from, to })).toBe(`bytes=${from}-${to}`);
-      }),
-    );
+    forAll(100, [range], ({ from, to, total }) => {
+      expect(parseContentRange(`bytes ${from}-${to}/${total}`)).toEqual({ from, to, total });
+      expect(parseContentRange(`bytes ${from}-${to}/*`)).toEqual({ from, to });
+      expect(parseContentRange(`bytes ${from}-${to}/${to}`)).toBeUndefined();
+      expect(rangeHeader({ from, to })).toBe(`bytes=${from}-${to}`);
+    });
   });
 
   it('any other text is no range', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^bytes [-0-9*/ ,]{0,12}$/)), (text) => {
-        const range = parseContentRange(text);
-        if (range === undefined) return;
-        expect(range.from).toBeLessThanOrEqual(range.to);
-        expect(range.total ?? Number.POSITIVE_INFINITY).toBeGreaterThan(range.to);
-      }),
-      { numRuns: 500 },
-    );
+    forAll(500, [fc.oneof(fc.string(), fc.stringMatching(/^bytes [-0-9*/ ,]{0,12}$/))], (text) => {
+      const range = parseContentRange(text);
+      if (range === undefined) return;
+      expect(range.from).toBeLessThanOrEqual(range.to);
+      expect(range.total ?? Number.POSITIVE_INFINITY).toBeGreaterThan(range.to);
+    });
   });
 
   it.each([

@@ -13,6 +13,7 @@ import {
   semver,
   slug,
 } from './formats.ts';
+import { forAll } from '../support/property.ts';
 
 const table: readonly [name: string, schema: z.ZodMiniType, format: Format][] = [
   ['organization id', contract.organizationIdSchema, id('org')],
@@ -123,14 +124,11 @@ const properties: readonly [string, z.ZodMiniType, (text: string) => boolean, fc
 describe('the formats', () => {
   it.each(properties)('accept for %s exactly what its rule states', (_, schema, rule, texts) => {
     let accepted = 0;
-    fc.assert(
-      fc.property(texts, (text) => {
-        const wanted = rule(text);
-        accepted += Number(wanted);
-        return schema.safeParse(text).success === wanted;
-      }),
-      { numRuns: 1000 },
-    );
+    forAll(1000, [texts], (text) => {
+      const wanted = rule(text);
+      accepted += Number(wanted);
+      return schema.safeParse(text).success === wanted;
+    });
     expect(accepted).toBeGreaterThan(20);
   });
 

@@ -6,6 +6,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { failureOf } from '../client/make.ts';
 import { etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
+import { forAllAsync } from '../support/property.ts';
 
 afterEach(cleanUp);
 const made = makeExport({ parts: 2, reports: 0, bytes: 200_000 });
@@ -162,19 +163,16 @@ describe('an interrupted part', () => {
   );
 
   it('is resumed however often it is cut, wherever', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60_000 }), { maxLength: 4 }), async (cuts) => {
-        const { requests } = await succeeds(
-          atPart((request) => {
-            const step = cuts[request.n];
-            return step !== undefined && cut(request, step);
-          }),
-        );
-        expect(requests.length).toBe(cuts.length + 1);
-        await cleanUp();
-      }),
-      { numRuns: 6 },
-    );
+    await forAllAsync(6, [fc.array(fc.integer({ min: 1, max: 60_000 }), { maxLength: 4 })], async (cuts) => {
+      const { requests } = await succeeds(
+        atPart((request) => {
+          const step = cuts[request.n];
+          return step !== undefined && cut(request, step);
+        }),
+      );
+      expect(requests.length).toBe(cuts.length + 1);
+      await cleanUp();
+    });
   });
 
   it.each([

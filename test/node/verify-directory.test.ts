@@ -11,6 +11,7 @@ import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import type { Files } from '../support/bag.ts';
 import { flipped, makeExport, makeTrust, NOW, pack, type MadeExport } from '../support/evidence.ts';
+import { forAllAsync } from '../support/property.ts';
 
 let made: MadeExport;
 beforeAll(async () => {
@@ -72,12 +73,9 @@ describe.each(Object.entries(TREES))('the report on %s', (_name, tree) => {
     const paths = Object.keys(files);
     const expected = renderJson(await inFolder(files, paths, 1));
     const orders = fc.shuffledSubarray(paths, { minLength: paths.length, maxLength: paths.length });
-    await fc.assert(
-      fc.asyncProperty(orders, fc.integer({ min: 1, max: 3 }), async (order, jobs) => {
-        expect(renderJson(await inFolder(files, order, jobs))).toBe(expected);
-      }),
-      { numRuns: 15 },
-    );
+    await forAllAsync(15, [orders, fc.integer({ min: 1, max: 3 })], async (order, jobs) => {
+      expect(renderJson(await inFolder(files, order, jobs))).toBe(expected);
+    });
   });
 
   it('has the same bytes for a ZIP with its entries in any order, but for the check of the container', async () => {

@@ -16,6 +16,7 @@ import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';
+import { forAll } from '../support/property.ts';
 
 const letters = fc
   .array(fc.constantFrom('a', 'b', '*', '.', 'ab'), { maxLength: 12 })
@@ -23,21 +24,16 @@ const letters = fc
 
 describe('a condition', () => {
   it('is exact unless it says pattern', () => {
-    fc.assert(
-      fc.property(letters, letters, (a, b) => {
-        expect(fulfils(a, b)).toBe(a === b);
-      }),
-    );
+    forAll(100, [letters, letters], (a, b) => {
+      expect(fulfils(a, b)).toBe(a === b);
+    });
   });
 
   it('matches as a regular expression of the same pattern does', () => {
-    fc.assert(
-      fc.property(letters, letters, (text, pattern) => {
-        const same = new RegExp(`^${pattern.split('*').map(escaped).join('[^]*')}$`);
-        expect(fulfils(text, { pattern })).toBe(same.test(text));
-      }),
-      { numRuns: 3000 },
-    );
+    forAll(3000, [letters, letters], (text, pattern) => {
+      const same = new RegExp(`^${pattern.split('*').map(escaped).join('[^]*')}$`);
+      expect(fulfils(text, { pattern })).toBe(same.test(text));
+    });
   });
 
   it('takes no longer for a pattern that would make others go back', () => {
@@ -118,19 +114,17 @@ describe('a time', () => {
 
 describe('a policy in words', () => {
   it('says exactly the rules that a decision has, each in a sentence', () => {
-    fc.assert(
-      fc.property(anyRules, (rules) => {
-        const document = documentOf(rules);
-        const explained = explainRules(document);
-        const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
-        expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
-        for (const { words } of explained) {
-          expect(words).toMatch(/^[A-Z][^\n]*\.$/);
-          expect(words).not.toContain('undefined');
-        }
-        expect(explained.length + listMissingRules([document]).length).toBe(Object.keys(RULES).length);
-      }),
-    );
+    forAll(100, [anyRules], (rules) => {
+      const document = documentOf(rules);
+      const explained = explainRules(document);
+      const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
+      expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
+      for (const { words } of explained) {
+        expect(words).toMatch(/^[A-Z][^\n]*\.$/);
+        expect(words).not.toContain('undefined');
+      }
+      expect(explained.length + listMissingRules([document]).length).toBe(Object.keys(RULES).length);
+    });
   });
 
   it('says what is demanded where nobody wrote one', () => {

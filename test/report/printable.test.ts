@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable, printableJson } from '../../src/report/printable.ts';
 import { hostileText, UNSAFE } from './hostile.ts';
+import { forAll } from '../support/property.ts';
 
 describe('printable', () => {
   it('escapes control, format and separator characters', () => {
@@ -73,22 +74,16 @@ describe('printable', () => {
   });
 
   it('gives different texts different forms', () => {
-    fc.assert(
-      fc.property(hostileText, hostileText, (a, b) => {
-        if (a !== b) expect(printable(a)).not.toBe(printable(b));
-      }),
-      { numRuns: 1000 },
-    );
+    forAll(1000, [hostileText, hostileText], (a, b) => {
+      if (a !== b) expect(printable(a)).not.toBe(printable(b));
+    });
   });
 
   it('gives one line without an unsafe character for any text', () => {
-    fc.assert(
-      fc.property(fc.oneof(hostileText, fc.string({ unit: 'binary' })), (text) => {
-        expect(printable(text)).not.toMatch(UNSAFE);
-        expect(printable(text).normalize('NFC')).toBe(printable(text));
-      }),
-      { numRuns: 500 },
-    );
+    forAll(500, [fc.oneof(hostileText, fc.string({ unit: 'binary' }))], (text) => {
+      expect(printable(text)).not.toMatch(UNSAFE);
+      expect(printable(text).normalize('NFC')).toBe(printable(text));
+    });
   });
 
   it('cuts text after 2,000 characters and says how many more there are', () => {
@@ -100,15 +95,12 @@ describe('printable', () => {
 
 describe('printableJson', () => {
   it('keeps the value and escapes every unsafe character', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), hostileText, (value, text) => {
-        const document = { value, [text]: text };
-        const json = printableJson(JSON.stringify(document, null, 2));
-        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
-        expect(json.replaceAll('\n', '')).not.toMatch(UNSAFE);
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [fc.jsonValue(), hostileText], (value, text) => {
+      const document = { value, [text]: text };
+      const json = printableJson(JSON.stringify(document, null, 2));
+      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
+      expect(json.replaceAll('\n', '')).not.toMatch(UNSAFE);
+    });
   });
 
   it('escapes a mark that would stand on the letter of an escape', () => {

@@ -26,6 +26,7 @@ import {
   SIGNER,
   toolSourceReport,
 } from './makers.ts';
+import { forAll } from '../support/property.ts';
 
 /** Members whose values are words of this program, whatever the evidence says. */
 const OWN = new Set(['kind', 'result', 'code', 'class', 'severity', 'state', 'completeness', 'depth']);
@@ -188,35 +189,26 @@ const documentsOf = (text: string): readonly string[] => [
 
 describe('a rendering of hostile text', () => {
   it('has no line on a terminal that begins with untrusted text or reaches the first column by wrapping', () => {
-    fc.assert(
-      fc.property(column0, widths, (text, width) => {
-        for (const screen of screensOf(text, width))
-          for (const line of screen.split('\n')) {
-            expect(line).not.toMatch(/^[Ж漢字\\]/u);
-            if (/[Ж漢]/u.test(line) && columnsOf(line) > width) expect(line).toBe('');
-          }
-      }),
-      { numRuns: 20 },
-    );
+    forAll(20, [column0, widths], (text, width) => {
+      for (const screen of screensOf(text, width))
+        for (const line of screen.split('\n')) {
+          expect(line).not.toMatch(/^[Ж漢字\\]/u);
+          if (/[Ж漢]/u.test(line) && columnsOf(line) > width) expect(line).toBe('');
+        }
+    });
   });
 
   it('has no line in a format for programs that begins with untrusted text', () => {
-    fc.assert(
-      fc.property(column0, (text) => {
-        for (const document of documentsOf(text)) expect(document).not.toMatch(/^[Ж漢字\\]/mu);
-      }),
-      { numRuns: 20 },
-    );
+    forAll(20, [column0], (text) => {
+      for (const document of documentsOf(text)) expect(document).not.toMatch(/^[Ж漢字\\]/mu);
+    });
   });
 
   it('contains no unescaped unsafe character in any format', () => {
-    fc.assert(
-      fc.property(untrusted, widths, (text, width) => {
-        for (const rendering of [...screensOf(text, width), ...documentsOf(text)])
-          expect(rendering.replaceAll('\n', '')).not.toMatch(UNSAFE);
-      }),
-      { numRuns: 30 },
-    );
+    forAll(30, [untrusted, widths], (text, width) => {
+      for (const rendering of [...screensOf(text, width), ...documentsOf(text)])
+        expect(rendering.replaceAll('\n', '')).not.toMatch(UNSAFE);
+    });
   });
 
   it('contains no command of a CI runner in any format, whatever the width', () => {
@@ -226,18 +218,15 @@ describe('a rendering of hostile text', () => {
       '::add-mask::',
       '##teamcity[buildStop]',
     ]);
-    fc.assert(
-      fc.property(commands, widths, (text, width) => {
-        for (const rendering of [...screensOf(text, width), ...documentsOf(text)]) {
-          const found = listCommands(rendering);
-          // Only the format for GitHub has commands: its own annotations.
-          expect(
-            found.filter((command) => !/^::(?:error|notice) (?:file=[^:]*,)?title=[^:]*::$/.test(command)),
-          ).toEqual([]);
-        }
-      }),
-      { numRuns: 40 },
-    );
+    forAll(40, [commands, widths], (text, width) => {
+      for (const rendering of [...screensOf(text, width), ...documentsOf(text)]) {
+        const found = listCommands(rendering);
+        // Only the format for GitHub has commands: its own annotations.
+        expect(
+          found.filter((command) => !/^::(?:error|notice) (?:file=[^:]*,)?title=[^:]*::$/.test(command)),
+        ).toEqual([]);
+      }
+    });
   });
 
   it('keeps a key id in one piece at 80 columns', () => {

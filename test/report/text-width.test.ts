@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clipEnd, columnsOf, padEnd, takeColumns } from '../../src/report/printable.ts';
 import { foldLines } from '../../src/report/text/page.ts';
+import { forAll } from '../support/property.ts';
 
 /** Assigned code points (beyond the first two planes only some) with East Asian width and category, from Python. */
 const UNICODE = `
@@ -53,13 +54,11 @@ describe('a clipped text', () => {
   });
 
   it('is never wider than asked, and a text that fits stays as it is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, columns) => {
-        expect(columnsOf(clipEnd(text, columns))).toBeLessThanOrEqual(columns);
-        expect(clipEnd(text, columnsOf(text))).toBe(text);
-        expect(columnsOf(padEnd(text, columns))).toBe(Math.max(columns, columnsOf(text)));
-      }),
-    );
+    forAll(100, [fc.string({ unit: 'binary' }), fc.nat(40)], (text, columns) => {
+      expect(columnsOf(clipEnd(text, columns))).toBeLessThanOrEqual(columns);
+      expect(clipEnd(text, columnsOf(text))).toBe(text);
+      expect(columnsOf(padEnd(text, columns))).toBe(Math.max(columns, columnsOf(text)));
+    });
   });
 });
 
@@ -74,12 +73,10 @@ describe('a character with marks that take columns', () => {
       unit: fc.constantFrom('a', '\u0915', '\u0915\u093F', '\u0915\u093F\u093F'),
       maxLength: 60,
     });
-    fc.assert(
-      fc.property(words, fc.nat(30), (text, width) => {
-        const lines = foldLines(text, width).split('\n');
-        expect(lines.join('').replaceAll(' ', '')).toBe(text);
-        for (const line of lines) expect(line).not.toMatch(/^ *\p{M}/u);
-      }),
-    );
+    forAll(100, [words, fc.nat(30)], (text, width) => {
+      const lines = foldLines(text, width).split('\n');
+      expect(lines.join('').replaceAll(' ', '')).toBe(text);
+      for (const line of lines) expect(line).not.toMatch(/^ *\p{M}/u);
+    });
   });
 });

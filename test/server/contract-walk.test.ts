@@ -19,6 +19,7 @@ import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import { ask, HASH, type World } from './make.ts';
 import { seed, uploadAddress, type Seeded } from './seeded.ts';
 import { listStores } from './worlds.ts';
+import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(3, 30);
 
@@ -247,13 +248,10 @@ for (const { name, make } of await listStores(isDeep)) {
     it.each(walked)(
       '$operationId answers whatever request is valid as the document says',
       async (operation) => {
-        await fc.assert(
-          fc.asyncProperty(validRequests(operation, seeded), async (request) => {
-            const response = await send(operation, request);
-            await expectDescribed(operation, response);
-          }),
-          { numRuns: RUNS },
-        );
+        await forAllAsync(RUNS, [validRequests(operation, seeded)], async (request) => {
+          const response = await send(operation, request);
+          await expectDescribed(operation, response);
+        });
       },
     );
 
@@ -262,24 +260,21 @@ for (const { name, make } of await listStores(isDeep)) {
       const row = operationRow(operation.operationId);
       const names = operation.parameters.filter((one) => one.in !== 'header').map((one) => one.name);
       const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), spoiled('').map(asText));
-      await fc.assert(
-        fc.asyncProperty(drawn, async ([spoiledName, value]) => {
-          const isPath = operation.path.includes(`{${spoiledName}}`);
-          const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
-          const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
-          const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
-          fc.pre(
-            value !== '' &&
-              value !== '.' &&
-              value !== '..' &&
-              !(schema !== undefined && z.safeParse(schema, value).success),
-          );
-          const response = await send(operation, { ...request, params, query });
-          await expectDescribed(operation, response.clone());
-          await expectEnvelope(response, 'control.REQUEST_INVALID');
-        }),
-        { numRuns: RUNS },
-      );
+      await forAllAsync(RUNS, [drawn], async ([spoiledName, value]) => {
+        const isPath = operation.path.includes(`{${spoiledName}}`);
+        const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
+        const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
+        const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
+        fc.pre(
+          value !== '' &&
+            value !== '.' &&
+            value !== '..' &&
+            !(schema !== undefined && z.safeParse(schema, value).success),
+        );
+        const response = await send(operation, { ...request, params, query });
+        await expectDescribed(operation, response.clone());
+        await expectEnvelope(response, 'control.REQUEST_INVALID');
+      });
     });
 
     const withBody = walked.filter(
@@ -291,15 +286,12 @@ for (const { name, make } of await listStores(isDeep)) {
         const request = await goodRequest(operation, seeded);
         const row = operationRow(operation.operationId);
         const before = await snapshot();
-        await fc.assert(
-          fc.asyncProperty(spoiled(request.body ?? {}), async (body) => {
-            fc.pre(row.body?.safeParse(body).success !== true);
-            const response = await send(operation, { ...request, body });
-            await expectDescribed(operation, response.clone());
-            await expectEnvelope(response, 'control.REQUEST_INVALID');
-          }),
-          { numRuns: 2 * RUNS },
-        );
+        await forAllAsync(2 * RUNS, [spoiled(request.body ?? {})], async (body) => {
+          fc.pre(row.body?.safeParse(body).success !== true);
+          const response = await send(operation, { ...request, body });
+          await expectDescribed(operation, response.clone());
+          await expectEnvelope(response, 'control.REQUEST_INVALID');
+        });
         for (const raw of ['', '{', '{"a":1,"a":2}', '\ufeff{}', '{"a":\ud800}', '['.repeat(70), '1e400']) {
           await expectEnvelope(await send(operation, request, raw), 'control.REQUEST_INVALID');
         }

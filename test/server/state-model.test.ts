@@ -23,6 +23,7 @@ import {
   type World,
 } from './make.ts';
 import { listStores } from './worlds.ts';
+import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(5, 25);
 const MAX_COMMANDS = 25;
@@ -358,35 +359,32 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
-      await fc.assert(
-        fc.asyncProperty(commands, async (drawn) => {
-          const here = await make();
-          open.push(here);
-          await tenants(here);
-          const { bytes, buildHash } = await buildArchive();
-          await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-          await worlds(here, buildHash);
-          const real: Real = {
-            here,
-            sender: { server: here.server, token: await token(here) },
-            archive: await buildArchive('export const other = 1;\n'),
-            keys: 0,
-          };
-          const model: Model = {
-            nowMs: NOW_MS,
-            session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
-            environmentVersion: 1,
-            activeTurn: undefined,
-            turns: 0,
-            uploads: [],
-            queue: [],
-            answers: [],
-          };
-          await fc.asyncModelRun(() => ({ model, real }), [...drawn, compare]);
-          await open.pop()?.close();
-        }),
-        { numRuns: RUNS },
-      );
+      await forAllAsync(RUNS, [commands], async (drawn) => {
+        const here = await make();
+        open.push(here);
+        await tenants(here);
+        const { bytes, buildHash } = await buildArchive();
+        await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+        await worlds(here, buildHash);
+        const real: Real = {
+          here,
+          sender: { server: here.server, token: await token(here) },
+          archive: await buildArchive('export const other = 1;\n'),
+          keys: 0,
+        };
+        const model: Model = {
+          nowMs: NOW_MS,
+          session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
+          environmentVersion: 1,
+          activeTurn: undefined,
+          turns: 0,
+          uploads: [],
+          queue: [],
+          answers: [],
+        };
+        await fc.asyncModelRun(() => ({ model, real }), [...drawn, compare]);
+        await open.pop()?.close();
+      });
     });
   });
 }

@@ -22,6 +22,7 @@ import {
   scalarOf,
 } from './makers.ts';
 import { isDeep, tries } from '../support/deep.ts';
+import { forAll } from '../support/property.ts';
 
 const run = promisify(execFile);
 const names = Object.keys(DAMAGES);
@@ -49,18 +50,15 @@ describe('a signature, by both implementations at once', () => {
   it('has one verdict and one code for every key, message, signer and damage', () => {
     const text = fc.uint8Array({ maxLength: 200 });
     const side = fc.constantFrom(native, portable);
-    fc.assert(
-      fc.property(scalar, text, side, fc.constantFrom(...names), (key, content, by, name) => {
-        const signer = by.signer(key);
-        const expected: Expected = DAMAGES[name]!.expected;
-        expect([name, ...bothOutcomes(signer.point, content, damaged(signer.sign(content), name))]).toEqual([
-          name,
-          expected,
-          expected,
-        ]);
-      }),
-      { numRuns: tries(40, 300) },
-    );
+    forAll(tries(40, 300), [scalar, text, side, fc.constantFrom(...names)], (key, content, by, name) => {
+      const signer = by.signer(key);
+      const expected: Expected = DAMAGES[name]!.expected;
+      expect([name, ...bothOutcomes(signer.point, content, damaged(signer.sign(content), name))]).toEqual([
+        name,
+        expected,
+        expected,
+      ]);
+    });
   });
 
   it.each(names)('has the verdict that it must have, with %s', (name) => {
@@ -217,14 +215,11 @@ describe('a point, by both implementations at once', () => {
         const point = short ? Uint8Array.of(2 + (full[64]! & 1), ...full.subarray(1, 33)) : full;
         return point.with(at % point.length, byte);
       });
-    fc.assert(
-      fc.property(fc.oneof(near, fc.uint8Array({ maxLength: 66 })), (point) => {
-        for (const act of ['uncompress', 'verifier'] as const) {
-          const [one, other] = outcomes(act, point);
-          expect(one).toBe(other);
-        }
-      }),
-      { numRuns: tries(40, 300) },
-    );
+    forAll(tries(40, 300), [fc.oneof(near, fc.uint8Array({ maxLength: 66 }))], (point) => {
+      for (const act of ['uncompress', 'verifier'] as const) {
+        const [one, other] = outcomes(act, point);
+        expect(one).toBe(other);
+      }
+    });
   });
 });

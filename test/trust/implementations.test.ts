@@ -17,6 +17,7 @@ import {
   portable,
 } from './makers.ts';
 import { tries } from '../support/deep.ts';
+import { forAll } from '../support/property.ts';
 
 describe('the two implementations', () => {
   const scalar = fc.bigInt({ min: 1n, max: N - 1n }).map(bytes32);
@@ -47,26 +48,21 @@ describe('the two implementations', () => {
   };
 
   it('give one key one public half and agree on each signature, damaged or not', () => {
-    fc.assert(
-      fc.property(
-        scalar,
-        fc.uint8Array({ maxLength: 300 }),
-        damage,
-        fc.boolean(),
-        (key, text, how, byNative) => {
-          const [a, b] = [native.signer(key), portable.signer(key)];
-          expect(a.point).toEqual(b.point);
-          const signature = damaged((byNative ? a : b).sign(text), how);
-          const outcomes = [native, portable].map((implementation) => {
-            let result: boolean | undefined;
-            const check = { key: a, message: text, signature, implementation };
-            return codeOf(() => void (result = verifySignature(check))) ?? result;
-          });
-          expect(outcomes[0]).toBe(outcomes[1]);
-          if (how.kind === 'none') expect(outcomes[0]).toBe(true);
-        },
-      ),
-      { numRuns: tries(30, 150) },
+    forAll(
+      tries(30, 150),
+      [scalar, fc.uint8Array({ maxLength: 300 }), damage, fc.boolean()],
+      (key, text, how, byNative) => {
+        const [a, b] = [native.signer(key), portable.signer(key)];
+        expect(a.point).toEqual(b.point);
+        const signature = damaged((byNative ? a : b).sign(text), how);
+        const outcomes = [native, portable].map((implementation) => {
+          let result: boolean | undefined;
+          const check = { key: a, message: text, signature, implementation };
+          return codeOf(() => void (result = verifySignature(check))) ?? result;
+        });
+        expect(outcomes[0]).toBe(outcomes[1]);
+        if (how.kind === 'none') expect(outcomes[0]).toBe(true);
+      },
     );
   });
 
@@ -76,12 +72,9 @@ describe('the two implementations', () => {
       fc.uint8Array({ maxLength: 80 }),
       fc.nat(255).map((tag) => Uint8Array.of(tag, 0)),
     );
-    fc.assert(
-      fc.property(anything, (bytes) => {
-        for (const verifier of verifiers) expect(verifier.verify(message, bytes)).toBe(false);
-      }),
-      { numRuns: tries(30, 150) },
-    );
+    forAll(tries(30, 150), [anything], (bytes) => {
+      for (const verifier of verifiers) expect(verifier.verify(message, bytes)).toBe(false);
+    });
   });
 
   it('take the same private keys', () => {

@@ -6,6 +6,7 @@ import { trees } from './arbitraries.ts';
 import { end64, extraField, join, le, rawZip, type RawEnd, type RawEntry } from './raw-zip.ts';
 import { contentOf, zipOf, type Content } from './support.ts';
 import { tries } from '../support/deep.ts';
+import { forAllAsync } from '../support/property.ts';
 
 /** What is read, or the coded error; anything else fails the test. */
 async function outcomeOf(bytes: Uint8Array): Promise<Content | string> {
@@ -128,47 +129,38 @@ describe('any archive', () => {
 
   it('with any fields is read or refused with a code', async () => {
     let read = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(entry, { maxLength: 3 }),
-        fc.option(end, { nil: {}, freq: 3 }),
-        async (all, last) => {
-          if (typeof (await outcomeOf(rawZip(all, last))) !== 'string') read++;
-        },
-      ),
-      { numRuns: tries(150, 1_500) },
+    await forAllAsync(
+      tries(150, 1_500),
+      [fc.array(entry, { maxLength: 3 }), fc.option(end, { nil: {}, freq: 3 })],
+      async (all, last) => {
+        if (typeof (await outcomeOf(rawZip(all, last))) !== 'string') read++;
+      },
     );
     expect(read).toBeGreaterThan(0);
   });
 
   it('with a piece cut out, doubled or moved is refused or says the same', async () => {
     const piece = fc.record({ from: fc.nat(), length: fc.nat(60), to: fc.nat() });
-    await fc.assert(
-      fc.asyncProperty(trees, piece, async (files, { from, length, to }) => {
-        const original = await zipOf(files, { compression: 'store' });
-        const start = from % original.length;
-        const target = to % original.length;
-        const cut = original.subarray(start, start + length);
-        const rest = join(original.subarray(0, start), original.subarray(start + length));
-        for (const changed of [
-          rest,
-          join(original.subarray(0, target), cut, original.subarray(target)),
-          join(rest.subarray(0, target), cut, rest.subarray(target)),
-        ]) {
-          const outcome = await outcomeOf(changed);
-          if (typeof outcome !== 'string') expect(new Map(outcome)).toEqual(new Map(Object.entries(files)));
-        }
-      }),
-      { numRuns: tries(50, 200) },
-    );
+    await forAllAsync(tries(50, 200), [trees, piece], async (files, { from, length, to }) => {
+      const original = await zipOf(files, { compression: 'store' });
+      const start = from % original.length;
+      const target = to % original.length;
+      const cut = original.subarray(start, start + length);
+      const rest = join(original.subarray(0, start), original.subarray(start + length));
+      for (const changed of [
+        rest,
+        join(original.subarray(0, target), cut, original.subarray(target)),
+        join(rest.subarray(0, target), cut, rest.subarray(target)),
+      ]) {
+        const outcome = await outcomeOf(changed);
+        if (typeof outcome !== 'string') expect(new Map(outcome)).toEqual(new Map(Object.entries(files)));
+      }
+    });
   });
 
   it('that is random bytes is refused', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
-        expect(typeof (await outcomeOf(bytes))).toBe('string');
-      }),
-      { numRuns: tries(50, 300) },
-    );
+    await forAllAsync(tries(50, 300), [fc.uint8Array({ maxLength: 200 })], async (bytes) => {
+      expect(typeof (await outcomeOf(bytes))).toBe('string');
+    });
   });
 });

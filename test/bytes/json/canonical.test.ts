@@ -8,6 +8,7 @@ import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { tries } from '../../support/deep.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
 import { thrownBy } from '../thrown-by.ts';
+import { forAll } from '../../support/property.ts';
 
 /** The form without the shortcut for sorted data, which the outer member that is `undefined` prevents. */
 const renderPlainly = (value: unknown): string =>
@@ -185,23 +186,17 @@ describe('for every JSON value', () => {
           .map(([name, member]) => [name, reversed(member)]),
       );
     };
-    fc.assert(
-      fc.property(jsonValues, (value) => {
-        expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [jsonValues], (value) => {
+      expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
+    });
   });
 
   it('the form reads back as the value, and the bytes are its UTF-8', () => {
-    fc.assert(
-      fc.property(jsonValues, (value) => {
-        const text = canonicalJson(value);
-        expect(canonicalJson(JSON.parse(text))).toBe(text);
-        expect(Buffer.from(canonicalBytes(value)).equals(Buffer.from(text, 'utf8'))).toBe(true);
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [jsonValues], (value) => {
+      const text = canonicalJson(value);
+      expect(canonicalJson(JSON.parse(text))).toBe(text);
+      expect(Buffer.from(canonicalBytes(value)).equals(Buffer.from(text, 'utf8'))).toBe(true);
+    });
   });
 
   it('the shortcut for sorted data gives the form that is rendered member by member', () => {
@@ -210,12 +205,9 @@ describe('for every JSON value', () => {
       sorted,
       fc.constantFrom<unknown>('\ud800', undefined, Infinity, -0, new Date(0), 1n),
     );
-    fc.assert(
-      fc.property(fc.oneof(sorted, jsonValues, broken), (value) => {
-        expect(outcomeOf(() => canonicalJson(value))).toEqual(outcomeOf(() => renderPlainly(value)));
-      }),
-      { numRuns: tries(500, 5000) },
-    );
+    forAll(tries(500, 5000), [fc.oneof(sorted, jsonValues, broken)], (value) => {
+      expect(outcomeOf(() => canonicalJson(value))).toEqual(outcomeOf(() => renderPlainly(value)));
+    });
   });
 
   it('a toJSON method of an array is not called', () => {
@@ -309,12 +301,9 @@ describe('documents that must be canonical', () => {
 
   it('have one spelling: no other bytes read as the same value', () => {
     const text = canonicalJson({ a: [1, 0.5, 'é', null], b: { c: true } });
-    fc.assert(
-      fc.property(editsOf(text), (edited) => {
-        const outcome = outcomeOf(() => parseCanonicalJson(Buffer.from(edited, 'utf8')));
-        if ('value' in outcome) expect(canonicalJson(outcome.value)).toBe(edited);
-      }),
-      { numRuns: 1000 },
-    );
+    forAll(1000, [editsOf(text)], (edited) => {
+      const outcome = outcomeOf(() => parseCanonicalJson(Buffer.from(edited, 'utf8')));
+      if ('value' in outcome) expect(canonicalJson(outcome.value)).toBe(edited);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { didYouMean, editDistance, isoTime, nearest } from '../../../src/bytes/text/wording.ts';
+import { forAll } from '../../support/property.ts';
 
 const word = fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', 'c', '-') });
 
@@ -15,36 +16,27 @@ describe('editDistance', () => {
   });
 
   it('is symmetric, zero only for equal texts, and between the difference and the maximum of the lengths', () => {
-    fc.assert(
-      fc.property(word, word, (a, b) => {
-        const distance = editDistance(a, b);
-        expect(distance).toBe(editDistance(b, a));
-        expect(distance === 0).toBe(a === b);
-        expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
-        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [word, word], (a, b) => {
+      const distance = editDistance(a, b);
+      expect(distance).toBe(editDistance(b, a));
+      expect(distance === 0).toBe(a === b);
+      expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
+      expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+    });
   });
 
   it('does not depend on what both texts begin or end with', () => {
-    fc.assert(
-      fc.property(word, word, word, (a, b, shared) => {
-        expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
-        expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [word, word, word], (a, b, shared) => {
+      expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
+      expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));
+    });
   });
 
   it('of a text and the same text after one edit is at most one', () => {
-    fc.assert(
-      fc.property(word, fc.nat(12), fc.constantFrom('a', 'x', ''), fc.nat(1), (text, at, put, drop) => {
-        const edited = text.slice(0, at) + put + text.slice(at + drop);
-        expect(editDistance(text, edited)).toBeLessThanOrEqual(1);
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [word, fc.nat(12), fc.constantFrom('a', 'x', ''), fc.nat(1)], (text, at, put, drop) => {
+      const edited = text.slice(0, at) + put + text.slice(at + drop);
+      expect(editDistance(text, edited)).toBeLessThanOrEqual(1);
+    });
   });
 });
 
@@ -52,16 +44,13 @@ describe('nearest', () => {
   const known = ['verify', 'inspect', 'part.DIGEST_MISMATCH', 'part.MISSING', '--trust'];
 
   it('finds a known name from any one letter less or more', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...known), fc.nat(30), fc.boolean(), (name, at, insert) => {
-        const place = at % name.length;
-        const given = insert
-          ? `${name.slice(0, place)}q${name.slice(place)}`
-          : name.slice(0, place) + name.slice(place + 1);
-        expect(nearest(given, known)).toContain(name);
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.constantFrom(...known), fc.nat(30), fc.boolean()], (name, at, insert) => {
+      const place = at % name.length;
+      const given = insert
+        ? `${name.slice(0, place)}q${name.slice(place)}`
+        : name.slice(0, place) + name.slice(place + 1);
+      expect(nearest(given, known)).toContain(name);
+    });
   });
 
   it('puts the name itself first, whatever its case and separators', () => {
@@ -81,14 +70,11 @@ describe('nearest', () => {
   });
 
   it('suggests only candidates, and at most as many as requested', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.nat(4), (given, most) => {
-        const names = nearest(given, known, most);
-        expect(names.length).toBeLessThanOrEqual(most);
-        for (const name of names) expect(known).toContain(name);
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.string(), fc.nat(4)], (given, most) => {
+      const names = nearest(given, known, most);
+      expect(names.length).toBeLessThanOrEqual(most);
+      for (const name of names) expect(known).toContain(name);
+    });
   });
 });
 

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { formatChecksums, parseChecksums } from '../../../src/evidence/export/checksums.ts';
+import { forAll } from '../../support/property.ts';
 
 const digest = digestOf(toUtf8('some bytes'));
 const hex = digest.slice(7);
@@ -29,13 +30,10 @@ describe('SHA256SUMS', () => {
     const path = fc
       .array(segment, { minLength: 1, maxLength: 3 })
       .map((segments) => `f/${segments.join('/')}`);
-    fc.assert(
-      fc.property(fc.uniqueArray(path, { maxLength: 8, selector: (p) => p.toUpperCase() }), (paths) => {
-        const rows = paths.map((one) => ({ path: one.normalize('NFC'), digest }));
-        expect(new Set(parseChecksums(formatChecksums(rows)))).toEqual(new Set(rows));
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.uniqueArray(path, { maxLength: 8, selector: (p) => p.toUpperCase() })], (paths) => {
+      const rows = paths.map((one) => ({ path: one.normalize('NFC'), digest }));
+      expect(new Set(parseChecksums(formatChecksums(rows)))).toEqual(new Set(rows));
+    });
   });
 
   it('passes in sha256sum itself', () => {
@@ -81,18 +79,15 @@ describe('SHA256SUMS', () => {
 
   it('gives rows or a code for any text', () => {
     const line = fc.oneof(fc.string(), fc.constantFrom(`${hex}  a`, `${hex} *b/c`, hex, '  ', '\\'));
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
-        try {
-          for (const row of parse(lines.map((one) => `${one}\n`).join('')))
-            expect(row.path).not.toMatch(/\.\.|\\/);
-        } catch (cause) {
-          expect(cause).toMatchObject({
-            code: expect.stringMatching(/^(receipt\.INVALID|encoding\.UTF8_INVALID)$/),
-          });
-        }
-      }),
-      { numRuns: 300 },
-    );
+    forAll(300, [fc.array(line, { maxLength: 5 })], (lines) => {
+      try {
+        for (const row of parse(lines.map((one) => `${one}\n`).join('')))
+          expect(row.path).not.toMatch(/\.\.|\\/);
+      } catch (cause) {
+        expect(cause).toMatchObject({
+          code: expect.stringMatching(/^(receipt\.INVALID|encoding\.UTF8_INVALID)$/),
+        });
+      }
+    });
   });
 });

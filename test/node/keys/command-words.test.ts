@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../../src/node/keys/command-signer.ts';
 import { codeOf } from '../../trust/makers.ts';
+import { forAll } from '../../support/property.ts';
 
 describe('a command line', () => {
   const lines: [string, string[]][] = [
@@ -58,16 +59,12 @@ describe('a command line', () => {
   });
 
   it('is refused or read, whatever it is, and quoting brings every text through', () => {
-    fc.assert(
-      fc.property(fc.string(), (line) => {
-        codeOf(() => commandWords(line));
-      }),
-    );
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }), (words) => {
-        const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-        expect(commandWords(['sign', ...quoted].join(' '))).toEqual(['sign', ...words]);
-      }),
-    );
+    forAll(100, [fc.string()], (line) => {
+      codeOf(() => commandWords(line));
+    });
+    forAll(100, [fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })], (words) => {
+      const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+      expect(commandWords(['sign', ...quoted].join(' '))).toEqual(['sign', ...words]);
+    });
   });
 });

@@ -25,6 +25,7 @@ import {
   refusal,
   scalarOf,
 } from '../../trust/makers.ts';
+import { forAll } from '../../support/property.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -154,16 +155,13 @@ describe('a signing key', () => {
 
   it('never ends in another kind of error, whatever is changed in a good file', () => {
     const change = fc.record({ at: fc.nat(250), text: fc.string({ maxLength: 3 }), cut: fc.nat(3) });
-    fc.assert(
-      fc.property(
-        fc.constantFrom(pem, JSON.stringify(privateJwk)),
-        change,
-        (text, { at, text: insert, cut }) => {
-          const error = refusal(() => readSigningKey(text.slice(0, at) + insert + text.slice(at + cut)));
-          if (error !== undefined) expect(error.code).toMatch(/^trust\.KEY_/);
-        },
-      ),
-      { numRuns: 300 },
+    forAll(
+      300,
+      [fc.constantFrom(pem, JSON.stringify(privateJwk)), change],
+      (text, { at, text: insert, cut }) => {
+        const error = refusal(() => readSigningKey(text.slice(0, at) + insert + text.slice(at + cut)));
+        if (error !== undefined) expect(error.code).toMatch(/^trust\.KEY_/);
+      },
     );
   });
 });

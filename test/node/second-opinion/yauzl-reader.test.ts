@@ -9,6 +9,7 @@ import { trees } from '../../zip/arbitraries.ts';
 import { end64, extraField, join, le, rawZip, type RawEntry } from '../../zip/raw-zip.ts';
 import { codeOf, contentOf, errorOf, strictAccess, zipOf } from '../../zip/support.ts';
 import { tries } from '../../support/deep.ts';
+import { forAllAsync } from '../../support/property.ts';
 
 async function seenIn(source: Uint8Array | RandomAccess): Promise<SeenEntry[]> {
   const seen: SeenEntry[] = [];
@@ -55,16 +56,13 @@ describe('yauzl and openZip', () => {
   });
 
   it('see the same in any archive that we write', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        trees,
-        fc.constantFrom('store' as const, 'deflate' as const),
-        async (files, compression) => {
-          const archive = await zipOf(files, { compression });
-          expect(await seenIn(archive)).toEqual(await strictlySeenIn(archive));
-        },
-      ),
-      { numRuns: tries(15, 60) },
+    await forAllAsync(
+      tries(15, 60),
+      [trees, fc.constantFrom('store' as const, 'deflate' as const)],
+      async (files, compression) => {
+        const archive = await zipOf(files, { compression });
+        expect(await seenIn(archive)).toEqual(await strictlySeenIn(archive));
+      },
     );
   });
 
@@ -103,12 +101,9 @@ describe('readZipWithYauzl', () => {
   });
 
   it('never fails without a code on any bytes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
-        expect(await seenIn(bytes).catch(codedOnly)).toBeUndefined();
-      }),
-      { numRuns: tries(50, 200) },
-    );
+    await forAllAsync(tries(50, 200), [fc.uint8Array({ maxLength: 200 })], async (bytes) => {
+      expect(await seenIn(bytes).catch(codedOnly)).toBeUndefined();
+    });
   });
 
   it.each<[string, Uint8Array]>([

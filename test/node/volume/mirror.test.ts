@@ -8,6 +8,7 @@ import type { MirrorTarget } from '../../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, filesOf, newFolder } from '../../mirror/make.ts';
+import { forAllAsync } from '../../support/property.ts';
 
 const open: MirrorTarget[] = [];
 afterEach(async () => {
@@ -85,16 +86,13 @@ describe('a folder as target', () => {
   it('writes exactly the appended bytes, in any pieces', async () => {
     const folder = await newFolder();
     const target = await targetIn(folder);
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), async (pieces) => {
-        const partial = await target.partial('x');
-        await partial.restart(undefined);
-        for (const piece of pieces) await partial.append(piece);
-        await partial.commit();
-        expect(Buffer.concat(pieces).equals(await readFile(join(folder, 'x')))).toBe(true);
-      }),
-      { numRuns: 15 },
-    );
+    await forAllAsync(15, [fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 })], async (pieces) => {
+      const partial = await target.partial('x');
+      await partial.restart(undefined);
+      for (const piece of pieces) await partial.append(piece);
+      await partial.commit();
+      expect(Buffer.concat(pieces).equals(await readFile(join(folder, 'x')))).toBe(true);
+    });
   });
 
   it('keeps its claim until it is cleaned', async () => {

@@ -1,9 +1,9 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
 import { renderDecisionGithub } from '../../../src/report/decision/github.ts';
 import { printable } from '../../../src/report/printable.ts';
 import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
+import { forAll } from '../../support/property.ts';
 
 type Command = { name: string; properties: Record<string, string>; data: string };
 
@@ -81,16 +81,13 @@ describe('annotations of GitHub Actions', () => {
   });
 
   it('cannot be made to run a command by any text', () => {
-    fc.assert(
-      fc.property(texts, (some) => {
-        const commands = read(withTexts(some));
-        expect(commands.map(({ name }) => name)).toEqual(['error', 'error', 'error', 'notice']);
-        for (const { properties } of commands.slice(1))
-          expect(Object.keys(properties)).toEqual(['file', 'title']);
-        expect(commands[1]?.data).toContain(printable(some.message));
-      }),
-      { numRuns: 500 },
-    );
+    forAll(500, [texts], (some) => {
+      const commands = read(withTexts(some));
+      expect(commands.map(({ name }) => name)).toEqual(['error', 'error', 'error', 'notice']);
+      for (const { properties } of commands.slice(1))
+        expect(Object.keys(properties)).toEqual(['file', 'title']);
+      expect(commands[1]?.data).toContain(printable(some.message));
+    });
   });
 
   it('are escaped as the runner unescapes them', () => {

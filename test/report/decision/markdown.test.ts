@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderDecisionMarkdown } from '../../../src/report/decision/markdown.ts';
 import { printable } from '../../../src/report/printable.ts';
 import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
+import { forAll } from '../../support/property.ts';
 
 /**
  * The code spans of a line as GFM 6.3 finds them: a run of backticks up to the next run of the same length. What is
@@ -47,12 +47,9 @@ describe('the Markdown of a decision', () => {
 
   it('holds text from outside in code spans alone, so that it is no link, mention, HTML, heading or table', () => {
     const benign = skeleton(renderDecisionMarkdown(withTexts(BENIGN)));
-    fc.assert(
-      fc.property(texts, (some) => {
-        expect(skeleton(renderDecisionMarkdown(withTexts(some)))).toBe(benign);
-      }),
-      { numRuns: 500 },
-    );
+    forAll(500, [texts], (some) => {
+      expect(skeleton(renderDecisionMarkdown(withTexts(some)))).toBe(benign);
+    });
   });
 
   it('loses nothing of the text', () => {

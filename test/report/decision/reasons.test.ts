@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
@@ -7,6 +6,7 @@ import { codeEntry } from '../../../src/codes/index.ts';
 import type { RuleState } from '../../../src/policy/decision.ts';
 import { type RuleId, RULES } from '../../../src/policy/rules/catalogue.ts';
 import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
+import { forAll } from '../../support/property.ts';
 
 // The text for people has tests of its own.
 const formats = Object.entries(decisionRenderers).filter(([format]) => format !== 'text');
@@ -115,14 +115,11 @@ describe('every format', () => {
   });
 
   it.each(formats)('%s ends with a newline and has no character that acts on a terminal', (_, render) => {
-    fc.assert(
-      fc.property(texts, (some) => {
-        const text = render(withTexts(some));
-        expect(text.endsWith('\n')).toBe(true);
-        expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/u);
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [texts], (some) => {
+      const text = render(withTexts(some));
+      expect(text.endsWith('\n')).toBe(true);
+      expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/u);
+    });
   });
 
   const LAYOUT = {

@@ -8,6 +8,7 @@ import { assertWholeOfShards, type Named } from '../../../src/report/merge/shard
 import type { ScrubReport } from '../../../src/report/merge/scrubs.ts';
 import { shardOf, type ShardFacts } from '../../../src/report/merge/shard.ts';
 import { hashOf, idOf } from '../../support/evidence.ts';
+import { forAll } from '../../support/property.ts';
 
 const failureOf = (evidenceExportId: string): ArchiveReport['failures'][number] => ({
   evidenceExportId,
@@ -61,16 +62,14 @@ function codeOf(act: () => unknown): string | undefined {
 describe('merging the mirrors of shards', () => {
   it('equals the report of one run over everything, in any order', () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 40 });
-    fc.assert(
-      fc.property(numbers, fc.integer({ min: 1, max: 9 }), fc.nat(), (all, count, turn) => {
-        const shards = inShards(all, count);
-        const turned = shards.map((_, i) => shards[(i + turn) % count]!);
-        assertWholeOfShards(named(turned));
-        const sorted = all.toSorted((a, b) => a - b);
-        expect(mergeArchives(named(turned))).toEqual({ ...archive(sorted), older: 1, left: { failed: 2 } });
-        expect(mergeArchives(named([...turned, ...shards]))).toEqual(mergeArchives(named(shards)));
-      }),
-    );
+    forAll(100, [numbers, fc.integer({ min: 1, max: 9 }), fc.nat()], (all, count, turn) => {
+      const shards = inShards(all, count);
+      const turned = shards.map((_, i) => shards[(i + turn) % count]!);
+      assertWholeOfShards(named(turned));
+      const sorted = all.toSorted((a, b) => a - b);
+      expect(mergeArchives(named(turned))).toEqual({ ...archive(sorted), older: 1, left: { failed: 2 } });
+      expect(mergeArchives(named([...turned, ...shards]))).toEqual(mergeArchives(named(shards)));
+    });
   });
 
   it('adds failures without details and exports that were not tried', () => {
@@ -100,14 +99,12 @@ const shard = (index: number, count: number, list?: string): { shard?: ShardFact
 
 describe('the shards of a whole', () => {
   it('are refused if any shard is missing', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 2, max: 30 }), fc.nat(29), (count, lost) => {
-        const all = Array.from({ length: count }, (_, index) => shard(index, count));
-        expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
-        const some = all.filter((_, index) => index !== lost % count);
-        expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
-      }),
-    );
+    forAll(100, [fc.integer({ min: 2, max: 30 }), fc.nat(29)], (count, lost) => {
+      const all = Array.from({ length: count }, (_, index) => shard(index, count));
+      expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
+      const some = all.filter((_, index) => index !== lost % count);
+      expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
+    });
   });
 
   it.each([

@@ -14,6 +14,7 @@ import {
   SIGNER,
   toolSourceReport,
 } from '../makers.ts';
+import { forAll } from '../../support/property.ts';
 
 const firstLine = (report: Report): string => renderText(report, { width: Infinity }).split('\n')[0]!;
 /** The lines under a title. */
@@ -278,13 +279,10 @@ describe('the page', () => {
   });
 
   it('is the same for the same report', () => {
-    fc.assert(
-      fc.property(fc.nat(20), fc.boolean(), (n, color) => {
-        const make = () => renderText(exportReport({ parts: parts(n) }), { color });
-        expect(make()).toBe(make());
-      }),
-      { numRuns: 20 },
-    );
+    forAll(20, [fc.nat(20), fc.boolean()], (n, color) => {
+      const make = () => renderText(exportReport({ parts: parts(n) }), { color });
+      expect(make()).toBe(make());
+    });
   });
 });
 

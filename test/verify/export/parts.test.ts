@@ -7,6 +7,7 @@ import { type BundleReport, verifyExport } from '../../../src/verify/index.ts';
 import { openZip } from '../../../src/zip/index.ts';
 import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
+import { forAll } from '../../support/property.ts';
 
 const json = (value: unknown): string => JSON.stringify(value);
 /** Few names and values, so that members are often equal. */
@@ -22,14 +23,11 @@ const anyObject = fc.dictionary(fc.constantFrom('a', 'b', '0', '__proto__'), any
 
 describe('shareMembers', () => {
   it('changes no value, and says whether the two objects are equal', () => {
-    fc.assert(
-      fc.property(anyObject, anyObject, (value, other) => {
-        const before = [json(value), json(other)];
-        expect(shareMembers(value, other)).toBe(before[0] === before[1]);
-        expect([json(value), json(other)]).toEqual(before);
-      }),
-      { numRuns: tries(2000, 20_000) },
-    );
+    forAll(tries(2000, 20_000), [anyObject, anyObject], (value, other) => {
+      const before = [json(value), json(other)];
+      expect(shareMembers(value, other)).toBe(before[0] === before[1]);
+      expect([json(value), json(other)]).toEqual(before);
+    });
   });
 
   it('replaces an equal object, and the equal members of one that differs', () => {

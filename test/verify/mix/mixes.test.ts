@@ -5,6 +5,7 @@ import { trustStore, type Signer, type TrustStore } from '../../../src/trust/ind
 import { verifyExport } from '../../../src/verify/index.ts';
 import { flipped, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
+import { forAllAsync } from '../../support/property.ts';
 
 type Files = Record<string, Uint8Array>;
 const ISSUERS = ['https://a.example', 'https://b.example'] as const;
@@ -113,19 +114,16 @@ const evidenceOf = (files: Files): Files =>
 
 describe('an export that was tampered with at random', () => {
   test('is verified only when all of its evidence is byte for byte what it was', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 4 }), async (list) => {
-        const original = exports[0];
-        const files = list.reduce(tampered, original);
-        const report = await verifyExport(memorySource(files), {
-          ...options(),
-          expect: { evidenceExportId: ids[0]! },
-        });
-        if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
-        else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
-      }),
-      { numRuns: tries(60, 400) },
-    );
+    await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
+      const original = exports[0];
+      const files = list.reduce(tampered, original);
+      const report = await verifyExport(memorySource(files), {
+        ...options(),
+        expect: { evidenceExportId: ids[0]! },
+      });
+      if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
+      else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { receiptsReportSchema } from '../../../src/verify/report.ts';
 import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../../../src/verify/index.ts';
 import { hashOf, makeExport, NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';
+import { forAllAsync } from '../../support/property.ts';
 
 const judge = (files: Files, options: VerifyReceiptsOptions = {}) =>
   verifyReceipts(memorySource(files), options);
@@ -58,50 +59,39 @@ const at = (most = LENGTH - 1) => fc.integer({ min: 0, max: most });
 describe('whatever is done to a chain', () => {
   it('one that is gone from the beginning or the middle is missing', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(at(LENGTH - 2), { minLength: 1 }), async (gone) => {
-        const left = without(files, ...gone.map((n) => written[n]!.path));
-        expect(await errorsOf(left)).toEqual(['receipt.MISSING']);
-      }),
-      { numRuns: 40 },
-    );
+    await forAllAsync(40, [fc.uniqueArray(at(LENGTH - 2), { minLength: 1 })], async (gone) => {
+      const left = without(files, ...gone.map((n) => written[n]!.path));
+      expect(await errorsOf(left)).toEqual(['receipt.MISSING']);
+    });
   });
 
   it('the newest that are gone cannot be seen, unless the caller expects one of them', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: LENGTH - 1 }), at(), async (kept, expected) => {
-        const left = without(files, ...written.slice(kept).map(({ path }) => path));
-        expect(await errorsOf(left)).toEqual([]);
-        const codes = await errorsOf(left, { expectHead: written[expected]!.digest });
-        expect(codes).toEqual(expected < kept ? [] : ['receipt.HEAD_MISMATCH']);
-      }),
-      { numRuns: 40 },
-    );
+    await forAllAsync(40, [fc.integer({ min: 1, max: LENGTH - 1 }), at()], async (kept, expected) => {
+      const left = without(files, ...written.slice(kept).map(({ path }) => path));
+      expect(await errorsOf(left)).toEqual([]);
+      const codes = await errorsOf(left, { expectHead: written[expected]!.digest });
+      expect(codes).toEqual(expected < kept ? [] : ['receipt.HEAD_MISMATCH']);
+    });
   });
 
   it('a byte that is changed in any receipt breaks it', async () => {
     const { files, written } = await makeChain(3);
-    await fc.assert(
-      fc.asyncProperty(at(2), fc.nat(), fc.integer({ min: 1, max: 255 }), async (n, offset, mask) => {
-        const { path } = written[n]!;
-        const bytes = Uint8Array.from(files[path]!);
-        bytes[offset % bytes.length]! ^= mask;
-        expect((await judge({ ...files, [path]: bytes })).verdict).toBe('broken');
-      }),
-      { numRuns: 150 },
-    );
+    await forAllAsync(150, [at(2), fc.nat(), fc.integer({ min: 1, max: 255 })], async (n, offset, mask) => {
+      const { path } = written[n]!;
+      const bytes = Uint8Array.from(files[path]!);
+      bytes[offset % bytes.length]! ^= mask;
+      expect((await judge({ ...files, [path]: bytes })).verdict).toBe('broken');
+    });
   });
 
   it('an edit under the name that it then has leaves the old one missing, the head alone excepted', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await fc.assert(
-      fc.asyncProperty(at(LENGTH - 2), async (n) => {
-        const { path } = written[n]!;
-        const changed = replaced(files, path, (receipt) => ({ ...receipt, tool: 'drillproof/other' }));
-        expect(await errorsOf(changed)).toContain('receipt.MISSING');
-      }),
-    );
+    await forAllAsync(100, [at(LENGTH - 2)], async (n) => {
+      const { path } = written[n]!;
+      const changed = replaced(files, path, (receipt) => ({ ...receipt, tool: 'drillproof/other' }));
+      expect(await errorsOf(changed)).toContain('receipt.MISSING');
+    });
     const head = written.at(-1)!;
     const changed = replaced(files, head.path, (receipt) => ({ ...receipt, tool: 'drillproof/other' }));
     expect(await errorsOf(changed)).toEqual([]);
@@ -110,25 +100,21 @@ describe('whatever is done to a chain', () => {
 
   it('two that change places contradict their names and those after them', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(at(), { minLength: 2, maxLength: 2 }), async ([a = 0, b = 1]) => {
-        const [one, two] = [written[a]!.path, written[b]!.path];
-        const codes = await errorsOf({ ...files, [one]: files[two]!, [two]: files[one]! });
-        expect(codes).toContain('receipt.NAME_MISMATCH');
-        expect(codes).toContain('receipt.LINK_MISMATCH');
-      }),
-    );
+    await forAllAsync(100, [fc.uniqueArray(at(), { minLength: 2, maxLength: 2 })], async ([a = 0, b = 1]) => {
+      const [one, two] = [written[a]!.path, written[b]!.path];
+      const codes = await errorsOf({ ...files, [one]: files[two]!, [two]: files[one]! });
+      expect(codes).toContain('receipt.NAME_MISMATCH');
+      expect(codes).toContain('receipt.LINK_MISMATCH');
+    });
   });
 
   it('a second receipt after the same one is a fork', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await fc.assert(
-      fc.asyncProperty(at(), async (n) => {
-        const forked = { ...files };
-        putReceipt(forked, files[written[n]!.path], (receipt) => ({ ...receipt, tool: 'drillproof/fork' }));
-        expect(await errorsOf(forked)).toEqual(['receipt.FORKED']);
-      }),
-    );
+    await forAllAsync(100, [at()], async (n) => {
+      const forked = { ...files };
+      putReceipt(forked, files[written[n]!.path], (receipt) => ({ ...receipt, tool: 'drillproof/fork' }));
+      expect(await errorsOf(forked)).toEqual(['receipt.FORKED']);
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
 import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
 import { targetIn } from '../../../../src/cli/shared/options/values.ts';
+import { forAll } from '../../../support/property.ts';
 
 const target = targetIn(['text', 'json']);
 
@@ -31,12 +32,9 @@ describe('a time', () => {
   });
 
   it('reads back whatever toISOString writes', () => {
-    fc.assert(
-      fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
-        expect(time(date.toISOString())).toBe(date.getTime());
-      }),
-      { numRuns: 100 },
-    );
+    forAll(100, [fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })], (date) => {
+      expect(time(date.toISOString())).toBe(date.getTime());
+    });
   });
 });
 
