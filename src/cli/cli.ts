@@ -20,9 +20,7 @@ export type Output = {
 export type Cli = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** The result of the command. */
   readonly stdout: Output;
-  /** Messages for people. */
   readonly stderr: Output;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
@@ -52,13 +50,11 @@ export const writeFolded = (output: Output, text: string): Promise<void> =>
 /** The width of a terminal; elsewhere lines are not folded, so that programs find what they search for. */
 const widthOf = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
 
-/** How a report is rendered for an output. */
 export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; readonly width: number } => ({
   color: wantsColour(cli, output),
   width: widthOf(output),
 });
 
-/** Whether messages for people go to stderr. */
 export const talks = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */

@@ -8,7 +8,6 @@ type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
   readonly rows?: number;
 };
 
-/** The world of this process: its streams, environment, clock and signals. */
 export function processCli(signal: AbortSignal): Cli {
   return {
     env: process.env,

@@ -73,7 +73,6 @@ function pathIn(value: unknown): string | undefined {
   return isSpec && typeof value.file === 'string' ? value.file : undefined;
 }
 
-/** Gives a command its arguments, options, examples and action. */
 type Define = (command: Command, cli: Cli) => void;
 
 type CommandRow = {

@@ -35,7 +35,6 @@ export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;
 } & How;
-/** Where a page begins, and how many items it has at most. */
 type Place = { readonly limit: number; readonly cursor?: string };
 type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | undefined };
 

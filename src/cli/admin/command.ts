@@ -24,7 +24,6 @@ The file has the form of docs/schemas/import.v1.schema.json. Organization and
 project of each resource must exist. Importing the same file again changes
 nothing.`;
 
-/** `admin import` */
 export function defineImport(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
@@ -48,7 +47,6 @@ export function defineImport(command: Command, cli: Cli): void {
   }).addHelpText('after', IMPORT_HELP);
 }
 
-/** `admin operation cancel` */
 export function defineCancel(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Cancel queued work; running work is asked to stop.')
@@ -109,7 +107,6 @@ export function defineAdminCommand(command: Command, cli: Cli): void {
   });
 }
 
-/** What becomes of evidence that was taken in. */
 function defineEvidence(command: Command, cli: Cli): Command[] {
   const exported = command.command('export').summary('exports').description('Generate exports.');
   defineExportCreate(exported.command('create').summary('request an export of stored evidence'), cli);

@@ -13,7 +13,6 @@ import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 
-/** `admin migrate` */
 export function defineMigrate(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
@@ -60,7 +59,6 @@ The rows of PostgreSQL are copied with its own tool:
 
   pg_dump --format=custom --file=store.dump "$DATABASE_URL"`;
 
-/** `admin backup` */
 export function defineBackup(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
@@ -97,7 +95,6 @@ const CHECK_HELP = `
 It exits with 1 when a blob is missing or damaged, and with 3 when one could not
 be read.`;
 
-/** `admin check` */
 export function defineCheck(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(

@@ -31,7 +31,6 @@ type CreateOptions = DataOptions &
 const nowOption = (command: Command): Command =>
   command.option('--now', 'do the queued work of exports and deletions here, before the command ends');
 
-/** The operation as it is after the work, when that was asked for. */
 async function settled(
   { admin, store }: { readonly admin: Admin; readonly store: Store },
   { organizationId, operationId }: OperationResource,
@@ -60,7 +59,6 @@ function scopeOf({ scope, project }: CreateOptions): ExportScope {
   );
 }
 
-/** `admin export create` */
 export function defineExportCreate(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Request an export of stored evidence. Queued work selects, verifies and lists it.')
@@ -113,7 +111,6 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
   if (operation.state === 'failed') cli.exitCode = EXIT.unchecked;
 }
 
-/** `admin delete bundle` */
 export function defineDeleteBundle(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Delete the bytes of a bundle, in every export. Its metadata stays readable.')
@@ -135,7 +132,6 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
   });
 }
 
-/** `admin delete export` */
 export function defineDeleteExport(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Delete an export: its lists and documents. Its resource, and what it listed, stay.')
@@ -167,7 +163,6 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
   });
 }
 
-/** `admin sweep` */
 export function defineSweep(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(

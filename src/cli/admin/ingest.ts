@@ -26,7 +26,6 @@ async function withFile<T>(path: string, work: (file: OpenFile) => Promise<T>): 
 
 const news = (created: boolean): string => (created ? 'stored' : 'unchanged');
 
-/** `admin ingest bundle` */
 export function defineBundle(command: Command, cli: Cli): void {
   projectOption(command)
     .description(
@@ -56,7 +55,6 @@ Each local report must be stored or described: store it first with
 "drillproof admin ingest local-report", or give its uploader's claims with
 --report-metadata.`;
 
-/** `admin ingest export` */
 export function defineExport(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Store an export with all its parts and local reports, to be served and mirrored.')
@@ -96,7 +94,6 @@ export function defineExport(command: Command, cli: Cli): void {
   }).addHelpText('after', EXPORT_HELP);
 }
 
-/** `admin ingest build` */
 export function defineBuild(command: Command, cli: Cli): void {
   projectOption(command)
     .description('Store a build archive, so that the source of its tools can be read.')
@@ -136,7 +133,6 @@ META.json contains the unchecked claims of the uploader:
     }
   }`;
 
-/** `admin ingest local-report` */
 export function defineLocalReport(command: Command, cli: Cli): void {
   projectOption(command)
     .description("Store the archive of a local report with its uploader's claims.")

@@ -20,7 +20,6 @@ type TokenOptions = DataOptions & {
 
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
 
-/** `admin org create` */
 export function defineOrganization(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Create an organization, and the folder of the control plane if it is absent.')
@@ -40,7 +39,6 @@ export function defineOrganization(command: Command, cli: Cli): void {
   examples(command, { 'a first organization': 'drillproof admin org create --name Acme' });
 }
 
-/** `admin org entitle` */
 export function defineEntitlement(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Limit how far the sessions of an organization may be extended.')
@@ -67,7 +65,6 @@ export function defineEntitlement(command: Command, cli: Cli): void {
   });
 }
 
-/** `admin project create` */
 export function defineProject(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Create a project of an organization.')
@@ -89,7 +86,6 @@ export function defineProject(command: Command, cli: Cli): void {
   });
 }
 
-/** `admin token create` */
 export function defineTokenCreate(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Create a token. It is shown only once; the control plane stores its hash.')
@@ -149,7 +145,6 @@ const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
     ['note', 'the token is not shown again'],
   ]);
 
-/** `admin token list` */
 export function defineTokenList(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('List the tokens of an organization: what each may do, never the token itself.')
@@ -182,7 +177,6 @@ function stateOf(
   return `${row.expiresAtMs <= nowMs ? 'expired' : 'live until'} ${isoTime(row.expiresAtMs)}`;
 }
 
-/** `admin token revoke` */
 export function defineTokenRevoke(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Revoke a token; its next request is refused.')

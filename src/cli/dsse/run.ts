@@ -81,10 +81,8 @@ export async function verifyEnvelopeFile(cli: Cli, path: string, options: Verify
 
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 
-/** The subject of an envelope, a bundle or the list of an export: the bytes of its manifest. */
 type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
 
-/** Reads the manifest of a part or an export, or a manifest file, without verifying it. */
 async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
   if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
   return withEvidence(cli, path, async (evidence) => {

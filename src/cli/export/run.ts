@@ -63,7 +63,6 @@ async function readPart(path: string): Promise<PartFacts> {
   }
 }
 
-/** The parts and local reports of an export, and their project if they have only one. */
 type Contents = Pick<ExportInput, 'parts' | 'localReports'> & { readonly onlyProject: string | undefined };
 
 function describeExport(
@@ -130,14 +129,12 @@ function textOf({ manifest, manifestDigest, attestation }: PackedExport, path: s
   ]);
 }
 
-/** A file of an export to be written: its place in the tree, and its bytes, which are read once. */
 type ExportFile = {
   readonly path: string;
   readonly bytes: number;
   readonly open: () => AsyncIterable<Uint8Array>;
 };
 
-/** Documents first, then parts and local reports, in the order in which the manifest lists them. */
 export function exportFiles(
   packed: PackedExport,
   filesByDigest: ReadonlyMap<string, string>,
@@ -181,7 +178,6 @@ export async function writeExportFolder(folder: string, files: readonly ExportFi
   });
 }
 
-/** Writes an export as one ZIP. */
 export async function writeExportZip(
   cli: Cli,
   path: string,

@@ -47,7 +47,6 @@ export function defineGateCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-/** What the command line says, parsed. */
 export type GateOptions = EvidenceOptions &
   PolicyOptions &
   RemoteOptions &

@@ -23,7 +23,6 @@ import type { GateOptions } from './command.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 
-/** Evaluates all named evidence under the policy, writes the decision, and sets the exit code to its answer. */
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
   const { vsa } = options;
   const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);

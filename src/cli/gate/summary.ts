@@ -13,7 +13,6 @@ import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
-/** The options of a signed summary. */
 export type SummaryOptions = SummarySigningOptions & {
   readonly vsa?: string;
   readonly verifierId?: string;
@@ -33,7 +32,6 @@ export const summaryOptions = (command: Command): Command =>
       `${WITH}resource that the summary is about (default: made of the digests of the inputs)`,
     );
 
-/** Signs decisions as summaries into one file. */
 export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
 type Setting = {

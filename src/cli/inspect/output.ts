@@ -5,7 +5,6 @@ import type { ExportDocuments, PartDocuments } from '../shared/input/evidence.ts
 import { facts, table } from '../shared/output/product.ts';
 import type { SignatureFiles } from './signature-files.ts';
 
-/** What a command prints: the members of its JSON, or the text. */
 type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
 export function describeExport(documents: ExportDocuments): Described {

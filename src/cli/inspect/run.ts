@@ -20,13 +20,11 @@ import type { InspectOptions } from './command.ts';
 import { describeExport, describePart, formatSignatureFiles } from './output.ts';
 import { writeSignatureFiles } from './signature-files.ts';
 
-/** What is shown, or whose signature is written. */
 type Subject = { readonly id: string; readonly manifestCommand?: string } & (
   | { readonly kind: 'part'; readonly documents: PartDocuments }
   | { readonly kind: 'export'; readonly documents: ExportDocuments }
 );
 
-/** Shows the contents of evidence, or writes a signature of it as files. */
 export function inspect(cli: Cli, path: string, options: InspectOptions): Promise<void> {
   const { out, exportSignature = false } = options;
   if (out !== undefined && !exportSignature)

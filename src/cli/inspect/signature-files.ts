@@ -8,13 +8,11 @@ import { shellWord } from '../../report/index.ts';
 import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
 
-/** A signature as files that any tool can verify. */
 export type SignatureFiles = {
   readonly statementPath: string;
   readonly signaturePath: string;
   /** Absent if the caller gave no key: evidence never supplies its own. */
   readonly keyPath?: string;
-  /** The openssl command that verifies them. */
   readonly command: string;
 };
 

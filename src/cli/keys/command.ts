@@ -40,7 +40,6 @@ function defineGenerate(command: Command, cli: Cli): void {
 /** A moment, or `none` to take a limit away. */
 export type Moment = number | 'none';
 
-/** What the command line says of what a key is trusted for. */
 type KeyOptions<M = Moment> = {
   readonly notBefore?: M;
   readonly notAfter?: M;
@@ -186,10 +185,8 @@ const whichKey = (command: Command): Command =>
     .requiredOption('--trust <file>', 'trust store to change')
     .option('--issuer <name>', 'issuer of the key, if several have a key of that name');
 
-/** How much of the evidence a rehearsal reads. */
 const PLAN_DEPTHS = ['attestations', 'full'] as const;
 
-/** What the command line says, parsed. */
 export type PlanOptions = TrustOptions & {
   readonly retire: string;
   readonly issuer?: string;

@@ -41,7 +41,6 @@ const day = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', ''
 const scope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
   projects.length + organizations.length === 0 ? undefined : [...organizations, ...projects].join(', ');
 
-/** The effect on each signature at a path, or why the path could not be opened. */
 export type PlanResult = { readonly path: string } & (
   | { readonly effects: readonly TrustEffect[] }
   | { readonly failure: Failure }
@@ -55,7 +54,6 @@ export type Plan = {
   readonly depth: PlanOptions['depth'];
   readonly before: TrustStore;
   readonly after: TrustStore;
-  /** Keys that would be trusted in its place. */
   readonly replacements: readonly TrustedKey[];
   /** Other names under which the same key stays trusted. */
   readonly aliases: readonly TrustedKey[];

@@ -28,7 +28,6 @@ import type { PlanOptions } from './command.ts';
 import { exitOfPlan, formatPlan, type Plan, planProduct, type PlanResult } from './output.ts';
 import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
 
-/** Verifies everything under both trust stores, writes the differences, and sets the exit code. */
 export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
   const before = await requireTrust(cli, options);
   const key = findKey(before, options.retire, options.issuer);
@@ -79,7 +78,6 @@ export type How = {
   readonly jobs: number;
 };
 
-/** Verifies what is at a path under both trust stores. A path that cannot be opened does not hide the others. */
 async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
   try {
     return await withEvidence(cli, path, async (evidence) => {
@@ -94,7 +92,6 @@ async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
   }
 }
 
-/** Evidence, and the trust store to apply to it. */
 type Subject = { readonly path: string; readonly evidence: OpenEvidence; readonly trust: TrustStore };
 type ReadStandings = (cli: Cli, subject: Subject, how: How) => Promise<readonly SignatureStanding[]>;
 

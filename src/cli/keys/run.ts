@@ -113,7 +113,6 @@ function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
 type Added = {
   readonly store: TrustStore;
   readonly added: readonly TrustedKey[];
-  /** Keys that were not added. */
   readonly alreadyTrusted: number;
 };
 
@@ -251,7 +250,6 @@ function differences(before: TrustedKey, after: TrustedKey): readonly Change[] {
     .filter(([, was, is]) => was !== is);
 }
 
-/** What can be changed of a key, in words. */
 const describeKey = (key: TrustedKey): Readonly<Record<string, string>> => ({
   'not before': atOrNone(key.notBeforeMs),
   'not after': atOrNone(key.notAfterMs),

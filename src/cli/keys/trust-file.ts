@@ -93,7 +93,6 @@ export function findKey(store: TrustStore, name: string, issuer: string | undefi
   throw usageError(several, 'Say which with the whole key id and --issuer NAME.');
 }
 
-/** Other names under which the trust store holds the same key. */
 export const aliasesOf = (store: TrustStore, key: TrustedKey): readonly TrustedKey[] =>
   store.keys.filter((other) => other !== key && Buffer.compare(other.point, key.point) === 0);
 

@@ -124,7 +124,6 @@ async function mirror(
   }
 }
 
-/** Where an export comes from: a control plane, or a second mirror of one export. */
 type Origin = { close?(): Promise<void> } & (
   | { readonly client: MirrorClient; readonly exportRef: ExportRef }
   | { readonly client: Client; readonly project: string; readonly exportRef?: undefined }
@@ -175,7 +174,6 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
   });
 }
 
-/** Writes how the run ended as its last event. */
 async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -186,7 +184,6 @@ async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<vo
   events.close(totals);
 }
 
-/** One export that is mirrored or checked by itself. */
 type Single = {
   readonly exportRef: ExportRef;
   readonly how: MirrorOptions;

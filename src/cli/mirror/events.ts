@@ -8,12 +8,9 @@ import { failureOf } from '../shared/output/failure.ts';
 import type { MirrorEventBody } from './event-schema.ts';
 import { MirrorTally } from './progress.ts';
 
-/** Writes the events of a mirror for programs. */
 export type MirrorEvents = {
   readonly tell: (body: MirrorEventBody) => void;
-  /** Tells the events of one export, and hands them on. */
   readonly follow: (evidenceExportId: string, next: OnProgress) => OnProgress;
-  /** Before a page of the list of exports is asked for again. */
   readonly listRetry: (error: unknown, delayMs: number) => void;
   readonly exportEnded: (evidenceExportId: string, tally: MirrorTally, error?: unknown) => void;
   readonly close: (totals: MirrorTally, error?: unknown) => void;

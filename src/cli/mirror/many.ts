@@ -35,7 +35,6 @@ import { archiveReport, type Aside, formatFailure, transferOf, writeArchive } fr
 import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
 import type { SinkOptions } from './setting.ts';
 
-/** Which exports are meant. */
 type ManyOptions = QueueOptions &
   SinkOptions & {
     readonly shard?: Shard;
@@ -47,14 +46,11 @@ type ManyOptions = QueueOptions &
     readonly concurrency: number;
     readonly wait?: number;
     readonly withoutLocalReports?: boolean;
-    /** Only check what is present. */
     readonly check?: boolean;
   };
 
-/** The exports to mirror, and those that were set aside. */
 type Asked = Aside & { readonly wishes: readonly Wish[] };
 
-/** Mirrors an export, shows its progress, and counts what was done. */
 type WatchedEach = (wish: Wish) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** The settings that machines must have in common to share a run. */
@@ -113,17 +109,14 @@ function doneOf({ id, output }: JobResult & { readonly id: string }) {
 
 type OnRetry = (retry: Retry) => void;
 
-/** The events for programs, and the totals of all exports. */
 export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
 
-/** Mirrors one export into its place. */
 export type MirrorEach = (
   wish: Wish,
   to: string,
   onProgress: OnProgress,
 ) => Promise<{ readonly manifestDigest: string }>;
 
-/** The source of the exports, how each is mirrored and reported, and what ends all of them. */
 type How = {
   readonly client: Client;
   readonly watch: MirrorWatch;
@@ -188,7 +181,6 @@ async function mirrorShared(
   return runReport(run, results, asked);
 }
 
-/** Shows and reports the events of each export, and adds them up. */
 function watchEach(
   cli: Cli,
   to: string,
@@ -240,7 +232,6 @@ function nothingFound({ older = 0 }: Asked, { since }: ManyOptions): DrillproofE
   return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 
-/** Reports that a page of the list of exports is requested again. */
 const listRetry =
   (progress: Progress, events: MirrorEvents): OnRetry =>
   ({ error, delayMs }) => {

@@ -84,7 +84,6 @@ const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
   unreadable: EXIT.unchecked,
 };
 
-/** Tells what a look at a mirror found, and sets the exit code by it. */
 export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Promise<void> {
   cli.exitCode = EXITS[check.outcome];
   await writeProduct(cli, { ...check }, checkText(check, to));
@@ -123,7 +122,6 @@ function checkText(check: MirrorCheck, to: string): string {
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
 }
 
-/** The exports that were not selected, and the share of this process. */
 export type Aside = {
   readonly left?: ReadonlyMap<string, number>;
   readonly older?: number;
@@ -164,7 +162,6 @@ export function archiveReport(
   };
 }
 
-/** What was moved, for programs. */
 export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['transfer']> {
   const { files, states, bytes, moved, retries, transferMs } = totals;
   return { files, ...states, bytes, transferredBytes: moved, retries, transferMs };
@@ -173,7 +170,6 @@ export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['tran
 const failureRow = ({ evidenceExportId, error }: ExportFailure): Failure =>
   formatFailure(evidenceExportId, error);
 
-/** Why an export is not here, and which of its files. */
 export const formatFailure = (
   evidenceExportId: string,
   { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
@@ -185,7 +181,6 @@ export const formatFailure = (
   files: filesOf(details),
 });
 
-/** Writes the results of many exports, and sets the exit code to the worst. */
 export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<void> {
   cli.exitCode = cli.signal.aborted ? EXIT.interrupted : exitOfArchive(report);
   await writeProduct(cli, report, archiveText(report));
@@ -197,7 +192,6 @@ function exitOfArchive({ exports, codes, shard }: ArchiveReport): ExitCode {
   return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 }
 
-/** For people: the totals first, then the failures and what to do about them. */
 function archiveText(report: ArchiveReport): string {
   const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
   const states = Object.entries(left);

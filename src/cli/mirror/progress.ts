@@ -44,7 +44,6 @@ export class MirrorTally {
     return Math.max(0, this.endedAtMs - this.beganAtMs);
   }
 
-  /** Adds what another mirror did. */
   add(other: MirrorTally): void {
     this.files += other.files;
     this.totalBytes += other.totalBytes;
@@ -104,7 +103,6 @@ export const FILE_STATES = ['fetched', 'resumed', 'linked', 'kept'] as const;
 /** Failed files of one mirror that are reported at once: without a server, all of them fail. */
 const MAX_FAILED = 10;
 
-/** Shows the events of one mirror, which are counted in `tally`. */
 export function followMirror(progress: Progress, tally: MirrorTally, now: () => number): OnProgress {
   const look = followLook(progress);
   const note = noteTeller(progress);
@@ -118,7 +116,6 @@ export function followMirror(progress: Progress, tally: MirrorTally, now: () => 
   };
 }
 
-/** Shows how far the look at what is here is. */
 export function followLook(progress: Progress): OnProgress {
   let state = { done: 0, of: 0, bytes: 0, totalBytes: 0 };
   return (event) => {
@@ -132,7 +129,6 @@ export function followLook(progress: Progress): OnProgress {
   };
 }
 
-/** Shows the progress of many mirrors at once. */
 export class ManyMirrors {
   private readonly progress: Progress;
   private readonly of: number;
@@ -141,7 +137,6 @@ export class ManyMirrors {
   private readonly running = new Map<string, MirrorTally>();
   private done = 0;
 
-  /** `totals` takes up what each of them comes to. */
   constructor(progress: Progress, of: number, totals: MirrorTally, now: () => number) {
     this.progress = progress;
     this.of = of;
@@ -175,7 +170,6 @@ export class ManyMirrors {
   }
 }
 
-/** The lasting notes of one mirror: retries, waits and failures. */
 function noteTeller(progress: Progress, of = ''): OnProgress {
   let failed = 0;
   return (event) => {

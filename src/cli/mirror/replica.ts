@@ -17,7 +17,6 @@ import type { Cli } from '../cli.ts';
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */
 type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
 
-/** A second mirror, or an archive of them. */
 type Replicas = {
   /** The mirror of that name in the archive, or the only one. @throws DrillproofError `scrub.REPLICA_UNREADABLE` */
   open(name: string | undefined): Promise<Replica>;

@@ -27,7 +27,6 @@ import { ownVersion } from '../shared/output/version.ts';
 const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
-/** What the command line says, parsed. */
 export type MirrorCommandOptions = RemoteOptions &
   SinkOptions &
   QueueOptions & {
@@ -73,7 +72,6 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
 /** The name of this program in receipts and events. */
 export const toolName = async (): Promise<string> => `drillproof/${await ownVersion()}`;
 
-/** What the mirror shares with others on this machine. */
 async function openShared(
   cli: Cli,
   { store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
@@ -122,16 +120,13 @@ export function refuseWriting(options: MirrorCommandOptions): void {
     throw usageError(`${given} is for writing, and --check writes nothing`, 'Omit one of them.');
 }
 
-/** How the storage retains what is written to it. */
 export type SinkOptions = {
   readonly s3RetainUntil?: number;
   readonly s3LockMode?: 'governance' | 'compliance';
   readonly s3LegalHold?: boolean;
-  /** As the payload of a BagIt bag. */
   readonly bagit?: boolean;
 };
 
-/** The options of a command that writes to an archive. */
 export function sinkOptions(command: Command): Command {
   return command
     .option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/')

@@ -32,7 +32,6 @@ import { writeProduct } from '../shared/output/product.ts';
 import { readVerifyOptions, verifyPath } from '../verify/run.ts';
 import { isPolicyAddress, readPinnedPolicy, readPolicyAddress, resolveAddress } from './source.ts';
 
-/** The paths of extended policies in a text that may be broken. */
 const PARENT = /\bpath["']?\s*:\s*["']?([^"'\n,}]+)/g;
 
 /** The policy of a file with everything that it extends (default: the default policy). */
@@ -97,7 +96,6 @@ export function defineTest(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-/** What all cases of one file have in common. */
 type Trial = {
   readonly file: string;
   readonly folder: string;
@@ -146,7 +144,6 @@ function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
 
 const storedSchema = z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]);
 
-/** A JSON report of verify; `undefined` for other files. */
 async function storedReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
   const stats = await stat(path).catch(() => undefined); // opening it as evidence reports the error
   if (stats?.isFile() !== true || !path.endsWith('.json')) return undefined;

@@ -38,7 +38,6 @@ export async function readPolicyAddress(cli: Cli, address: string, caFile?: stri
   return { path: address, bytes };
 }
 
-/** The place of a path relative to the policy at an address. */
 export function resolveAddress(from: string, path: string): string {
   const [, revision, file] = /^git:([^:]*):([^]*)$/i.exec(from) ?? [];
   if (revision === undefined || file === undefined) return new URL(path, from).href;

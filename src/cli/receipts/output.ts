@@ -51,7 +51,6 @@ function totals(reports: readonly ReceiptsReport[]): string {
   return `${counted(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
 }
 
-/** The receipts of every mirror, oldest first, as they lie there. */
 export const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
   mirrors
     .map(({ path, report }) => {

@@ -9,12 +9,10 @@ import type { Cli } from '../cli.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
 
-/** The receipts of one mirror, and where it lies. */
 export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 
 export type ReceiptsOptions = { readonly expectHead?: Digest };
 
-/** How each chain is verified. */
 type How = Parameters<typeof verifyReceipts>[1];
 
 /**

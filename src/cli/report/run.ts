@@ -45,7 +45,6 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
   await writeMerged(cli, distinct(reports));
 }
 
-/** Removes reports that are given twice. */
 function distinct(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
   const byText = new Map(reports.map((one) => [stableJson(one.report), one]));
   return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);

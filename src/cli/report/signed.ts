@@ -34,7 +34,6 @@ export type HistoryOptions = TrustedOptions & {
 
 const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
 
-/** Verifies a chain of signed reports, writes the result, and sets the exit code by it. */
 export async function verifyChain(
   cli: Cli,
   names: readonly string[],

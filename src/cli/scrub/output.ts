@@ -21,12 +21,10 @@ const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
   unreadable: EXIT.unchecked,
 };
 
-/** What a scrub found, and of which share or by which machines. */
 export type ScrubProduct = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome'>;
 
 type Writing = { readonly outputs?: Outputs<ReportFormat>; readonly sign?: SignText };
 
-/** Writes what a scrub found, faults last, and sets the exit code by it. */
 export async function writeScrub(
   cli: Cli,
   totals: ScrubProduct,
@@ -79,14 +77,12 @@ const whatOf = ({ found, repair }: TalliedFault): string =>
 const whyOf = ({ message, repair }: TalliedFault): string =>
   typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
 
-/** A fault, with the mirror that it is in. */
 type TalliedFault = ScrubReport['faults'][number];
 
 const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
 /** Faults that are listed, so that the memory of a run is bounded. */
 const MAX_FAULTS = 10_000;
 
-/** What the scrubs of all mirrors found, added up. */
 type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'shard' | 'run'>;
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 

@@ -36,7 +36,6 @@ import { type FormatOptions, planOutputs } from '../shared/output/targets.ts';
 import { loadSecondOpinion } from '../verify/run.ts';
 import { createTally, type ScrubProduct, writeScrub } from './output.ts';
 
-/** What the command line says, parsed. */
 export type ScrubCommandOptions = TrustOptions & {
   readonly for?: number;
   readonly olderThan?: number;
@@ -52,7 +51,6 @@ export type ScrubCommandOptions = TrustOptions & {
   FormatOptions<ReportFormat> &
   QueueOptions;
 
-/** Scrubs an archive, reports what was found, and sets the exit code by it. */
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
   const { journal, jobs, shard } = options;
   const outputs = await planOutputs(cli, options);
@@ -77,7 +75,6 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
   }
 }
 
-/** What this process is to scrub, and how. */
 type ScrubWork = {
   readonly place: string;
   readonly mirrors: readonly string[];
@@ -104,7 +101,6 @@ const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Prom
 type AddScrub = (result: MirrorScrub) => void;
 type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
 
-/** Scrubs some mirrors, repairs them if asked to, and reports the result of each. */
 function createScrubber(
   { mirrors: all, archive, how, repairs }: ScrubWork,
   { project }: ScrubCommandOptions,
@@ -169,7 +165,6 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
   };
 }
 
-/** Where the bytes of damaged files come from. */
 type Repairs = {
   /** The source of one mirror of the archive, by its name there. */
   clientFor(name: string): Promise<MirrorClient>;

@@ -13,7 +13,6 @@ const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
 const MAX_FAILURES = 50;
 const HEADING = ['kind', 'cases', 'ways', 'passed', 'failed', 'unsupported', 'not run'];
 
-/** Writes the report, and sets the exit code by its verdict. */
 export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<void> {
   cli.exitCode = EXITS[report.verdict];
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : textOf(report));

@@ -45,7 +45,6 @@ type Row = { readonly kind: string; readonly one: SelftestCase };
 const rowsOf = (files: readonly VectorFile[]): Row[] =>
   files.flatMap(({ kind, cases }) => cases.map((one) => ({ kind, one })));
 
-/** Runs the vectors against this program, or against the command of `--exec`. */
 export async function selftest(cli: Cli, options: SelftestOptions): Promise<void> {
   const rows = rowsOf(await readVectors(cli, options));
   const report =

@@ -47,7 +47,6 @@ export const settings: readonly Setting[] = [
 export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
   `DRILLPROOF_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** The default in the unit of the option. */
 export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] / SCALE[unit];
 
 // Only requests may be cut at once; a server with none of the others could not serve.

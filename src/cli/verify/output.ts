@@ -106,7 +106,6 @@ const nested = (value: unknown, indent: number): string =>
     .trimEnd()
     .replaceAll('\n', `\n${' '.repeat(indent)}`);
 
-/** Takes results as they come. */
 type ResultWriter = {
   add(result: Result): Promise<void>;
   /** Completes every rendering, and sets the exit code to the worst result. Files appear only now. */

@@ -37,10 +37,8 @@ import { describeRun } from '../shared/output/version.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
 import { type Result, writeResults } from './output.ts';
 
-/** How evidence is verified, by the options that commands share. */
 type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
 
-/** What the command line says, parsed. */
 export type VerifyCommandOptions = VerifyingOptions &
   Requirements &
   ReportSigningOptions &
@@ -49,7 +47,6 @@ export type VerifyCommandOptions = VerifyingOptions &
     readonly shard?: Shard;
   };
 
-/** How every path is verified; envelopes are about one of them alone. */
 export type VerifyHow = VerifyOptions & {
   readonly asOfMs: number;
   readonly trust?: TrustStore;
@@ -95,7 +92,6 @@ export async function verify(
   if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
 }
 
-/** All paths that are named, those of the shard, and how they are verified. */
 async function readSettings(cli: Cli, named: readonly string[], options: VerifyCommandOptions) {
   const all = await pathsOf(cli, named, options);
   const paths = inShard(all, shardName, options.shard);
@@ -151,7 +147,6 @@ function finishResult(
   return { ...verified, report, exit: report.run.exitCode };
 }
 
-/** Reads what the options say about how to verify. */
 export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifyHow> {
   const { dsse, secondOpinion = false } = options;
   return {

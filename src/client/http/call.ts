@@ -11,7 +11,6 @@ import { buildRequest } from './request.ts';
 import { ControlError, HttpStatusError, mayPass } from './errors.ts';
 
 export type RetryFacts = {
-  /** Repetitions already made. */
   readonly retries: number;
   /** Whether repeating has no second effect: a safe method, or an unsafe one that carries its idempotency key. */
   readonly repeatable: boolean;
@@ -77,7 +76,6 @@ export function createBackOff(settings: Settings, repeatable = true): BackOff {
   };
 }
 
-/** One logical call: what every attempt of it needs. */
 type Call = {
   readonly request: WireRequest;
   readonly settings: Settings;
@@ -85,7 +83,6 @@ type Call = {
   readonly scope: Scope;
 };
 
-/** One logical call of an operation that answers with JSON. */
 export async function callJson(
   row: Operation,
   input: object,

@@ -48,7 +48,6 @@ export function awaitWithin<T>(work: Promise<T>, ms: number, signal: AbortSignal
   });
 }
 
-/** The default `Sleep`. */
 export const sleepFor: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {
     const end = (): void => {

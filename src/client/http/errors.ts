@@ -79,7 +79,6 @@ export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof ControlError || error instanceof HttpStatusError ? error.status : undefined;
 }
 
-/** Where an attempt was when it failed. */
 export type Phase = 'headers' | 'body';
 type Known = { readonly why: string; readonly code?: Code; readonly passes: boolean };
 

@@ -5,7 +5,6 @@ import { DrillproofError } from '../../errors.ts';
 import type { WireRequest } from './exchange.ts';
 import type { Settings } from '../options.ts';
 
-/** A rule of the operation that the input breaks: a JSON pointer into the input, and what the rule wants. */
 type RequestIssue = { readonly path: string; readonly message: string };
 
 type Fields = { readonly [name: string]: unknown };

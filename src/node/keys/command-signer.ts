@@ -97,7 +97,6 @@ export type CommandSignerOptions = {
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** A signature has up to 72 bytes and a key file a few hundred; valid output is never longer. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Passes the request to the command: `sign` or `public-key`. */
 const REQUEST = 'DRILLPROOF_SIGNER';
 
 /**

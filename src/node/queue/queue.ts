@@ -16,11 +16,9 @@ export type QueueItem = { readonly key: string; readonly data: Readonly<Record<s
 /** A job that this process has claimed. */
 export type TakenJob = { readonly id: string; readonly data: Readonly<Record<string, string>> };
 
-/** The state and result of a job. */
 export type JobResult = {
   readonly data: Readonly<Record<string, string>>;
   readonly state: 'waiting' | 'active' | 'done' | 'failed' | 'cancelled';
-  /** The output of the worker. */
   readonly output: unknown;
   readonly finishedAtMs?: number;
 };
@@ -43,7 +41,6 @@ export type QueueOptions = {
   readonly load?: LoadEngine;
 };
 
-/** The number of jobs in each state. */
 export type JobCounts = Readonly<Record<JobResult['state'], number>>;
 
 /** Jobs that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */

@@ -10,7 +10,6 @@ export type WorkOptions = {
   readonly signal: AbortSignal;
   /** Aborted here if the worker cannot continue, so that its active jobs end too. */
   readonly stop: AbortController;
-  /** The name of the worker in results. */
   readonly worker: string;
   /** The interval of requests while others have all jobs; default a second. */
   readonly idleMs?: number;

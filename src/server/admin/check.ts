@@ -58,7 +58,6 @@ async function sumOf(
   return { of, totalBytes };
 }
 
-/** The fault of a blob that a row names. An unreadable blob is reported, and the check continues. */
 async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {
   try {
     const state = await blobs.verify(blob);

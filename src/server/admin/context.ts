@@ -6,10 +6,8 @@ import { holdBlobs } from '../blobs/hold.ts';
 import type { ServerContext } from '../context.ts';
 import type { OrganizationRow, ProjectRow, Reads, Tx } from '../store/store.ts';
 
-/** What administration works on. */
 export type AdminContext = Omit<ServerContext, 'log'>;
 
-/** A name that people read. */
 export const nameSchema = z.string().check(z.minLength(1), z.maxLength(255));
 
 /** `created`: whether it was stored now, or had been stored before. */

@@ -4,7 +4,6 @@ import type { BundleManifest } from '../../evidence/index.ts';
 import { derivedId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 
-/** A run as its evidence describes it. */
 export type EvidencedRun = Pick<
   BundleManifest,
   'organizationId' | 'projectId' | 'evidenceBundleId' | 'hostedRunId' | 'rerunOfHostedRunId' | 'createdAtMs'

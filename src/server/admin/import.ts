@@ -51,7 +51,6 @@ type Imported<K extends Exclude<keyof ImportDocument, 'schemaVersion'>> = z.outp
   typeof importSchema
 >[K][number];
 
-/** How the resources of one list of the file are stored. */
 type Kind<R extends InProject> = {
   readonly type: ImportedResource['type'];
   readonly idOf: (resource: R) => string;
@@ -146,7 +145,6 @@ async function checkProject(
   return [{ path: '/organizationId', message: `the project belongs to ${project.organizationId}` }];
 }
 
-/** The outcome for one resource; an import with any fault is undone. */
 type Outcome =
   | ImportedResource
   | {

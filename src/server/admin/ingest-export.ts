@@ -44,7 +44,6 @@ export type IngestExportOptions = {
   readonly localReports?: readonly LocalReportMetadata[];
 };
 
-/** The documents of an export, typed, that agree with each other. */
 type Documents = {
   readonly manifest: ExportManifest;
   readonly manifestBytes: Uint8Array;

@@ -21,7 +21,6 @@ export const localReportMetadataSchema = z.strictObject({
 });
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;
 
-/** The row of a local report from its stored archive and its uploader's claims. */
 export function localReportRow(
   project: ProjectRow,
   archive: BlobRef,

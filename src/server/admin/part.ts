@@ -78,7 +78,6 @@ async function factsOf(
   return { resource, run: result && evidencedRun(manifest, result) };
 }
 
-/** A part whose archive is stored: the rows to be written for it. */
 export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
 
 /** Verifies a part, stores its archive, and returns the rows to be written, which are read from the stored bytes. */

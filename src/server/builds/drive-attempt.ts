@@ -53,7 +53,6 @@ export type BuildWork = Omit<ServerContext, 'log'>;
 
 type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
 
-/** Changes an attempt in a transaction that locks it. */
 const changeAttempt = (
   { store, now }: Pick<BuildWork, 'store' | 'now'>,
   ref: AttemptRef,

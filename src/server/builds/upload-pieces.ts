@@ -11,13 +11,11 @@ import type { BuildAttemptRow, Tx, UploadPieceRow } from '../store/store.ts';
 type Work = Pick<ServerContext, 'store' | 'blobs'>;
 type Ref = Pick<BuildAttemptRow, 'projectId' | 'buildAttemptId'>;
 
-/** What the address of an upload announces. */
 export type Announced = Ref & { readonly artifactDigest: string; readonly bytes: number };
 
 // So much of an upload is in memory. What is stored survives the connection and the server.
 const PIECE_BYTES = 1024 * 1024;
 
-/** How many bytes the pieces of an attempt have together. */
 export function receivedBytes(pieces: readonly UploadPieceRow[]): number {
   const last = pieces.at(-1);
   return last === undefined ? 0 : last.firstByte + last.archive.bytes;
@@ -43,7 +41,6 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Stores the next piece of an attempt, unless another request stored bytes of this place before. */
 async function keepPiece({ store, blobs }: Work, ref: Ref, at: number, bytes: Uint8Array): Promise<void> {
   const archive = await blobs.put(once(bytes));
   await store.transaction(async (tx) => {
@@ -91,7 +88,6 @@ async function collect(
 }
 const CUT: ReadonlySet<string> = new Set(['control.REQUEST_TIMEOUT', 'control.REQUEST_INVALID']);
 
-/** The stored pieces, and then the rest. */
 async function* wholeOf(
   { blobs }: Work,
   pieces: readonly UploadPieceRow[],

@@ -30,7 +30,6 @@ export function nextLookMs(deadlineAtMs: Deadline, nowMs: number, heartbeatMs: n
   return Math.min(heartbeatMs, untilMs > 0 ? untilMs : ASK_AGAIN_MS);
 }
 
-/** The end of work that exceeded its deadline. */
 export const TIMED_OUT = {
   state: 'failed',
   timedOut: true,

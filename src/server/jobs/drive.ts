@@ -36,7 +36,6 @@ export async function startOperation(tx: Tx, row: OperationRow, nowMs: number): 
   return running;
 }
 
-/** The operation of a job, and the time of the change. */
 type Moment = { readonly row: OperationRow; readonly nowMs: number };
 
 type OperationEnd = {
@@ -67,7 +66,6 @@ async function endOperation(
 /** The result of driving a job: its end, a later attempt, or lost to another worker. */
 export type Driven = OperationEnd['state'] | 'retried' | 'lost';
 
-/** A job that is being driven. */
 type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
 
 const LOST = operationError('control.RUNNER_LOST', 'every worker ended before it was done');
@@ -143,7 +141,6 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
   return undefined;
 }
 
-/** Ends a job in one transaction, if this worker still holds it. */
 function conclude(
   drive: Drive,
   write: (tx: Tx, row: OperationRow, nowMs: number) => Promise<Driven>,

@@ -16,7 +16,6 @@ export const operationError = (code: string, message: string, retryable = false)
 /** The id by which the error of an operation is found in the log of its worker. */
 export const correlationIdOf = (operationId: string): string => operationId.replace(/^op_/, 'corr_');
 
-/** Adds the correlation id of its operation to an error. */
 export const correlateError = (error: OperationError, operationId: string): OperationError => ({
   ...error,
   correlationId: correlationIdOf(operationId),
@@ -36,17 +35,13 @@ export type JobContext = {
   readonly progress: (write: (tx: Tx, nowMs: number) => Promise<void>) => Promise<void>;
 };
 
-/** Why work ended without an outcome. */
 export type Abandoned = {
   readonly state: 'failed' | 'cancelled';
-  /** Whether it exceeded its deadline. */
   readonly timedOut: boolean;
   readonly error?: OperationError;
-  /** When cancelling was requested. */
   readonly cancelRequestedAtMs?: number;
 };
 
-/** The resource that work is about. */
 export type ResourceRef = Pick<Job, 'organizationId' | 'projectId' | 'resourceId'>;
 
 /**
@@ -54,7 +49,6 @@ export type ResourceRef = Pick<Job, 'organizationId' | 'projectId' | 'resourceId
  * Each write happens in the transaction that moves the operation, and only while the worker still holds the job.
  */
 export type JobHandler = {
-  /** Kind of the operation. */
   readonly kind: string;
   /** Moves the resource to its running state; when the work is retried, it is in that state already. */
   readonly begin: (tx: Tx, job: Job, nowMs: number) => Promise<void>;

@@ -21,7 +21,6 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   lost: 'the lease of the job expired',
 };
 
-/** A job that has begun, and its deadline at that time. */
 type Begun = { readonly handler: JobHandler; readonly job: Job; readonly deadlineAtMs: Deadline };
 
 /** Renews the lease, then returns the deadline and why the work must stop, both according to the store. */

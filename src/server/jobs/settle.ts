@@ -28,7 +28,6 @@ async function expireSession(tx: Tx, projectId: string, sessionId: string, nowMs
 const isOverdueSession = ({ state, expiresAtMs }: WorldSession, nowMs: number): boolean =>
   isOver(expiresAtMs, nowMs) && mayMove('session', state, 'expired');
 
-/** A kind of work that can be ended without its worker. */
 type Work = Pick<JobHandler, 'abandon'> & {
   /** Whether the resource is past its deadline, if it has one; it is locked. */
   readonly isOverdue?: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
@@ -76,7 +75,6 @@ async function expireWork(
   await work?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
 }
 
-/** What a resource that may be past its time is settled with. */
 export type Settle = {
   readonly session: (row: InProject & { readonly sessionId: string }) => Promise<void>;
   /** @param kind kind of the operation; other kinds have no deadline */
@@ -91,7 +89,6 @@ export const createSettle = ({ store, now }: SettleContext): Settle => ({
 
 const BATCH = 100;
 
-/** Settles a batch of what is past its time; returns how much that was. */
 async function settleBatch(context: SettleContext): Promise<number> {
   const { store, now } = context;
   const settle = createSettle(context);

@@ -35,7 +35,6 @@ async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Pr
   return purged;
 }
 
-/** The recurring work of every worker. */
 export const housekeeping = (context: ServerContext): readonly Sweep[] => {
   const { store, now, log } = context;
   const onError = (error: unknown): void =>

@@ -55,7 +55,6 @@ function assertFree(session: AuthoringSession): void {
   }
 }
 
-/** A turn from its request, with defaults for what the request omits. */
 function turnOf(
   session: AuthoringSession,
   request: TurnRequest,

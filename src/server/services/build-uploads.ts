@@ -50,7 +50,6 @@ function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): 
   };
 }
 
-/** The work of builds, and how long an upload address is valid. */
 export type UploadWork = BuildWork & { readonly uploadTtlMs: number };
 
 async function begin(
@@ -90,7 +89,6 @@ function uploadOf(
   };
 }
 
-/** The attempt of an address that is signed and has not expired. */
 async function openUpload(
   work: BuildWork,
   addresses: UploadAddresses,

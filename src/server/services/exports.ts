@@ -34,7 +34,6 @@ function assertReadable({ resource }: ExportRow): void {
 const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
   state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
 
-/** Exports: their resource, their lists and their bytes. */
 export function exportHandlers(
   store: Store,
   cursors: () => Promise<Cursors>,

@@ -29,7 +29,6 @@ type Write<N extends OperationName> = (
 /** Bytes sent to a signed address, which the handler checks itself: there is no token. */
 type Upload<N extends OperationName> = (call: At<N> & { readonly content: Content }) => Promise<Result<N>>;
 
-/** What answers each row of the table. */
 export type Handlers = {
   readonly [N in OperationName]: N extends UploadOperationName
     ? Upload<N>

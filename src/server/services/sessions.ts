@@ -13,13 +13,11 @@ import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
 
-/** The facts that the rules of an extension check. */
 export type ExtendFacts = {
   readonly session: WorldSession;
   readonly request: SessionExtendRequest;
   /** The clock when the request was admitted, read while the session was held. */
   readonly admittedAtMs: number;
-  /** Entitlement of the organization. */
   readonly maxTtlMs: number;
 };
 
@@ -78,7 +76,6 @@ async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs:
   }
 }
 
-/** Extends the lifetime of a world session. */
 export async function extendSession(
   tx: Tx,
   change: Change,

@@ -6,9 +6,7 @@ import { ioError } from '../../node/index.ts';
 export type AuditEntry = {
   readonly actor: string;
   readonly action: string;
-  /** Ids of what it was done to. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** The code of a failure. */
   readonly code?: string;
 };
 

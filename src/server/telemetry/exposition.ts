@@ -29,7 +29,6 @@ function keyOf(labels: Labels): string {
   return key;
 }
 
-/** A number per labels: a counter only rises, such as requests answered; a gauge also falls. */
 export function numbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
   const samples = new Map<string, Sample>();
   const set: Numbers['set'] = (labels, value) => void samples.set(keyOf(labels), { labels, value });

@@ -67,7 +67,6 @@ type LoggedError = {
   readonly causes?: readonly string[];
 };
 
-/** An error as it is logged: code and message; when debugging, also where it came from. */
 function describeError(error: unknown, debugging: boolean): LoggedError {
   const description = {
     ...defined({ code: error instanceof DrillproofError ? error.code : undefined }),

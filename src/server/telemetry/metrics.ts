@@ -1,11 +1,9 @@
 import { exposition, histogram, numbers } from './exposition.ts';
 
-/** The facts of a request when its answer has ended. */
 type EndedRequest = {
   readonly operation: string;
   readonly status: number;
   readonly seconds: number;
-  /** Bytes of the body that were handed to the connection. */
   readonly bytes: number;
 };
 
@@ -16,7 +14,6 @@ export type Metrics = {
   began(): void;
   ended(request: EndedRequest): void;
   rateLimited(): void;
-  /** Counts a job of a worker, by how it ended. */
   jobEnded(kind: string, outcome: string): void;
   /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
   text(queue: readonly QueueDepth[] | undefined): string;

@@ -24,7 +24,6 @@ export function clientAddress({ header, incoming }: Way, trustProxy: boolean): s
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : incoming?.socket.remoteAddress;
 }
 
-/** The facts of a request when it arrives. */
 type Arrival = {
   readonly correlationId: string;
   readonly operation: string;
@@ -32,7 +31,6 @@ type Arrival = {
   readonly client: string | undefined;
 };
 
-/** The answer of a request, as far as it is observed. */
 type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
 
 /** A running request; the steps that answer it add facts. */
@@ -45,7 +43,6 @@ export type Observation = {
   answered(answer: Decided): void;
 };
 
-/** Watches requests for the log and the metrics. */
 export type Observer = {
   /** With the response of Node the request lasts until that has closed, without it until it is answered. */
   begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation;
@@ -53,7 +50,6 @@ export type Observer = {
   refused(answer: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void;
 };
 
-/** How a request ended. */
 type End = { readonly status: number; readonly seconds: number; readonly aborted: boolean };
 
 // Logged for a request whose client disconnected before the status was decided; never sent.

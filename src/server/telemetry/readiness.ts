@@ -34,7 +34,6 @@ type Options = {
   readonly blobs: Blobs;
   readonly now: () => number;
   readonly log: Log;
-  /** How long the store and the blobs have to answer. */
   readonly timeoutMs?: number;
 };
 

@@ -39,7 +39,6 @@ export async function withEvidence<T>(
   }
 }
 
-/** The parsed documents of an export, not verified. */
 export type ExportDocuments = {
   readonly manifest: ExportManifest;
   readonly manifestDigest: Digest;
@@ -67,7 +66,6 @@ export async function readExportDocuments(source: EvidenceSource): Promise<Expor
   };
 }
 
-/** The parsed documents of a part, not verified. */
 export type PartDocuments = {
   readonly archive: ZipArchive;
   readonly manifest: BundleManifest;
@@ -99,7 +97,6 @@ export async function readPartDocuments(access: RandomAccess): Promise<PartDocum
   };
 }
 
-/** `readPartDocuments` of a part of an export. */
 export async function readListedPart(source: EvidenceSource, path: string): Promise<PartDocuments> {
   const access = await source.open(path);
   try {

@@ -88,7 +88,6 @@ async function distinct(cli: Cli, paths: readonly string[]): Promise<readonly st
   return [...seen.values()];
 }
 
-/** `standard input`, or the file. */
 const inputName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /**

@@ -33,7 +33,6 @@ export async function openProject(
 
 const MAX_TOKEN_BYTES = 4096;
 
-/** The bearer token: from the file when one is named, else from DRILLPROOF_TOKEN. It never comes from an argument. */
 async function readToken(cli: Cli, file: string | undefined): Promise<string> {
   const { DRILLPROOF_TOKEN } = cli.env;
   const given = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
@@ -46,7 +45,6 @@ async function readToken(cli: Cli, file: string | undefined): Promise<string> {
   );
 }
 
-/** The proxies of the environment, and the hosts to reach without them. */
 type Proxies = { readonly http?: string; readonly https?: string; readonly none: string };
 
 const MAX_CA_BYTES = 4 * 1024 * 1024;

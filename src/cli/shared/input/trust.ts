@@ -65,7 +65,6 @@ function kindOf(bytes: Uint8Array): 'key' | 'store' | 'other' {
   }
 }
 
-/** The trust store of a file. @throws DrillproofError `trust.…`, naming the file */
 export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
   namingFile(
     file,
@@ -97,7 +96,6 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
   }));
 }
 
-/** A file of keys or rules that is inside the evidence it is used for, if any. For a part, the whole export counts. */
 export async function findInside(
   evidence: readonly string[],
   files: readonly string[],

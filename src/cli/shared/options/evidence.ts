@@ -23,7 +23,6 @@ export function keySpec(value: string): KeySpec {
   return fileSpec(value, ['issuer', 'keyId'], FORM);
 }
 
-/** The options of every command that verifies evidence: trusted keys, expectations, and the time. */
 export type EvidenceOptions = TrustOptions &
   PathList & {
     readonly expectManifest?: Digest;

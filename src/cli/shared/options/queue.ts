@@ -17,7 +17,6 @@ import { type Cli, say } from '../../cli.ts';
 import { findGiven, wholeNumber } from './options.ts';
 import { duration, usageError } from './values.ts';
 
-/** Which queue is shared, and how its work is tried again. */
 export type QueueOptions = {
   readonly queue?: string;
   readonly queueName?: string;
@@ -85,7 +84,6 @@ export type SharedWork = {
   readonly stop: AbortController;
 };
 
-/** The name of a run, and the machines that took part. */
 export type SharedRun = { readonly name: string; readonly workers: string[] };
 
 /**
@@ -120,7 +118,6 @@ const failedSchema = z.object({
   details: z.exactOptional(z.record(z.string(), z.unknown())),
 });
 
-/** The workers that ended a piece of work, each once. */
 const workersOf = (results: readonly JobResult[]): string[] =>
   [...new Set(results.flatMap(({ output }) => workerSchema.safeParse(output).data?.worker ?? []))].toSorted();
 

@@ -16,7 +16,6 @@ import { many, standardOptions } from './options.ts';
 import { readReportSigning, type SignerOptions, signerOptions } from './signing.ts';
 import { targetIn, usageError } from './values.ts';
 
-/** The options of commands that can sign their JSON report. */
 export type ReportSigningOptions = SignerOptions & {
   readonly sign?: string;
   readonly issuer?: string;
@@ -41,7 +40,6 @@ export const reportFormatOptions = (command: Command): Command =>
     )
     .option('--force', 'replace existing report files');
 
-/** Makes the signed form of a JSON report. */
 export type SignText = (json: string) => Promise<string>;
 
 /**

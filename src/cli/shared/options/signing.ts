@@ -9,7 +9,6 @@ import { usageError } from './values.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 
-/** A command that signs instead of a key file. */
 export type SignerOptions = {
   readonly signer?: string;
   readonly publicKey?: string;
@@ -21,7 +20,6 @@ export type ExportSigningOptions = SignerOptions & {
   readonly issuer?: string;
 };
 
-/** The names of the signing options. */
 type SigningNames = { readonly key: string; readonly prefix: string };
 const PLAIN: SigningNames = { key: '--key', prefix: '--' };
 const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };

@@ -104,7 +104,6 @@ function where({ path, message }: Failure): string {
 const caseLine = ({ path, code, message }: Case): string =>
   `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
 
-/** The advice for each code of the single faults, one line each, without the code that is reported anyway. */
 export function adviceFor(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
   const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));
   return [...codes].filter((code) => code !== reported).map((code) => `${code}: ${codeEntry(code).action}`);
@@ -120,7 +119,6 @@ function casesOf({ details, message }: Failure): readonly Case[] {
 const isCase = (value: unknown): value is Case =>
   typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 
-/** A failure for programs: one JSON object. */
 export const failureJson = (failure: Failure): string => stableJson(failureJsonObject(failure));
 
 export function failureJsonObject({ exit, ...rest }: Failure): Readonly<Record<string, unknown>> {

@@ -31,7 +31,6 @@ export type WriteOptions = {
   readonly mode?: number;
 };
 
-/** The paths that no output replaces. */
 type Inputs = Pick<Cli, 'inputs'>;
 
 /**
@@ -111,7 +110,6 @@ async function refuseInput({ inputs }: Inputs, path: string, file: BigIntStats):
 
 const isSame = (a: BigIntStats, b: BigIntStats): boolean => a.ino === b.ino && a.dev === b.dev;
 
-/** Whether a folder holds another name of this file. */
 async function holds(folder: string, file: BigIntStats): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     const found = entry.isFile() ? await statOf(join(entry.parentPath, entry.name), stat) : undefined;

@@ -9,14 +9,10 @@ export type Whole = {
   readonly totalBytes?: number;
 };
 
-/** Shows people how far a command is. */
 export type Progress = {
   readonly update: (whole: Whole) => void;
-  /** Starts another step of the command. */
   readonly phase: (verb: string) => void;
-  /** Prints a line that stays, such as a part that failed. */
   readonly note: (line: string) => void;
-  /** Removes the progress line. */
   readonly end: () => void;
 };
 

@@ -5,13 +5,10 @@ import { EXIT } from './exit.ts';
 import { failureOf, failureText } from './failure.ts';
 import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
 
-/** Where the renderings of a result go. */
 export type Outputs<F extends string> = {
-  /** The format for standard output. */
   readonly shown: F;
   readonly files: readonly Required<FormatTarget<F>>[];
   readonly force: boolean;
-  /** Every file that the command writes. */
   readonly paths: readonly string[];
 };
 

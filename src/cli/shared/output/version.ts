@@ -2,7 +2,6 @@ import { packaging } from '#packaging';
 import { describeOptions } from '../../../report/index.ts';
 import type { Run } from '../../../verify/index.ts';
 
-/** The version of this program. */
 export const ownVersion = (): Promise<string> => packaging.version();
 
 /** The tool and the options of a run, as reports state them. */

@@ -5,11 +5,9 @@ import { isEnd } from '../../states.ts';
 import type { ExportRow, Job, Tx } from '../../store/store.ts';
 import type { JobHandler } from '../handler.ts';
 
-/** Kinds of the operations that delete. */
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
 export const EXPORT_DELETION_KIND = 'evidence.export.delete';
 
-/** Moves the deletion of the job's export to its next state. */
 async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Promise<ExportRow | undefined> {
   const row = await tx.exports.lock(job.organizationId, job.resourceId);
   const { deletion } = row?.resource ?? {};

@@ -5,7 +5,6 @@ import type { ServerContext } from '../../context.ts';
 import type { Tx } from '../../store/store.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';
 
-/** Kind of the operation that generates an export. */
 export const EXPORT_KIND = 'evidence.export';
 
 export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & {
@@ -30,7 +29,6 @@ export class ExportFailure extends DrillproofError {
   }
 }
 
-/** Changes the resource of an export. */
 export async function changeExport(
   tx: Tx,
   ref: ResourceRef,
@@ -42,7 +40,6 @@ export async function changeExport(
   await tx.exports.update({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
 }
 
-/** Marks an export as failed. */
 export const failExport = (
   tx: Tx,
   ref: ResourceRef,

@@ -30,7 +30,6 @@ async function whyNot(
   );
 }
 
-/** Verifies the stored archive of a bundle and reads the facts that the export lists. */
 async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
   const { evidenceBundleId, archive, resource } = row;
   const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {

@@ -3,13 +3,11 @@ import type { EvidenceExport } from '../../../contract/index.ts';
 import { type ExportManifest, selectionDigest, sumBytes } from '../../../evidence/index.ts';
 import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection } from '../../store/store.ts';
 
-/** The items of an export, in order. */
 export type Selected = {
   readonly bundles: readonly BundleRow[];
   readonly localReports: readonly LocalReportRow[];
 };
 
-/** The selection that an export's resource describes. */
 export const selectionOf = ({
   organizationId,
   scope,
@@ -41,7 +39,6 @@ type SelectionFacts = Pick<
   'selectionDigest' | 'bundleCount' | 'localReportCount' | 'sourceBytes' | 'archiveBytes'
 >;
 
-/** The members of an export's resource that describe its selection. */
 export function selectionFacts({ bundles, localReports }: Selected): SelectionFacts {
   const sources = [
     ...bundles.map(({ resource }) => resource.storage.totalBytes),

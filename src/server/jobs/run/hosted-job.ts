@@ -26,13 +26,11 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
 > & {
   readonly kind: RunnerKind;
   readonly deadlineAtMs: NonNullable<JobHandler['deadlineAtMs']>;
-  /** What the runner is handed. */
   readonly read: (reads: Reads, job: Job) => Promise<J>;
   readonly progress: z.ZodMiniType<P>;
   readonly outcome: z.ZodMiniType<S | RunnerFailure>;
   /** What of a report contradicts the job: it fails with this error, and the report is not stored. */
   readonly check: (handed: J, reported: Reported<P, S>) => OperationError | undefined;
-  /** Stores progress. */
   readonly note: (tx: Tx, job: Job, facts: Partial<P>, nowMs: number) => Promise<void>;
   /** The part of a refused report that is stored nevertheless, such as the cost. */
   readonly spent?: (reported: Reported<P, S>) => Partial<P>;
@@ -43,10 +41,8 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
   ) => Promise<Write | OperationError>;
 };
 
-/** The runner, and where its results are stored. */
 export type RunnerHost = Pick<ServerContext, 'store' | 'now'> & {
   readonly runner: Runner;
-  /** Stores the evidence of reruns. */
   readonly blobs: Blobs | undefined;
 };
 

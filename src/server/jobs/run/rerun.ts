@@ -126,7 +126,6 @@ type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>> & {
   readonly termination: Omit<Termination, 'schemaVersion'>;
 };
 
-/** Ends a run, and removes its pending interaction. */
 async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Promise<void> {
   const row = await lockRun(tx, ref);
   const { pendingInteraction: _pendingInteraction, ...run } = row.resource;
@@ -144,7 +143,6 @@ async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Pro
   await tx.runs.update({ ...row, resource: ended });
 }
 
-/** Ends a run whose work was abandoned. */
 export function abandonRun(tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number): Promise<void> {
   const { state, timedOut, error, cancelRequestedAtMs } = why;
   const end: Pick<RunEnd, 'state' | 'termination'> = timedOut

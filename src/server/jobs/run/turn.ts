@@ -68,7 +68,6 @@ async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs
 
 type TurnEnd = Partial<AuthoringTurn> & { readonly state: 'succeeded' | 'failed' | 'cancelled' };
 
-/** Ends a turn, so that its session accepts another. */
 async function endTurn(tx: Tx, ref: ResourceRef, end: TurnEnd, nowMs: number): Promise<void> {
   const row = await lockTurn(tx, ref);
   const turn = row.resource;
@@ -84,7 +83,6 @@ async function endTurn(tx: Tx, ref: ResourceRef, end: TurnEnd, nowMs: number): P
   await freeSession(tx, turn, defined({ currentProposalId: end.proposalId }), nowMs);
 }
 
-/** Ends a turn whose work was abandoned. */
 export const abandonTurn = (
   tx: Tx,
   ref: ResourceRef,
