@@ -84,7 +84,5 @@ const mismatch = (
   new DrillproofError(
     code,
     `the part ${evidenceBundleId} is ${actual}, not ${expected}. Download it again.`,
-    {
-      details: { expected, actual },
-    },
+    { details: { expected, actual } },
   );

@@ -278,11 +278,7 @@ async function readWishes(cli: Cli, list: string, projectId: string): Promise<re
     if (!known || more.length > 0 || !(expectManifest === undefined || DIGEST.test(expectManifest)))
       throw usageError(`${name}, line ${i + 1}: this is not the id of an export`, FORM);
     if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
-    wishes.set(id, {
-      projectId,
-      evidenceExportId: id,
-      ...defined({ expectManifest }),
-    });
+    wishes.set(id, { projectId, evidenceExportId: id, ...defined({ expectManifest }) });
   }
   return [...wishes.values()];
 }

@@ -173,13 +173,7 @@ const failureRow = ({ evidenceExportId, error }: ExportFailure): Failure =>
 export const formatFailure = (
   evidenceExportId: string,
   { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
-): Failure => ({
-  evidenceExportId,
-  code,
-  message,
-  action: codeEntry(code).action,
-  files: filesOf(details),
-});
+): Failure => ({ evidenceExportId, code, message, action: codeEntry(code).action, files: filesOf(details) });
 
 export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<void> {
   cli.exitCode = cli.signal.aborted ? EXIT.interrupted : exitOfArchive(report);

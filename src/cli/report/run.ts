@@ -104,11 +104,5 @@ function failedExit(result: PathResult['result']): ExitCode {
 
 function failureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Failure {
   const { code, message, path, details, exitCode } = result;
-  return {
-    code,
-    message,
-    action: codeEntry(code).action,
-    ...defined({ path, details }),
-    exit: exitCode,
-  };
+  return { code, message, action: codeEntry(code).action, ...defined({ path, details }), exit: exitCode };
 }

@@ -76,13 +76,7 @@ async function work(cli: Cli, options: Options): Promise<void> {
   const { log } = health;
   let listening: Listening | undefined;
   try {
-    const { handlers, sweeps } = standardWork({
-      store,
-      blobs,
-      now: cli.now,
-      log,
-      signing,
-    });
+    const { handlers, sweeps } = standardWork({ store, blobs, now: cli.now, log, signing });
     const worker = createWorker({
       store,
       blobs,

@@ -46,11 +46,7 @@ export const housekeeping = (context: ServerContext): readonly Sweep[] => {
       run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
     },
     deadlineSweep(context),
-    {
-      name: 'idempotency-keys',
-      everyMs: HOUR_MS,
-      run: (signal) => purgeKeys(context, signal),
-    },
+    { name: 'idempotency-keys', everyMs: HOUR_MS, run: (signal) => purgeKeys(context, signal) },
     {
       name: 'workers',
       everyMs: HOUR_MS,
@@ -77,8 +73,5 @@ export function standardWork(context: ServerContext & Signing): {
 } {
   const kind = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
   checkArguments({ context: kind }, { context });
-  return {
-    handlers: builtInJobs(context),
-    sweeps: [...housekeeping(context), ...retentionSweeps(context)],
-  };
+  return { handlers: builtInJobs(context), sweeps: [...housekeeping(context), ...retentionSweeps(context)] };
 }

@@ -92,10 +92,7 @@ function proxiesOf(env: Cli['env']): Proxies {
   };
   const http = read('HTTP_PROXY');
   const https = read('HTTPS_PROXY') ?? http;
-  return {
-    ...defined({ http, https }),
-    none: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
-  };
+  return { ...defined({ http, https }), none: env['no_proxy'] ?? env['NO_PROXY'] ?? '' };
 }
 
 // The value is never repeated: it may hold a password.

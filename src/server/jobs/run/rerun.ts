@@ -68,10 +68,7 @@ async function changeRun(
   nowMs: number,
 ): Promise<void> {
   const revision = nextVersion(row.resource.revision);
-  await tx.runs.update({
-    ...row,
-    resource: { ...row.resource, ...change, revision, updatedAtMs: nowMs },
-  });
+  await tx.runs.update({ ...row, resource: { ...row.resource, ...change, revision, updatedAtMs: nowMs } });
 }
 
 // A rerun of a rerun that failed early is held to the first identity in the chain. A chain longer than this is not
@@ -132,14 +129,7 @@ async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Pro
   assertMove('run', run.state, end.state);
   const revision = nextVersion(run.revision);
   const termination: Termination = { schemaVersion: 1, ...end.termination };
-  const ended: HostedRun = {
-    ...run,
-    ...end,
-    termination,
-    revision,
-    updatedAtMs: nowMs,
-    finishedAtMs: nowMs,
-  };
+  const ended: HostedRun = { ...run, ...end, termination, revision, updatedAtMs: nowMs, finishedAtMs: nowMs };
   await tx.runs.update({ ...row, resource: ended });
 }
 
