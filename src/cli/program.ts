@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
-import { ownVersion } from './shared/output/version.ts';
+import { ownVersion } from './shared/output/product.ts';
 
 const MAX_HELP_WIDTH = 100;
 

@@ -3,8 +3,7 @@ import { bodyChunks, contentLength } from './http/body.ts';
 
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';
-import type { HttpAnswer } from './http/fetch.ts';
-import type { CallOptions, Settings } from './options.ts';
+import type { HttpAnswer, CallOptions, Settings } from './options.ts';
 import {
   assertRange,
   type ByteRange,

@@ -27,15 +27,13 @@ import { assertMatch, digestDocument, documentEtag, isUnchanged, notModified } f
 import type { HttpRequest } from './http/request.ts';
 import { createRouter } from './http/router.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
-import type { Audit } from './telemetry/audit.ts';
+import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { validateBody, validateHead } from './http/validate.ts';
 import { assertPermission } from './services/access.ts';
-import type { Handlers } from './services/handler.ts';
-import { type Outcome, requestHashOf } from './services/idempotency.ts';
-import type { Metrics } from './telemetry/metrics.ts';
+import { type Handlers, type Outcome, requestHashOf } from './services/handler.ts';
+import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
-import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
 
 /** A document and its headers. */

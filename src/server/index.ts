@@ -16,7 +16,7 @@ export {
 export { type LocalReportMetadata, localReportMetadataSchema } from './admin/local-report.ts';
 export type { Blobs } from './blobs/blobs.ts';
 export { openDiskBlobs } from './blobs/disk.ts';
-export { checkRunner, loadRunner } from './jobs/run/load-runner.ts';
+export { checkRunner, loadRunner } from './jobs/run/runner.ts';
 export type {
   RerunJob,
   RerunOutcome,
@@ -36,7 +36,7 @@ export { openPostgresStore } from './store/postgres/postgres.ts';
 export { backupSqlite } from './store/sqlite/backup.ts';
 export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Store } from './store/store.ts';
-export { type Audit, createAudit } from './telemetry/audit.ts';
+export { type Audit, createAudit } from './telemetry/log.ts';
 export {
   createLog,
   type Log,

@@ -22,12 +22,11 @@ import {
   createSharedRateLimiter,
   type RateLimiter,
 } from './http/rate-limit.ts';
-import type { Audit } from './telemetry/audit.ts';
+import type { Audit, Log } from './telemetry/log.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import type { Log } from './telemetry/log.ts';
 import { createUploadAddresses } from './http/sealed.ts';
 import { parseModelTiers } from './services/authoring.ts';
-import { createRunOnce } from './services/idempotency.ts';
+import { createRunOnce } from './services/handler.ts';
 import type { Store } from './store/store.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver, type Observer } from './telemetry/observer.ts';

@@ -5,7 +5,7 @@ import { count } from '../../report/index.ts';
 import type { Admin, Store, WorkedOff } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { examples, text, time } from '../shared/options/options.ts';
+import { examples, time } from '../shared/options/options.ts';
 import {
   exportSigningOptions,
   type ExportSigningOptions,
@@ -68,7 +68,7 @@ export function defineExportCreate(command: Command, cli: Cli): void {
         .choices(['organization', 'project'])
         .default('organization'),
     )
-    .option('--project <id>', 'the project, for --scope project', text)
+    .option('--project <id>', 'the project, for --scope project')
     .requiredOption('--from <time>', 'start of the window of creation times', time)
     .option('--through <time>', 'end of the window, exclusive (default: now)', time)
     .option('--id <id>', 'id of the export (default: a new id)')

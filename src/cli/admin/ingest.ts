@@ -6,7 +6,7 @@ import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../export/local-report.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
-import { examples, many, text, time } from '../shared/options/options.ts';
+import { examples, time, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
@@ -62,7 +62,7 @@ export function defineExport(command: Command, cli: Cli): void {
     .option(
       '--report-metadata <file>',
       'what the uploader of a local report claims, with its localReportId (may be given again)',
-      many(text),
+      texts,
     )
     .action(async (path: string, options: DataOptions & { readonly reportMetadata?: readonly string[] }) => {
       const localReports = await Promise.all(

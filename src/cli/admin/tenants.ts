@@ -4,7 +4,7 @@ import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract
 import type { IssuedToken } from '../../server/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { examples, many, text, time, wholeNumber } from '../shared/options/options.ts';
+import { examples, time, wholeNumber, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
 
@@ -90,7 +90,7 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
   dataOptions(command)
     .description('Create a token. It is shown only once; the control plane stores its hash.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
-    .option('--project <id>', 'project that it may see (may be given again)', many(text))
+    .option('--project <id>', 'project that it may see (may be given again)', texts)
     .option('--all-projects', 'it may see every project of the organization')
     .addOption(
       new Option('--permission <name>', 'what it may do (may be given again)')

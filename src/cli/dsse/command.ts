@@ -1,8 +1,48 @@
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
+import { type Cli, lookOf, sayLines } from '../cli.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions, time, wholeNumber } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions } from '../shared/options/signing.ts';
+import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { open } from 'node:fs/promises';
+import { defined, parseJson } from '../../bytes/index.ts';
+import type { RunResult } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  attestDsse,
+  attestExportDsse,
+  type BundleSigning,
+  bundleStatement,
+  DEFAULT_LIMITS,
+  EXPORT_MANIFEST,
+  exportStatement,
+  findEntry,
+  objectOfRole,
+  parseRunResult,
+  readEntry,
+  readFile,
+} from '../../evidence/index.ts';
+import { renderers, stableJson } from '../../report/index.ts';
+import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
+import {
+  type BundleReport,
+  type ExportReport,
+  verifyDsse,
+  verifyExport,
+  verifyPart,
+} from '../../verify/index.ts';
+import {
+  type PartDocuments,
+  readExportDocuments,
+  readPartDocuments,
+  readPartManifest,
+  withEvidence,
+} from '../shared/input/evidence.ts';
+import { readInput } from '../shared/input/input.ts';
+import { requireTrust } from '../shared/input/trust.ts';
+import { usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 
 export function defineDsseCommand(command: Command, cli: Cli): void {
   command.description(
@@ -17,8 +57,8 @@ export function defineDsseCommand(command: Command, cli: Cli): void {
   });
 }
 
-export type CreateOptions = SigningOptions & { readonly out: string; readonly force?: boolean };
-export type VerifyOptions = TrustOptions & {
+type CreateOptions = SigningOptions & { readonly out: string; readonly force?: boolean };
+type VerifyOptions = TrustOptions & {
   readonly subject: string;
   readonly threshold?: number;
   readonly asOf?: number;
@@ -31,9 +71,7 @@ function defineCreate(command: Command, cli: Cli): void {
     .requiredOption('--out <file>', 'write the envelope to this file; - for standard output');
   signingOptions(command, 'the statement')
     .option('--force', 'replace an existing envelope')
-    .action(async (path: string, options: CreateOptions) =>
-      (await import('./run.ts')).createEnvelope(cli, path, options),
-    );
+    .action((path: string, options: CreateOptions) => createEnvelope(cli, path, options));
   examples(command, {
     'a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
     'the list of an export, signed by a command':
@@ -55,12 +93,150 @@ function defineVerify(command: Command, cli: Cli): void {
     .requiredOption('--subject <path>', 'require that it is about this part, export or manifest.json')
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
-    .action(async (path: string, options: VerifyOptions) =>
-      (await import('./run.ts')).verifyEnvelopeFile(cli, path, options),
-    );
+    .action((path: string, options: VerifyOptions) => verifyEnvelopeFile(cli, path, options));
   examples(command, {
     'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
     'two of your keys must have signed':
       'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json --threshold 2',
   }).addHelpText('after', MORE);
+}
+
+async function createEnvelope(cli: Cli, path: string, options: CreateOptions): Promise<void> {
+  const signing = await readSigning(cli, options);
+  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const envelope = await createDsse(cli, path, signing);
+  const { issuer, signer } = signing;
+  await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
+  const text = facts([
+    ['subject', path],
+    ['envelope', options.out],
+    ['signed by', `${issuer}, key ${signer.keyId}`],
+  ]);
+  if (options.out === '-') await sayLines(cli, text.trimEnd());
+  else
+    await writeProduct(
+      cli,
+      { kind: 'dsse', subject: path, path: options.out, issuer, keyId: signer.keyId },
+      text,
+    );
+}
+
+const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
+
+async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+  const { subject, threshold, asOf = cli.now() } = options;
+  const trust = await requireTrust(cli, options);
+  const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
+  const report = verifyDsse(envelope, {
+    asOfMs: asOf,
+    trust,
+    ...(await subjectManifest(cli, subject)),
+    ...defined({ threshold }),
+  });
+  const look = lookOf(cli, cli.stdout);
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
+  cli.exitCode = EXITS[report.verdict];
+}
+
+const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
+
+type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
+
+async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
+  if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
+  return withEvidence(cli, path, async (evidence) => {
+    if (evidence.kind === 'export')
+      return {
+        purpose: 'export',
+        manifest: await readFile(evidence.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes),
+      };
+    return { purpose: 'evidence', manifest: (await readPartManifest(evidence.access)).bytes };
+  });
+}
+
+/** Whether a path is a regular file that begins as a JSON object does; no evidence does. */
+export async function looksLikeJson(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
+  if (file === undefined) return false;
+  try {
+    if (!(await file.stat()).isFile()) return false;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
+    return bytesRead === 1 && buffer.toString() === '{';
+  } finally {
+    await file.close();
+  }
+}
+
+async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
+  const manifest = await readInput(path, DEFAULT_LIMITS.manifestBytes, cli);
+  const value = parseJson(manifest);
+  const kind = value !== null && typeof value === 'object' && 'kind' in value ? value['kind'] : undefined;
+  if (kind === 'evidence.bundle') return { purpose: 'evidence', manifest };
+  if (kind === 'evidence.export') return { purpose: 'export', manifest };
+  throw usageError(`${path} is neither a part, an export, nor the manifest of one`);
+}
+
+/**
+ * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without trusting
+ * any key.
+ * @throws DrillproofError the code of the first error of the verification; `pack.INPUT_INVALID`; what signing throws
+ */
+const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
+  withEvidence(cli, path, async (evidence) => {
+    const how = { asOfMs: signing.issuedAtMs, signal: cli.signal };
+    if (evidence.kind === 'part') {
+      refuseFaulty(path, await verifyPart(evidence.access, how));
+      return signPart(await readPartDocuments(evidence.access), signing);
+    }
+    refuseFaulty(path, await verifyExport(evidence.source, { ...how, depth: 'digest' }));
+    const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
+    return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
+  });
+
+function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
+  if (report.verdict === 'verified' || report.verdict === 'intact') return;
+  const all = report.kind === 'bundle' ? report.findings : report.parts.flatMap(({ findings }) => findings);
+  const fault = [...report.findings, ...all].find(({ severity }) => severity === 'error');
+  if (fault !== undefined)
+    throw new DrillproofError(fault.code, `${path} was not signed: ${fault.message}`, {
+      path: fault.path ?? path,
+    });
+  throw new DrillproofError('export.EMPTY', `${path} was not signed: it has no bundle`);
+}
+
+async function signPart(part: PartDocuments, signing: BundleSigning): Promise<DsseEnvelope> {
+  const { manifest, manifestDigest } = part;
+  const statement = bundleStatement(manifest, manifestDigest, await runResultOf(part), {
+    ...signing,
+    ...originalOf(part),
+  });
+  return attestDsse(statement, [signing.signer]);
+}
+
+async function runResultOf({ archive, manifest }: PartDocuments): Promise<RunResult> {
+  const entry = findEntry(archive, objectOfRole(manifest, 'run-result')?.path ?? '');
+  if (entry === undefined)
+    throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
+      path: '/objects',
+    });
+  return parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
+}
+
+/** Only an attestation has the counters of the run that a rerun reproduces. */
+function originalOf({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
+  if (manifest.rerunOfHostedRunId === undefined) return {};
+  if (attestation === undefined)
+    throw new DrillproofError(
+      'pack.INPUT_INVALID',
+      'the counters of the run that this rerun reproduces are not in the part',
+    );
+  const { originalTrial, originalTrialCount, originalAttempt, originalAttemptLimit } =
+    attestation.statement.subject.reproduction;
+  const original = {
+    trial: originalTrial,
+    trialCount: originalTrialCount,
+    attempt: originalAttempt,
+    attemptLimit: originalAttemptLimit,
+  };
+  return { original };
 }

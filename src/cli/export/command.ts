@@ -1,8 +1,28 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions, time } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions } from '../shared/options/signing.ts';
-import { type ReportSpec, reportSpec } from './local-report.ts';
+import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { type ReportSpec, reportSpec, readReportFacts } from './local-report.ts';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { digester } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  type ExportInput,
+  type PackedExport,
+  packExport,
+  type PartFacts,
+  readPartFacts,
+} from '../../evidence/index.ts';
+import { newId, openFile, writeNewFile, zipExport } from '../../node/index.ts';
+import { count } from '../../report/index.ts';
+import { fileBytes } from '../pack/input.ts';
+import { namingFile } from '../shared/input/input.ts';
+import { usageError } from '../shared/options/values.ts';
+import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 
 export function defineExportCommand(command: Command, cli: Cli): void {
   standardOptions(command)
@@ -25,9 +45,7 @@ export function defineExportCommand(command: Command, cli: Cli): void {
     .option('--requested-by <name>', 'who asked for the export', 'drillproof export');
   signingOptions(command, 'the list of bundles')
     .option('--force', 'replace an existing ZIP')
-    .action(async (parts: string[], options: ExportOptions) =>
-      (await import('./run.ts')).exportParts(cli, parts, options),
-    );
+    .action((parts: string[], options: ExportOptions) => exportParts(cli, parts, options));
   examples(command, {
     'a folder': 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci',
     'one file, with a local report': 'drillproof export part-1.zip --report local.zip --out export.zip',
@@ -36,7 +54,7 @@ export function defineExportCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-export type ExportOptions = SigningOptions & {
+type ExportOptions = SigningOptions & {
   readonly out: string;
   readonly report?: readonly ReportSpec[];
   readonly scope: 'organization' | 'project';
@@ -55,3 +73,181 @@ from the manifest.json of the report, if any, and the time is that of the file.
 
 With --key or --signer the list of bundles is attested, so that a missing bundle
 is detected.`;
+
+async function exportParts(cli: Cli, paths: readonly string[], options: ExportOptions): Promise<void> {
+  const signing = await readSigning(cli, options);
+  const filesByDigest = new Map<string, string>();
+  const parts: PartFacts[] = [];
+  for (const path of paths) {
+    const part = await readPart(path);
+    filesByDigest.set(part.digest, path);
+    parts.push(part);
+  }
+  const projects = [...new Set(parts.map(({ manifest }) => manifest.projectId))];
+  const onlyProject = projects.length === 1 ? projects[0] : undefined;
+  const localReports = [];
+  for (const spec of options.report ?? []) {
+    const report = await readReportFacts(cli, spec, onlyProject);
+    filesByDigest.set(report.digest, spec.file);
+    localReports.push(report);
+  }
+  const packed = await packExport(
+    describeExport(cli, options, { parts, localReports, onlyProject }),
+    signing,
+  );
+  const files = exportFiles(packed, filesByDigest, cli.signal);
+  if (options.out.endsWith('.zip')) await writeExportZip(cli, options.out, files, options.force === true);
+  else await writeExportFolder(options.out, files);
+  await writeProduct(cli, productOf(packed, options.out), textOf(packed, options.out));
+}
+
+async function readPart(path: string): Promise<PartFacts> {
+  const access = await openFile(path);
+  try {
+    return await readPartFacts(access).catch((error: unknown) =>
+      namingFile(path, () => {
+        throw error;
+      }),
+    );
+  } finally {
+    await access.close();
+  }
+}
+
+type Contents = Pick<ExportInput, 'parts' | 'localReports'> & { readonly onlyProject: string | undefined };
+
+function describeExport(
+  cli: Cli,
+  options: ExportOptions,
+  { parts, localReports, onlyProject }: Contents,
+): ExportInput {
+  const [first] = parts;
+  if (first === undefined) throw usageError('no part is named');
+  const times = [
+    ...parts.map(({ manifest }) => manifest.createdAtMs),
+    ...localReports.map((report) => report.createdAtMs),
+  ];
+  const nowMs = cli.now();
+  return {
+    evidenceExportId: options.id ?? newId('evexp'),
+    organizationId: first.manifest.organizationId,
+    scope:
+      options.scope === 'organization'
+        ? { kind: 'organization' }
+        : { kind: 'project', projectId: projectOf(onlyProject) },
+    fromAtMs: options.from ?? times.reduce((a, b) => Math.min(a, b)),
+    throughAtMs: options.through ?? times.reduce((a, b) => Math.max(a, b)) + 1,
+    operationId: newId('op'),
+    requestedBy: options.requestedBy,
+    createdAtMs: nowMs,
+    completedAtMs: nowMs,
+    parts,
+    localReports,
+  };
+}
+
+function projectOf(onlyProject: string | undefined): string {
+  if (onlyProject !== undefined) return onlyProject;
+  throw usageError(
+    'the parts are of several projects',
+    'Omit --scope project, or name the parts of one project.',
+  );
+}
+
+function productOf({ manifest, manifestDigest, attestation }: PackedExport, path: string) {
+  return {
+    kind: 'packed-export',
+    evidenceExportId: manifest.evidenceExportId,
+    path,
+    manifestDigest,
+    bundles: manifest.parts.length,
+    localReports: manifest.localReports.length,
+    attested: attestation !== undefined,
+  };
+}
+
+function textOf({ manifest, manifestDigest, attestation }: PackedExport, path: string): string {
+  return facts([
+    ['export', manifest.evidenceExportId],
+    ['written to', path],
+    ['manifest', manifestDigest],
+    ['bundles', count(manifest.parts.length)],
+    ['local reports', count(manifest.localReports.length)],
+    [
+      'list signed by',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
+    ],
+  ]);
+}
+
+type ExportFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+};
+
+export function exportFiles(
+  packed: PackedExport,
+  filesByDigest: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): readonly ExportFile[] {
+  const { documents, manifest } = packed;
+  const archives = [...manifest.parts, ...manifest.localReports].map(({ path, digest, bytes }) => {
+    const file = filesByDigest.get(digest);
+    if (file === undefined) throw new DrillproofError('internal.BUG', `no file for ${path}`);
+    return { path, bytes: Number(bytes), open: () => unchanged(file, digest, signal) };
+  });
+  return [
+    ...documents.map(({ path, bytes }) => ({ path, bytes: bytes.length, open: () => whole(bytes) })),
+    ...archives,
+  ];
+}
+
+async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The bytes of a file that must still be what was digested. @throws DrillproofError `io.CHANGED` */
+async function* unchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const sum = digester();
+  for await (const chunk of fileBytes(file)) {
+    signal.throwIfAborted();
+    sum.update(chunk);
+    yield chunk;
+  }
+  if (sum.digest() !== digest)
+    throw new DrillproofError('io.CHANGED', `${file} changed while it was being read`, { path: file });
+}
+
+/** Writes an export as a folder, which has its name only when it is whole. */
+export async function writeExportFolder(folder: string, files: readonly ExportFile[]): Promise<void> {
+  await writeOutputFolder(folder, async (inside) => {
+    for (const { path, open } of files) {
+      await mkdir(dirname(join(inside, path)), { recursive: true });
+      await writeNewFile(join(inside, path), open());
+    }
+  });
+}
+
+export async function writeExportZip(
+  cli: Cli,
+  path: string,
+  files: readonly ExportFile[],
+  force: boolean,
+): Promise<void> {
+  const pass = new PassThrough();
+  const zipped = zipExport(files, pass);
+  zipped.catch(() => undefined); // awaited below, after the writing that it may have ended
+  try {
+    await writeOutputFile(cli, path, pass, { force });
+  } catch (cause) {
+    if (!pass.destroyed) {
+      pass.destroy();
+      await once(pass, 'close');
+    }
+    if (cause instanceof DrillproofError) throw cause;
+    await zipped; // what ended it
+    throw cause;
+  }
+  await zipped;
+}

@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { parameterOption, type PolicyOptions } from '../shared/options/parameters.ts';
-import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
 import {
+  parameterOption,
+  type PolicyOptions,
   examples,
   many,
   remoteOptions,
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
+import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
 import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, targetIn } from '../shared/options/values.ts';
 import type { FormatOptions } from '../shared/output/targets.ts';

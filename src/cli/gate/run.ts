@@ -6,7 +6,7 @@ import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } fro
 import { count, groupBy } from '../../report/index.ts';
 import type { BundleReport } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
-import { looksLikeJson } from '../dsse/run.ts';
+import { looksLikeJson } from '../dsse/command.ts';
 import { openPolicy } from '../policy/run.ts';
 import { pathsOf, readInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
@@ -17,7 +17,7 @@ import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import { planOutputs, replacingStale } from '../shared/output/targets.ts';
-import { describeRun } from '../shared/output/version.ts';
+import { describeRun } from '../shared/output/product.ts';
 import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';

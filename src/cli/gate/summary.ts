@@ -11,7 +11,7 @@ import {
 } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
-import { ownVersion } from '../shared/output/version.ts';
+import { ownVersion } from '../shared/output/product.ts';
 
 export type SummaryOptions = SummarySigningOptions & {
   readonly vsa?: string;

@@ -1,7 +1,28 @@
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
+import { type Cli, say } from '../cli.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
+import { join } from 'node:path';
+import { defined, didYouMean } from '../../bytes/index.ts';
+import { type EvidenceSource, signatureBytes, statementBytes } from '../../evidence/index.ts';
+import { type OpenEvidence, isS3Url, parseS3Location, s3Name, writeNewFile } from '../../node/index.ts';
+import { shellWord } from '../../report/index.ts';
+import {
+  type ExportDocuments,
+  type PartDocuments,
+  readExportDocuments,
+  readListedPart,
+  readPartDocuments,
+  withEvidence,
+} from '../shared/input/evidence.ts';
+import { readTrust } from '../shared/input/trust.ts';
+import { usageError } from '../shared/options/values.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { describeExport, describePart, formatSignatureFiles, type SignatureFiles } from './output.ts';
+import type { Attestation, ExportAttestation } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
+import { writeOutputFolder } from '../shared/output/output-file.ts';
 
 export function defineInspectCommand(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
@@ -12,9 +33,7 @@ export function defineInspectCommand(command: Command, cli: Cli): void {
     .option('--bundle <id>', 'show this bundle of the export')
     .option('--export-signature', 'write the signed bytes, the signature and the key as files')
     .option('--out <dir>', 'with --export-signature: write the files to this folder (default: ID.signature)')
-    .action(async (path: string, options: InspectOptions) =>
-      (await import('./run.ts')).inspect(cli, path, options),
-    );
+    .action((path: string, options: InspectOptions) => inspect(cli, path, options));
   examples(command, {
     'show a mirror': 'drillproof inspect ./mirror',
     'show one bundle of it': 'drillproof inspect ./mirror --bundle evidence_0123456789ab',
@@ -23,7 +42,7 @@ export function defineInspectCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-export type InspectOptions = TrustOptions & {
+type InspectOptions = TrustOptions & {
   readonly bundle?: string;
   readonly exportSignature?: boolean;
   readonly out?: string;
@@ -36,3 +55,135 @@ Nothing is verified. Use "drillproof verify" for a verdict.
 with --trust or --key, key.pem. It prints the openssl command that verifies
 them. For an export it takes the signature of the list; with --bundle, that of
 one bundle.`;
+
+type Subject = { readonly id: string; readonly manifestCommand?: string } & (
+  | { readonly kind: 'part'; readonly documents: PartDocuments }
+  | { readonly kind: 'export'; readonly documents: ExportDocuments }
+);
+
+function inspect(cli: Cli, path: string, options: InspectOptions): Promise<void> {
+  const { out, exportSignature = false } = options;
+  if (out !== undefined && !exportSignature)
+    throw usageError('--out needs --export-signature', 'Add --export-signature, or remove --out.');
+  return withEvidence(cli, path, async (evidence) => {
+    const subject = await readSubject(path, evidence, options);
+    if (exportSignature) return writeSignature(cli, path, subject, options);
+    const { product, text } =
+      subject.kind === 'part' ? describePart(subject.documents) : describeExport(subject.documents);
+    return writeProduct(cli, product, text);
+  });
+}
+
+async function readSubject(
+  path: string,
+  evidence: OpenEvidence,
+  { bundle }: InspectOptions,
+): Promise<Subject> {
+  if (evidence.kind === 'part') {
+    if (bundle !== undefined) throw usageError(`--bundle needs an export, but ${path} is a single part`);
+    const manifestCommand = isS3Url(path) ? undefined : unzipManifest(path);
+    return partSubject(await readPartDocuments(evidence.access), manifestCommand);
+  }
+  const { source } = evidence;
+  const documents = await readExportDocuments(source);
+  if (bundle !== undefined) {
+    const row = partRow(documents, bundle);
+    const manifestCommand = source.kind === 'directory' ? unzipManifest(join(path, row.path)) : undefined;
+    return partSubject(await readListedPart(source, row.path), manifestCommand);
+  }
+  const id = documents.manifest.evidenceExportId;
+  return { kind: 'export', id, documents, ...defined({ manifestCommand: commandFor(path, source.kind) }) };
+}
+
+const partSubject = (documents: PartDocuments, manifestCommand: string | undefined): Subject => ({
+  kind: 'part',
+  id: documents.manifest.evidenceBundleId,
+  documents,
+  ...defined({ manifestCommand }),
+});
+
+const unzipManifest = (path: string): string => `unzip -p ${shellWord(path)} manifest.json`;
+
+/** A command that writes the manifest of an export; `undefined` where it takes more than one. */
+function commandFor(path: string, kind: EvidenceSource['kind']): string | undefined {
+  if (kind === 'directory') return `cat ${shellWord(join(path, 'manifest.json'))}`;
+  if (kind === 's3') return `aws s3 cp ${s3Words(path, 'manifest.json')} -`;
+  return isS3Url(path) ? undefined : unzipManifest(path);
+}
+
+/** A file below an address in S3, as the command `aws` takes it. */
+function s3Words(address: string, file: string): string {
+  const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
+  const { endpoint } = location;
+  const words = shellWord(s3Name(location) + file);
+  return endpoint === undefined ? words : `${words} --endpoint-url ${shellWord(endpoint)}`;
+}
+
+function partRow({ manifest }: ExportDocuments, id: string) {
+  const row = manifest.parts.find((part) => part.evidenceBundleId === id);
+  if (row !== undefined) return row;
+  const ids = manifest.parts.map((part) => part.evidenceBundleId);
+  throw usageError(
+    `the export lists no bundle ${id}`,
+    didYouMean(id, ids) ?? 'Run "drillproof inspect" on it for the ids.',
+  );
+}
+
+async function writeSignature(
+  cli: Cli,
+  path: string,
+  { kind, id, documents: { attestation }, manifestCommand }: Subject,
+  options: InspectOptions,
+): Promise<void> {
+  if (attestation === undefined)
+    throw kind === 'part'
+      ? usageError(`${id} in ${path} is unsigned`, 'Choose a signed bundle.')
+      : usageError(
+          `the list of bundles in ${path} is not signed`,
+          'Pass --bundle ID to write the signature of one bundle.',
+        );
+  const folder = options.out ?? `${id}.signature`;
+  const files = await writeSignatureFiles(folder, attestation, await readTrust(cli, options));
+  const { issuer, keyId, issuedAtMs, subject } = attestation.statement;
+  const { manifestDigest } = subject;
+  await writeProduct(
+    cli,
+    { kind: 'signature-files', id, ...files, issuer, keyId, issuedAtMs, manifestDigest },
+    formatSignatureFiles(files, attestation, manifestCommand),
+  );
+  if (files.keyPath === undefined)
+    await say(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');
+}
+
+/**
+ * Writes the signed bytes, the DER signature and the public key of the caller's trust store into a new folder
+ * (formats §2).
+ * @throws DrillproofError `trust.KEY_UNKNOWN` when the trust store lacks the key; `io.EXISTS` and what writing throws
+ */
+async function writeSignatureFiles(
+  folder: string,
+  attestation: Attestation | ExportAttestation,
+  trust: TrustStore | undefined,
+): Promise<SignatureFiles> {
+  const { statement } = attestation;
+  const { issuer, keyId } = statement;
+  const key = trust?.find(issuer, keyId);
+  if (trust !== undefined && key === undefined) {
+    throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
+  }
+  await writeOutputFolder(folder, async (inside) => {
+    await writeNewFile(join(inside, 'statement.json'), [statementBytes(statement)]);
+    await writeNewFile(join(inside, 'signature.der'), [signatureBytes(attestation)]);
+    if (key !== undefined)
+      await writeNewFile(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
+  });
+  const [statementPath, signaturePath] = [join(folder, 'statement.json'), join(folder, 'signature.der')];
+  const keyPath = join(folder, 'key.pem');
+  const [statementWord, signatureWord, keyWord] = [statementPath, signaturePath, keyPath].map(shellWord);
+  return {
+    statementPath,
+    signaturePath,
+    ...defined({ keyPath: key && keyPath }),
+    command: `openssl dgst -sha256 -verify ${keyWord} -signature ${signatureWord} ${statementWord}`,
+  };
+}

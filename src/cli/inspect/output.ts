@@ -3,7 +3,6 @@ import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import { count, shortId, size } from '../../report/index.ts';
 import type { ExportDocuments, PartDocuments } from '../shared/input/evidence.ts';
 import { facts, table } from '../shared/output/product.ts';
-import type { SignatureFiles } from './signature-files.ts';
 
 type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
@@ -91,6 +90,14 @@ export function describePart({ manifest, manifestDigest, attestation }: PartDocu
     text: joinBlocks(text),
   };
 }
+
+export type SignatureFiles = {
+  readonly statementPath: string;
+  readonly signaturePath: string;
+  /** Absent if the caller gave no key: evidence never supplies its own. */
+  readonly keyPath?: string;
+  readonly command: string;
+};
 
 export function formatSignatureFiles(
   files: SignatureFiles,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES, type Retirement, RETIREMENTS } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, jobsOption, many, standardOptions, text, time } from '../shared/options/options.ts';
+import { examples, jobsOption, standardOptions, time, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
 export function defineKeysCommand(command: Command, cli: Cli): void {
@@ -68,8 +68,8 @@ function keyOptions(command: Command, read: (value: string) => Moment, defaultPu
       ),
     )
     .option('--not-compromised', 'accept signatures made before the revocation')
-    .option('--project <id>', 'valid only for this project (repeatable)', many(text))
-    .option('--organization <id>', 'valid only for this organization (repeatable)', many(text))
+    .option('--project <id>', 'valid only for this project (repeatable)', texts)
+    .option('--organization <id>', 'valid only for this organization (repeatable)', texts)
     .addOption(defaultPurposes === undefined ? purpose : purpose.default(undefined, defaultPurposes));
 }
 
@@ -210,7 +210,7 @@ function definePlan(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
     .description('List which evidence would stop verifying if a key were retired.')
     .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it', text)
+    .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it')
     .option('--issuer <name>', 'issuer of the key, if several have a key of that name')
     .addOption(
       new Option(

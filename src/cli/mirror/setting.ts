@@ -21,7 +21,7 @@ import { readInput } from '../shared/input/input.ts';
 import { findGiven, type RemoteOptions, time } from '../shared/options/options.ts';
 import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
-import { ownVersion } from '../shared/output/version.ts';
+import { ownVersion } from '../shared/output/product.ts';
 
 /** With a queue, a dead worker may hold the lease of a place in S3, which ends within a minute. */
 const LEASE_WAIT_MS = 120_000;

@@ -1,9 +1,21 @@
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { OBJECT_ROLES, type ObjectRole } from '../../evidence/index.ts';
-import type { Cli } from '../cli.ts';
+import {
+  OBJECT_ROLES,
+  type ObjectRole,
+  type ObjectInput,
+  packBundle,
+  type PackedBundle,
+} from '../../evidence/index.ts';
+import { type Cli, sayLines } from '../cli.ts';
 import { buildExample } from './example.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions } from '../shared/options/signing.ts';
+import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { join, resolve } from 'node:path';
+import { defined, didYouMean, digester } from '../../bytes/index.ts';
+import { usageError } from '../shared/options/values.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
+import { fileBytes, filesBelow, mediaTypeOf, readRunFile, type RunFile } from './input.ts';
 
 export function definePackCommand(command: Command, cli: Cli): void {
   standardOptions(command)
@@ -29,7 +41,7 @@ export function definePackCommand(command: Command, cli: Cli): void {
       void cli.stdout.write(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`);
       throw new CommanderError(0, 'commander.helpDisplayed', '');
     })
-    .action(async (dir: string, options: PackOptions) => (await import('./run.ts')).pack(cli, dir, options));
+    .action((dir: string, options: PackOptions) => pack(cli, dir, options));
   examples(command, {
     'a signed part':
       'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
@@ -40,8 +52,8 @@ export function definePackCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', RUN_HELP);
 }
 
-export type RoleOf = { readonly path: string; readonly role: ObjectRole };
-export type PackOptions = SigningOptions & {
+type RoleOf = { readonly path: string; readonly role: ObjectRole };
+type PackOptions = SigningOptions & {
   readonly run: string;
   readonly out: string;
   readonly unsigned?: boolean;
@@ -72,4 +84,97 @@ function roleOf(value: string): RoleOf {
   const role = OBJECT_ROLES.find((one) => one === name);
   if (at > 0 && role !== undefined) return { path: value.slice(0, at), role };
   throw new InvalidArgumentError(`It must be PATH=ROLE, ROLE one of ${OBJECT_ROLES.join(', ')}.`);
+}
+
+async function pack(cli: Cli, dir: string, options: PackOptions): Promise<void> {
+  const signing = await readSigning(cli, options);
+  if ((signing === undefined) !== (options.unsigned === true)) {
+    throw usageError(
+      signing === undefined ? 'no signer given' : '--unsigned conflicts with --key and --signer',
+      'Pass --key or --signer with --issuer, or pass --unsigned.',
+    );
+  }
+  const run = await readRunFile(cli, options.run);
+  const { facts: described, runResult, original } = run;
+  const packed = await packBundle(
+    {
+      ...described,
+      objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
+      ...defined({ runResult }),
+    },
+    signing && { ...signing, ...defined({ original }) },
+  );
+  await write(cli, packed, options);
+}
+
+async function objectsOf(
+  dir: string,
+  roles: readonly RoleOf[],
+  run: RunFile,
+  signal: AbortSignal,
+): Promise<ObjectInput[]> {
+  const files = (await filesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
+  const byPath = new Map<string, ObjectRole>();
+  for (const { path, role } of roles) {
+    if (!files.includes(path)) {
+      const hint = didYouMean(path, files) ?? 'Write paths of --role relative to DIR, with "/".';
+      throw usageError(`--role names ${path}, which is not a file in ${dir}`, hint);
+    }
+    byPath.set(path, role);
+  }
+  return files.map((path) => {
+    const role = byPath.get(path);
+    return {
+      path: `objects/${path}`,
+      mediaType: mediaTypeOf(path),
+      open: () => fileBytes(join(dir, path), signal),
+      ...defined({ role }),
+    };
+  });
+}
+
+async function write(
+  cli: Cli,
+  packed: PackedBundle,
+  { out, compression, force = false }: PackOptions,
+): Promise<void> {
+  const sum = digester();
+  await writeBytes(cli, out, counted(packed.archive({ compression }), sum, cli.signal), { force });
+  const { manifest, manifestDigest, attestation } = packed;
+  const product = {
+    kind: 'packed-bundle',
+    evidenceBundleId: manifest.evidenceBundleId,
+    path: out,
+    digest: sum.digest(),
+    bytes: sum.bytes,
+    manifestDigest,
+    objects: manifest.objects.length,
+    signed: attestation !== undefined,
+    ...(attestation && { issuer: attestation.statement.issuer, keyId: attestation.statement.keyId }),
+  };
+  const text = facts([
+    ['bundle', product.evidenceBundleId],
+    ['part', out],
+    ['archive', `${product.digest} (${product.bytes} bytes)`],
+    ['manifest', manifestDigest],
+    ['objects', String(product.objects)],
+    [
+      'signed by',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
+    ],
+  ]);
+  if (out === '-') await sayLines(cli, text.trimEnd());
+  else await writeProduct(cli, product, text);
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  sum: { update(chunk: Uint8Array): void },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    sum.update(chunk);
+    yield chunk;
+  }
 }

@@ -24,8 +24,13 @@ import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { caFileOption, examples, standardOptions } from '../shared/options/options.ts';
-import { parameterOption, type PolicyOptions } from '../shared/options/parameters.ts';
+import {
+  caFileOption,
+  examples,
+  standardOptions,
+  parameterOption,
+  type PolicyOptions,
+} from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';

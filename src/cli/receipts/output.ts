@@ -2,7 +2,8 @@ import { isoTime } from '../../bytes/index.ts';
 import { count, counted, printable } from '../../report/index.ts';
 import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
 import { facts, table } from '../shared/output/product.ts';
-import type { MirrorReceipts } from './run.ts';
+
+export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 
 const HEADLINES: Readonly<Record<ReceiptsReport['verdict'], string>> = {
   sound: 'SOUND',

@@ -1,9 +1,15 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, examples, many, standardOptions, text, time } from '../shared/options/options.ts';
+import { digest, examples, standardOptions, time, texts } from '../shared/options/options.ts';
 import { reportFormatOptions } from '../shared/options/reporting.ts';
 import { targetIn } from '../shared/options/values.ts';
-import type { ChainCommandOptions, HistoryOptions } from './signed.ts';
+import {
+  type ChainCommandOptions,
+  type HistoryOptions,
+  mergeFiles,
+  showHistory,
+  verifyChain,
+} from './run.ts';
 
 const MORE = `
 All files must be JSON reports of one kind: "mirror --list" or "--all", scrub,
@@ -59,17 +65,14 @@ function defineShow(show: Command, cli: Cli): void {
     .option(
       '--trust <file>',
       'show the validity of these keys, and verify signed reports with them (repeatable)',
-      many(text),
+      texts,
     )
     .option('--as-of <time>', 'verify signed reports as of this time (default: now)', time)
     .option('--force', 'replace an existing page')
     .option('--json', 'print errors as JSON')
     .option('-q, --quiet', 'print errors only')
     .helpOption('-h, --help', 'show help')
-    .action(async (files: string[], options: HistoryOptions) => {
-      const { showHistory } = await import('./signed.ts');
-      await showHistory(cli, files, options);
-    });
+    .action((files: string[], options: HistoryOptions) => showHistory(cli, files, options));
   examples(show, {
     'a year of reports': 'drillproof report show reports/*.json --format html=year.html --trust trust.json',
   }).addHelpText('after', HISTORY_MORE);
@@ -79,10 +82,7 @@ function defineMerge(merge: Command, cli: Cli): void {
   standardOptions(merge)
     .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
-    .action(async (files: string[]) => {
-      const { mergeFiles } = await import('./run.ts');
-      await mergeFiles(cli, files);
-    });
+    .action((files: string[]) => mergeFiles(cli, files));
   examples(merge, {
     'three shards of a mirror': 'drillproof report merge shard-0.json shard-1.json shard-2.json',
     'as one report, for a machine': 'drillproof report merge shard-*.json --json > whole.json',
@@ -93,14 +93,11 @@ function defineVerify(verify: Command, cli: Cli): void {
   reportFormatOptions(verify)
     .description('Verify signed reports offline: each signature, their order, gaps, and replaced reports.')
     .argument('<file...>', 'envelopes, oldest first')
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
     .option('--after <digest>', 'accept that the first report follows this one', digest)
     .option('--expect-last <digest>', 'require that the chain ends with this report', digest)
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
-    .action(async (files: string[], options: ChainCommandOptions) => {
-      const { verifyChain } = await import('./signed.ts');
-      await verifyChain(cli, files, options);
-    });
+    .action((files: string[], options: ChainCommandOptions) => verifyChain(cli, files, options));
   examples(verify, {
     'a chain that an auditor handed over':
       'drillproof report verify 2026-*.dsse.json --trust auditors.json --format html=chain.html',

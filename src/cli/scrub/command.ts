@@ -5,7 +5,7 @@ import { digest, examples, jobsOption, remoteOptions } from '../shared/options/o
 import { queueOptions } from '../shared/options/queue.ts';
 import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, shard } from '../shared/options/values.ts';
-import type { ScrubCommandOptions } from './run.ts';
+import { scrub, type ScrubCommandOptions } from './run.ts';
 
 const MORE = `
 Files that were read longest ago come first. A journal next to the mirrors
@@ -42,9 +42,7 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
       'replace damaged files from this archive or mirror, or from the control plane: source',
     )
     .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', digest)
-    .action(async (place: string, options: ScrubCommandOptions) =>
-      (await import('./run.ts')).scrub(cli, place, options),
-    );
+    .action((place: string, options: ScrubCommandOptions) => scrub(cli, place, options));
   remoteOptions(command, 'with --repair-from source: ');
   examples(command, {
     'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',

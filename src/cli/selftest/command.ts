@@ -1,7 +1,40 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { examples, jobsOption, many, standardOptions, text, wholeNumber } from '../shared/options/options.ts';
-import type { SelftestOptions } from './run.ts';
+import { examples, jobsOption, standardOptions, wholeNumber, texts } from '../shared/options/options.ts';
+import { packaging } from '#packaging';
+import { platform } from '#platform';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { ioError } from '../../node/index.ts';
+import { printable } from '../../report/index.ts';
+import {
+  ANSWERS,
+  type CaseResult,
+  execCase,
+  type ExecOptions,
+  joinReports,
+  CASE_KINDS,
+  MAX_VECTOR_BYTES,
+  parseVectorFile,
+  plain,
+  readCaseFolder,
+  runCase,
+  type SelftestCase,
+  selftestReport,
+  type SelftestReport,
+  selftestReportSchema,
+  type VectorFile,
+} from '../../selftest/index.ts';
+import { readInput } from '../shared/input/input.ts';
+import { usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import { ownVersion } from '../shared/output/product.ts';
+import { writeSelftest } from './output.ts';
 
 const MORE = `
 Exit codes: 0 every case that ran had the expected result, 1 at least one did
@@ -11,8 +44,8 @@ interrupted.`;
 export function defineSelftestCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Run the published conformance vectors against this program or another verifier.')
-    .option('--kind <kind>', 'run only cases of this kind (repeatable)', many(text))
-    .option('--case <id>', 'run only this case (repeatable)', many(text))
+    .option('--kind <kind>', 'run only cases of this kind (repeatable)', texts)
+    .option('--case <id>', 'run only this case (repeatable)', texts)
     .option('--vectors <dir>', 'folder of the vectors (default: that of this package)')
     .addOption(
       new Option(
@@ -29,10 +62,7 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
         .default(60),
     )
     .addOption(jobsOption('run this many commands at once'))
-    .action(async (options: SelftestOptions) => {
-      const { selftest } = await import('./run.ts');
-      await selftest(cli, options);
-    });
+    .action((options: SelftestOptions) => selftest(cli, options));
   examples(command, {
     'test this installation': 'drillproof selftest',
     'one case': 'drillproof selftest --kind hex --case uppercase',
@@ -46,9 +76,185 @@ function defineCase(command: Command, cli: Cli): void {
   standardOptions(command, { formats: false })
     .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
-    .action(async (folder: string) => {
-      const { selftestCase } = await import('./run.ts');
-      await selftestCase(cli, folder);
-    });
+    .action((folder: string) => selftestCase(cli, folder));
   examples(command, { 'verify one case': 'drillproof selftest case ./case' });
 }
+
+type SelftestOptions = Selection & {
+  readonly platform: 'native' | 'portable' | 'both';
+  readonly exec?: string;
+  readonly timeout: number;
+  readonly jobs: number;
+};
+
+type Row = { readonly kind: string; readonly one: SelftestCase };
+const rowsOf = (files: readonly VectorFile[]): Row[] =>
+  files.flatMap(({ kind, cases }) => cases.map((one) => ({ kind, one })));
+
+async function selftest(cli: Cli, options: SelftestOptions): Promise<void> {
+  const rows = rowsOf(await readVectors(cli, options));
+  const report =
+    options.exec === undefined ? await ofThis(cli, rows, options) : await ofOther(cli, rows, options);
+  await writeSelftest(cli, report);
+}
+
+async function ofThis(cli: Cli, rows: readonly Row[], options: SelftestOptions): Promise<SelftestReport> {
+  const here = platform.name === 'node' ? 'native' : 'portable';
+  const wanted = options.platform;
+  if (wanted === here) return ownReport(cli, rows);
+  const there = portableSelftest(argumentsOf(options), cli.signal);
+  return wanted === 'both' ? joinReports(await ownReport(cli, rows), await there) : there;
+}
+
+const argumentsOf = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
+  ...(vectors === undefined ? [] : ['--vectors', vectors]),
+  ...kind.flatMap((one) => ['--kind', one]),
+  ...ids.flatMap((one) => ['--case', one]),
+];
+
+async function ownReport(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
+  const results: CaseResult[] = [];
+  for (const { kind, one } of rows) {
+    cli.signal.throwIfAborted();
+    const tests = CASE_KINDS[kind];
+    if (tests === undefined) results.push({ kind, id: one.id, way: platform.name, state: 'unsupported' });
+    else results.push(...(await runCase(kind, one, tests, platform.name)));
+  }
+  return selftestReport(`drillproof ${await ownVersion()}`, results);
+}
+
+async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions): Promise<SelftestReport> {
+  const { exec: command = '', timeout, jobs } = options;
+  const scratch = await mkdtemp(join(tmpdir(), 'drillproof-selftest-'));
+  try {
+    const how: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
+    const progress = createProgress(cli, 'tried', 'cases');
+    let done = 0;
+    const results = await mapConcurrently(rows, jobs, async ({ kind, one }) => {
+      cli.signal.throwIfAborted();
+      const result = await execCase(kind, one, how);
+      progress.update({ done: ++done, of: rows.length });
+      return result;
+    });
+    progress.end();
+    return selftestReport(command, results);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/formats/selftest.md. */
+async function selftestCase(cli: Cli, folder: string): Promise<void> {
+  const { kind, input } = await readCaseFolder(folder);
+  const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
+  if (outcome === undefined) {
+    cli.exitCode = ANSWERS.unsupported;
+    return;
+  }
+  const { verdict, ...facts } = plain(outcome);
+  cli.exitCode = verdict === 'valid' ? EXIT.pass : EXIT.bad;
+  await cli.stdout.write(`${JSON.stringify(facts)}\n`);
+}
+
+type Selection = {
+  readonly vectors?: string;
+  readonly kind?: readonly string[];
+  readonly case?: readonly string[];
+};
+
+/**
+ * The files of vectors in a folder, by kind, with the cases that are asked for.
+ * @throws DrillproofError `selftest.VECTORS_INVALID`; `usage.INVALID` for a kind or case that there is not
+ */
+async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
+  const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
+  if (vectors === undefined)
+    throw usageError('the single file contains no vectors', 'Pass --vectors DIR with those of the package.');
+  const kinds = await kindsIn(vectors);
+  for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
+  const files: VectorFile[] = [];
+  for (const kind of kinds.filter((one) => wanted?.includes(one) ?? true)) {
+    const path = join(vectors, `${kind}.json`);
+    files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
+  }
+  return ids === undefined ? files : withCases(files, ids);
+}
+
+async function kindsIn(folder: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(folder);
+    return names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => name.slice(0, -'.json'.length))
+      .toSorted();
+  } catch (cause) {
+    throw ioError(cause, folder, 'read');
+  }
+}
+
+function withCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {
+  const known = [...new Set(files.flatMap(({ cases }) => cases.map(({ id }) => id)))];
+  for (const id of ids) assertKnown('case', id, known);
+  return files
+    .map((file) => ({ ...file, cases: file.cases.filter(({ id }) => ids.includes(id)) }))
+    .filter(({ cases }) => cases.length > 0);
+}
+
+function assertKnown(what: string, given: string, known: readonly string[]): void {
+  if (known.includes(given)) return;
+  const names = known.length < 40 ? `There are ${known.join(', ')}.` : 'See the files in vectors/.';
+  throw usageError(`there is no ${what} "${printable(given)}"`, didYouMean(given, known) ?? names);
+}
+
+const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
+
+/**
+ * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
+ * own: which primitives a program has is decided when its modules are loaded.
+ * @throws DrillproofError `internal.BUG` when it ends without a report; `usage.INVALID` in the single file
+ */
+async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
+  if (packaging.selftest === undefined)
+    throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
+  // Where the hook has no effect, the child is native again and must not start another one.
+  if (process.env[NESTED] !== undefined)
+    throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
+  const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
+  const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
+  const child = spawn(process.execPath, argv, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, [NESTED]: '1' },
+    signal,
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  const report = selftestReportSchema.safeParse(jsonOf(Buffer.concat(chunks).toString('utf8')));
+  if (report.success) return report.data;
+  throw new DrillproofError(
+    'internal.BUG',
+    `the selftest on portable primitives ended without a report (${code})`,
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A module, loaded before all others, that lets `#platform` mean the portable primitives. */
+function hook(): string {
+  const native = import.meta.resolve('#platform');
+  const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
+  const resolve = `export const resolve = (name, context, next) =>
+    name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;
+  return dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(dataUrl(resolve))});`);
+}
+
+const dataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;

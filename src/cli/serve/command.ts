@@ -10,8 +10,7 @@ import type { Cli } from '../cli.ts';
 import { logging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
 import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { readSettings, settingOptions } from './settings.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { ownVersion } from '../shared/output/version.ts';
+import { writeProduct, ownVersion } from '../shared/output/product.ts';
 
 type Options = LogOptions & {
   readonly data: string;

@@ -33,7 +33,7 @@ import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs, replacingStale } from '../shared/output/targets.ts';
-import { describeRun } from '../shared/output/version.ts';
+import { describeRun } from '../shared/output/product.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
 import { type Result, writeResults } from './output.ts';
 

@@ -10,9 +10,9 @@ import {
   examples,
   many,
   standardOptions,
-  text,
   time,
   wholeNumber,
+  texts,
 } from '../shared/options/options.ts';
 import { duration, usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
@@ -55,7 +55,7 @@ function defineVerify(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Verify a summary offline: who signed it, and whether it says what you expect.')
     .argument('<summary>', 'the envelope; - for standard input')
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
     .option('--expect-verifier <uri>', 'require this verifier')
     .option('--expect-resource <uri>', 'require this resource')
     .option('--expect-policy <digest>', 'require the policy with this SHA-256', digest)

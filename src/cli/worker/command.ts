@@ -19,8 +19,7 @@ import {
   type ExportSigningOptions,
   readExportSigning,
 } from '../shared/options/signing.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { ownVersion } from '../shared/output/version.ts';
+import { writeProduct, ownVersion } from '../shared/output/product.ts';
 
 type Options = LogOptions &
   ExportSigningOptions & {

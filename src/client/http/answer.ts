@@ -5,9 +5,8 @@ import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { bodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
 import { discard, isEncoded } from './exchange.ts';
-import type { HttpAnswer } from './fetch.ts';
+import type { HttpAnswer, Settings } from '../options.ts';
 import { ControlError, HttpStatusError } from './errors.ts';
-import type { Settings } from '../options.ts';
 
 const MAX_TEXT = 1000;
 

@@ -1,8 +1,7 @@
 import { TransportError } from '../../errors.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError } from './errors.ts';
-import type { HttpAnswer, HttpBody } from './fetch.ts';
-import type { Settings } from '../options.ts';
+import type { HttpAnswer, HttpBody, Settings } from '../options.ts';
 
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 

@@ -1,8 +1,7 @@
 import { defined } from '../../bytes/index.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError } from './errors.ts';
-import type { HttpAnswer } from './fetch.ts';
-import type { Settings } from '../options.ts';
+import type { HttpAnswer, Settings } from '../options.ts';
 import { TransportError } from '../../errors.ts';
 
 /** A request as it goes out: the same for every attempt and every hop of one logical call. */

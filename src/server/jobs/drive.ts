@@ -4,8 +4,11 @@ import type { OperationError, OperationResource } from '../../contract/index.ts'
 import { DrillproofError } from '../../errors.ts';
 import { assertMove, isEnd } from '../states.ts';
 import type { Job, OperationRow, Tx } from '../store/store.ts';
-import { type Deadline, isLate, readDeadline, TIMED_OUT } from './deadline.ts';
 import {
+  type Deadline,
+  isLate,
+  readDeadline,
+  TIMED_OUT,
   type Abandoned,
   correlateError,
   correlationIdOf,

@@ -1,7 +1,13 @@
 import { DrillproofError } from '../../errors.ts';
 import type { Job } from '../store/store.ts';
-import { type Deadline, isOver, nextLookMs, readDeadline } from './deadline.ts';
-import type { DriveOptions, JobHandler } from './handler.ts';
+import {
+  type Deadline,
+  isOver,
+  nextLookMs,
+  readDeadline,
+  type DriveOptions,
+  type JobHandler,
+} from './handler.ts';
 
 /** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';

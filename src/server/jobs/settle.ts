@@ -4,10 +4,9 @@ import { nextVersion } from '../services/operations.ts';
 import { isEnd, mayMove } from '../states.ts';
 import { turnDeadline } from '../store/sessions.ts';
 import type { InProject, Tx } from '../store/store.ts';
-import { isOver, TIMED_OUT } from './deadline.ts';
+import { isOver, TIMED_OUT, type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';
 import { startOperation } from './drive.ts';
-import { abandonExport, EXPORT_KIND } from './export/changes.ts';
-import { type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';
+import { abandonExport, EXPORT_KIND } from './export/content.ts';
 import { abandonRun } from './run/rerun.ts';
 import { abandonTurn } from './run/turn.ts';
 

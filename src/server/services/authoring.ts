@@ -11,7 +11,7 @@ import { DrillproofError } from '../../errors.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
-import { assertCurrent, type Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './handler.ts';
 import { newOperationId, nextVersion, operationOf, queueOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };

@@ -16,8 +16,7 @@ import { preconditionFailed } from '../http/preconditions.ts';
 import { assertContent, spanOf } from '../http/body.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
-import type { Handlers } from './handler.ts';
-import type { Change, RunOnce } from './idempotency.ts';
+import type { Handlers, Change, RunOnce } from './handler.ts';
 import { readInVain, receiveArchive, receivedBytes } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload: its address is signed again for every answer, and never stored. */

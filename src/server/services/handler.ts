@@ -1,18 +1,106 @@
-import { defined } from '../../bytes/index.ts';
-import type {
-  Body,
-  JsonOperationName,
-  OperationName,
-  Params,
-  Query,
-  Result,
-  UploadOperationName,
+import type * as z from 'zod/mini';
+import { canonicalBytes, type Digest, digestOf, type JsonValue, defined } from '../../bytes/index.ts';
+import {
+  type OperationName,
+  operationRow,
+  type Body,
+  type JsonOperationName,
+  type Params,
+  type Query,
+  type Result,
+  type UploadOperationName,
 } from '../../contract/index.ts';
+import { ControlError } from '../http/envelope.ts';
+import { assertMatch, digestDocument, documentEtag } from '../http/preconditions.ts';
+import type { Principal } from '../http/tokens.ts';
+import type { IdempotencyRow, Store, Tx } from '../store/store.ts';
+import { assertProject } from './access.ts';
 import type { Cursors, CursorScope } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
-import type { Principal } from '../http/tokens.ts';
 import type { Content } from '../http/body.ts';
-import type { Change, Outcome } from './idempotency.ts';
+
+/** A request that changes something: its principal, and what identifies it when it is repeated. */
+export type Change = {
+  readonly principal: Principal;
+  readonly projectId: string;
+  readonly operation: OperationName;
+  readonly key: string;
+  readonly requestHash: Digest;
+  /** The header If-Match. A replay needs none: it changes nothing. */
+  readonly ifMatch?: string;
+};
+
+/**
+ * Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served.
+ * @throws ControlError `control.PRECONDITION_FAILED`
+ */
+export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
+  if (ifMatch !== undefined) assertMatch(ifMatch, documentEtag(digestDocument(JSON.stringify(resource))));
+};
+
+/** The result of a change; `replayed` when an earlier request with the same key made it. */
+export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
+
+/** Runs a change in its project once: its effect and its record are committed together or not at all. */
+export type RunOnce = <T>(
+  change: Change,
+  schema: z.ZodMiniType<T>,
+  effect: (tx: Tx) => Promise<T>,
+) => Promise<Outcome<T>>;
+
+/**
+ * The hash that identifies a request: of its operation, its decoded path and its body as sent, before defaults
+ * (control API, Idempotency).
+ */
+export function requestHashOf(
+  operation: OperationName,
+  params: Readonly<Record<string, string>>,
+  body: JsonValue,
+): Digest {
+  const path = operationRow(operation).path.replaceAll(
+    /\{([A-Za-z]+)\}/g,
+    (_, name: string) => params[name] ?? '',
+  );
+  return digestOf(canonicalBytes({ operation, path, body }));
+}
+
+// How long an answer is replayed.
+const REPLAYED_MS = 24 * 60 * 60 * 1000;
+
+/** The stored answer of an earlier request. @throws ControlError `control.IDEMPOTENCY_KEY_REUSED` */
+function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
+  if (requestHash === change.requestHash) return JSON.parse(response);
+  throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
+}
+
+/**
+ * Idempotency over a store (control API, Idempotency). The claim on the key, the effect and the answer are committed
+ * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
+ */
+export function createRunOnce(store: Store, now: () => number): RunOnce {
+  return async (change, schema, effect) => {
+    const { principal, projectId, operation, key, requestHash } = change;
+    const { organizationId, tokenId: principalId } = principal;
+    await assertProject(store, principal, projectId);
+    const createdAtMs = now();
+    const scope = { organizationId, projectId, principalId, operation, idempotencyKey: key };
+    const expiresAtMs = createdAtMs + REPLAYED_MS;
+    const claim: IdempotencyRow = { ...scope, requestHash, response: '', createdAtMs, expiresAtMs };
+    return store.transaction(async (tx) => {
+      const stored = await tx.idempotency.claim(claim);
+      if (stored !== undefined)
+        return { value: schema.parse(answerOfEarlier(stored, change)), replayed: true };
+      // The schema orders the members, so that the first answer and its replays are the same bytes.
+      const value = schema.parse(await effect(tx));
+      await tx.idempotency.complete({
+        ...claim,
+        response: JSON.stringify(value),
+        expiresAtMs: now() + REPLAYED_MS,
+      });
+      return { value, replayed: false };
+    });
+  };
+}
 
 type At<N extends OperationName> = { readonly params: Params<N>; readonly query: Query<N> };
 

@@ -3,7 +3,7 @@ import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
-import type { Change } from './idempotency.ts';
+import type { Change } from './handler.ts';
 
 type About = {
   readonly operationId?: string;

@@ -4,7 +4,7 @@ import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
-import { assertCurrent, type Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './handler.ts';
 import { operationOf, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };

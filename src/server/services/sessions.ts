@@ -8,7 +8,7 @@ import {
 import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';
-import { assertCurrent, type Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './handler.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { exportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/run.ts';
+import { exportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/command.ts';
 import { packExport, readPartFacts } from '../../../src/evidence/index.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { call, NOW_MS, scratch, world, writeRun } from '../make.ts';

@@ -1,8 +1,7 @@
 import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nextLookMs } from '../../../src/server/jobs/deadline.ts';
+import { nextLookMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import type { RunnerContext, RunnerOutcome } from '../../../src/server/index.ts';
-import { driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, type Sender, TURNS } from '../change.ts';
 import { id, NOW_MS, type World } from '../make.ts';

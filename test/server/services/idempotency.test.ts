@@ -6,7 +6,7 @@ import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { createServer } from '../../../src/server/index.ts';
-import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
+import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/handler.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';

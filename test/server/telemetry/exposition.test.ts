@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exposition, histogram, numbers } from '../../../src/server/telemetry/exposition.ts';
+import { exposition, histogram, numbers } from '../../../src/server/telemetry/metrics.ts';
 import { parseExposition } from './parse-exposition.ts';
 import { forAll } from '../../support/property.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Digest } from '../../../bytes/index.ts';
-import { digest, fileSpec, jobsOption, many, text, time, wholeNumber } from './options.ts';
+import { digest, fileSpec, jobsOption, many, time, wholeNumber, texts } from './options.ts';
 
 /** `FILE,issuer=NAME[,keyId=ID]`, parsed. Without an issuer the command reports what is missing when it reads the key. */
 export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
@@ -9,7 +9,7 @@ export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: 
 
 export function trustOptions(command: Command): Command {
   return command
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
     .option(
       '--key <spec>',
       'trust this public key or certificate: FILE,issuer=NAME[,keyId=ID] (repeatable)',
@@ -52,7 +52,7 @@ export function evidenceOptions(command: Command): Command {
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .addOption(jobsOption('verify this many parts at once'))
     .option('--second-opinion', 'verify everything with a second implementation too, and report differences')
-    .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', many(text));
+    .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', texts);
 }
 
 export type PathList = { readonly list?: string; readonly null?: boolean };

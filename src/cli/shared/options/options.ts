@@ -62,7 +62,8 @@ export function many<T>(
   return (value, before = []) => [...before, read(value)];
 }
 
-export const text = (value: string): string => value;
+/** Collects the values of an option as they are given. */
+export const texts = many((value) => value);
 
 /** A whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (value: string) => number {
@@ -123,4 +124,27 @@ export function fileSpec<N extends string>(
   }
   if (words[0] === '') throw new InvalidArgumentError(`It must be ${form}.`);
   return { ...members, file: words.join(',') };
+}
+
+/** How a policy is read: `NAME=VALUE` of --param, each name once, and who vouches for its server. */
+export type PolicyOptions = {
+  readonly param?: Readonly<Record<string, string>>;
+  readonly caFile?: string;
+};
+
+export const parameterOption = (command: Command): Command =>
+  command.option(
+    '--param <name=value>',
+    'value of a parameter that the policy declares (repeatable)',
+    readParameter,
+  );
+
+function readParameter(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z][A-Za-z0-9-]*)=([^]+)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.');
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The parameter ${name} is given twice.`);
+  return { ...before, [name]: value };
 }

@@ -1,5 +1,7 @@
-import { columnsOf, padEnd, printable, stableJson } from '../../../report/index.ts';
+import { columnsOf, padEnd, printable, stableJson, describeOptions } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
+import { packaging } from '#packaging';
+import type { Run } from '../../../verify/index.ts';
 
 /** Writes the product of a command: JSON of these members, or the text. */
 export async function writeProduct(
@@ -34,3 +36,11 @@ export const writeFacts = (
   json: Readonly<Record<string, unknown>>,
   rows: Parameters<typeof facts>[0],
 ): Promise<void> => writeProduct(cli, json, facts(rows));
+
+export const ownVersion = (): Promise<string> => packaging.version();
+
+/** The tool and the options of a run, as reports state them. */
+export const describeRun = async (options: object): Promise<Pick<Run, 'tool' | 'options'>> => ({
+  tool: { name: 'drillproof', version: await ownVersion() },
+  options: describeOptions(options),
+});

@@ -3,8 +3,7 @@ import { DrillproofError } from '../../../errors.ts';
 import { type LocalReportFacts, type PartFacts, readPartFacts } from '../../../evidence/index.ts';
 import type { BundleRow, Job, LocalReportRow } from '../../store/store.ts';
 import type { JobContext } from '../handler.ts';
-import { changeExport, ExportFailure, type ExportJobOptions } from './changes.ts';
-import type { Selected } from './content.ts';
+import { changeExport, ExportFailure, type ExportJobOptions, type Selected } from './content.ts';
 
 /** Why the bytes of a row could not be opened: missing, damaged, or just deleted, which the next attempt omits. */
 async function whyNot(

@@ -17,11 +17,15 @@ import {
   ExportFailure,
   type ExportJobOptions,
   failExport,
-} from './changes.ts';
+  exportContent,
+  type Selected,
+  selectEvidence,
+  selectionFacts,
+  selectionOf,
+} from './content.ts';
 import { collectExport, type Collected } from './collect.ts';
-import { exportContent, type Selected, selectEvidence, selectionFacts, selectionOf } from './content.ts';
 
-export { EXPORT_KIND, type ExportJobOptions } from './changes.ts';
+export { EXPORT_KIND, type ExportJobOptions } from './content.ts';
 
 async function pack(
   options: ExportJobOptions,
