@@ -8,6 +8,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import { createDirectRead } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, ByteRange, Retention, S3Location } from './location.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
@@ -123,6 +124,7 @@ export function openBucket(
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
   const serverTimeMs = clockOf(client);
+  const readDirectly = createDirectRead(client, sdk, location.bucket);
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
   const refused = (cause: unknown, key: string, when: Condition | undefined): Written => {
     if (when !== undefined && lostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
@@ -183,6 +185,8 @@ export function openBucket(
     async read(key, etag, range) {
       try {
         if (range.end === range.start) return Readable.from([]);
+        const direct = await readDirectly(key, etag, range);
+        if (direct !== undefined) return direct;
         const wanted = { ...inBucket, Key: key, IfMatch: etag, Range: rangeHeader(range) };
         return bodyOf(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {

@@ -27,7 +27,8 @@ export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
   }
 }
 
-const TIMEOUTS = {
+/** In milliseconds. */
+export const TIMEOUTS = {
   connectionTimeout: 5_000,
   requestTimeout: 60_000, // until the answer starts
   throwOnRequestTimeout: true,

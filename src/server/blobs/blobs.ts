@@ -23,7 +23,7 @@ export type OpenBlob = {
   stream(range: ByteRange): Bytes;
   access(): RandomAccess;
   /** Fills `target` with the bytes from `offset`, where this needs no memory of its own. Errors are those of `stream`. */
-  readInto?(target: Uint8Array, offset: number): Promise<void>;
+  readonly readInto?: (target: Uint8Array, offset: number) => Promise<void>;
   close(): Promise<void>;
 };
 

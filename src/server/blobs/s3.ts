@@ -24,37 +24,29 @@ function unavailable(cause: unknown): DrillproofError {
   });
 }
 
-/** The bytes of an answer of known length; one that ends early was cut and is refused. */
-async function* assertLength(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {
-  let seen = 0;
-  try {
-    for await (const chunk of body) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('a stream of S3 is not of bytes');
-      seen += chunk.length;
-      yield chunk;
-    }
-  } catch (cause) {
-    throw unavailable(cause);
-  }
-  if (seen !== bytes) {
-    throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs cut its answer', {
-      details: { expected: bytes, actual: seen },
-    });
-  }
-}
-
 /** An object as it was. Each read asks for its entity tag, so that no other bytes are taken for its own. */
 function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: ObjectFacts): StoredObject {
   const bodies = new Set<Readable>();
   async function* stream(range: ByteRange): AsyncGenerator<Uint8Array> {
+    const expected = range.end - range.start;
     const body = await bucket.read(key, etag, range);
     bodies.add(body);
+    let actual = 0;
     try {
-      yield* assertLength(body, range.end - range.start);
+      for await (const chunk of body) {
+        if (!(chunk instanceof Uint8Array)) throw new TypeError('a stream of S3 is not of bytes');
+        actual += chunk.length;
+        yield chunk;
+      }
+    } catch (cause) {
+      throw unavailable(cause);
     } finally {
       bodies.delete(body);
       body.destroy();
     }
+    if (actual === expected) return;
+    const details = { expected, actual };
+    throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs cut its answer', { details });
   }
   const block = async (start: number, end: number): Promise<Uint8Array> => {
     const pieces: Uint8Array[] = [];

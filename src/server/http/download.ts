@@ -119,15 +119,15 @@ function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> 
   });
 }
 
-/** The pieces of a range. With `buffer` they share its memory: each is gone when the next is asked for. */
-async function* piecesOf(blob: OpenBlob, range: ByteRange, buffer: Buffer): AsyncGenerator<Uint8Array> {
-  if (blob.readInto === undefined) {
-    yield* blob.stream(range);
-    return;
-  }
+/** The pieces of a range; all are in the same buffer, so each is gone when the next is asked for. */
+async function* readPieces(
+  readInto: NonNullable<OpenBlob['readInto']>,
+  range: ByteRange,
+  buffer: Buffer,
+): AsyncGenerator<Uint8Array> {
   for (let at = range.start; at < range.end; at += buffer.length) {
     const piece = buffer.subarray(0, Math.min(buffer.length, range.end - at));
-    await blob.readInto(piece, at);
+    await readInto(piece, at);
     yield piece;
   }
 }
@@ -137,11 +137,13 @@ async function* piecesOf(blob: OpenBlob, range: ByteRange, buffer: Buffer): Asyn
  * not reached, and no client takes the part for the whole.
  */
 async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, context: DownloadContext) {
+  const { readInto } = blob;
   const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
-    for await (const piece of piecesOf(blob, range, buffer)) {
+    const pieces = readInto === undefined ? blob.stream(range) : readPieces(readInto, range, buffer);
+    for await (const piece of pieces) {
       // Pieces with memory of their own may wait together.
-      const mayWait = blob.readInto === undefined && outgoing.writableLength + piece.length < BUFFER_BYTES;
+      const mayWait = readInto === undefined && outgoing.writableLength + piece.length < BUFFER_BYTES;
       if (mayWait && !outgoing.destroyed) outgoing.write(piece);
       else await writePiece(outgoing, piece);
       context.streamed(piece.length);

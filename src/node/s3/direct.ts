@@ -1,0 +1,79 @@
+import type { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { ByteRange } from './location.ts';
+import { type S3Sdk, TIMEOUTS } from './sdk.ts';
+
+type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
+type SdkRequest = Parameters<Signer['sign']>[0];
+
+/** The bytes of a range of an object with this entity tag; `undefined` for any answer that is not exactly these. */
+export type DirectRead = (key: string, etag: string, range: ByteRange) => Promise<Readable | undefined>;
+
+const CONNECTIONS = 50;
+const PROBE = '-';
+
+// A signature covers the path as S3 encodes it: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+const encodeKey = (key: string): string =>
+  encodeURIComponent(key)
+    .replaceAll('%2F', '/')
+    .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** What the SDK would send for an object, without sending it. */
+async function prepareRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promise<SdkRequest> {
+  const command = new sdk.GetObjectCommand({ Bucket, Key: PROBE });
+  return new Promise((resolve, reject) => {
+    const capture = async ({ request }: { readonly request: unknown }) => {
+      resolve(request as SdkRequest);
+      return { response: undefined, output: { $metadata: {} } };
+    };
+    command.middlewareStack.add(() => capture, { step: 'deserialize', priority: 'high' });
+    client.send(command).catch(reject);
+  });
+}
+
+async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise<DirectRead> {
+  const [{ Pool }, signer, probe] = await Promise.all([
+    import('undici'),
+    client.config.signer(),
+    prepareRequest(client, sdk, bucket),
+  ]);
+  const { protocol, hostname, port } = probe;
+  const pool = new Pool(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`, {
+    connections: CONNECTIONS,
+    connect: { timeout: TIMEOUTS.connectionTimeout },
+    headersTimeout: TIMEOUTS.requestTimeout,
+    bodyTimeout: TIMEOUTS.socketTimeout,
+  });
+  const host = probe.headers['host'] ?? hostname;
+  const root = probe.path.slice(0, -PROBE.length);
+  return async (key, etag, { start, end }) => {
+    const path = root + encodeKey(key);
+    const signingDate = new Date(Date.now() + client.config.systemClockOffset);
+    const signed = await signer.sign({ ...probe, path, query: {}, headers: { host } }, { signingDate });
+    const headers = { ...signed.headers, range: `bytes=${start}-${end - 1}`, 'if-match': etag };
+    const answer = await pool.request({ method: 'GET', path, headers });
+    const body = answer.body.on('error', () => undefined); // whoever reads it sees the error
+    if (answer.statusCode === 206 && Number(answer.headers['content-length']) === end - start) return body;
+    body.destroy();
+    return undefined;
+  };
+}
+
+/**
+ * Reads objects past the SDK, which only finds the address and signs: its middleware and sockets cost several times as
+ * much as the request. Each request is made once; when it fails, ask the SDK, which tries again and names the reason.
+ */
+export function createDirectRead(client: S3Client, sdk: S3Sdk, bucket: string): DirectRead {
+  let opening: Promise<DirectRead> | undefined;
+  return async (...args) => {
+    try {
+      const read = await (opening ??= openDirect(client, sdk, bucket).catch((cause: unknown) => {
+        opening = undefined;
+        throw cause;
+      }));
+      return await read(...args);
+    } catch {
+      return undefined;
+    }
+  };
+}
