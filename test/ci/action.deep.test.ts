@@ -3,14 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runAction } from './composite.ts';
 import { makeWorkspace } from './evidence.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-let action = '';
-let workspace = '';
-let temps = '';
 
 /** A folder that holds these files of the repository. */
 async function copy(paths: readonly string[]): Promise<string> {
@@ -19,12 +16,10 @@ async function copy(paths: readonly string[]): Promise<string> {
   return folder;
 }
 
-beforeAll(async () => {
-  action = await copy(['action.yml', 'ci']);
-  execFileSync(process.execPath, ['scripts/build.ts', 'single', join(action, 'single')], { cwd: root });
-  workspace = await makeWorkspace();
-  temps = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
-});
+const action = await copy(['action.yml', 'ci']);
+execFileSync(process.execPath, ['scripts/build.ts', 'single', join(action, 'single')], { cwd: root });
+const workspace = await makeWorkspace();
+const temps = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
 afterAll(async () => {
   for (const folder of [action, workspace, temps]) await rm(folder, { recursive: true, force: true });
 });

@@ -2,24 +2,20 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { makeWorkspace } from './evidence.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-let built = '';
-let workspace = '';
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
-  execFileSync(process.execPath, ['scripts/build.ts', 'single', built], { cwd: root });
-  workspace = await makeWorkspace();
-  await cp(join(built, 'drillproof.mjs'), join(workspace, 'drillproof.mjs'));
-  await writeFile(
-    join(workspace, 'policy.yaml'),
-    'schemaVersion: 1\nkind: policy\nverdict: { export: verified }\n',
-  );
-});
+const built = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
+execFileSync(process.execPath, ['scripts/build.ts', 'single', built], { cwd: root });
+const workspace = await makeWorkspace();
+await cp(join(built, 'drillproof.mjs'), join(workspace, 'drillproof.mjs'));
+await writeFile(
+  join(workspace, 'policy.yaml'),
+  'schemaVersion: 1\nkind: policy\nverdict: { export: verified }\n',
+);
 afterAll(async () => {
   for (const folder of [built, workspace]) await rm(folder, { recursive: true, force: true });
 });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { COMMANDS, createProgram } from '../../src/cli/program.ts';
 import { commandOf } from '../../src/cli/shared/output/failed.ts';
 import { call, world } from './make.ts';
@@ -20,10 +20,7 @@ async function everyCommand(): Promise<readonly (readonly string[])[]> {
 const exampleLines = (help: string): readonly string[] =>
   [...help.matchAll(/^ {2}\$ drillproof (.*)$/gm)].map(([, line]) => line ?? '');
 
-let commands: readonly (readonly string[])[];
-beforeAll(async () => {
-  commands = await everyCommand();
-});
+const commands = await everyCommand();
 
 describe('the help of every command', () => {
   it('has usage, its options and examples, and exits with 0', async () => {

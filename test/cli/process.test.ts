@@ -5,11 +5,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drillproof, PROGRAM, scratch, start, writeEvidence } from './make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-});
+const dir = await scratch();
+await writeEvidence(dir.root);
 afterAll(() => dir[Symbol.asyncDispose]());
 
 describe('the process', () => {

@@ -1,17 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { link, lstat, symlink, readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { canonicalBytes, digestOf } from '../../src/bytes/index.ts';
 import { writeZip } from '../../src/zip/index.ts';
 import { call as callWith, scratch, start, writeEvidence } from './make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-let server: ReturnType<typeof start>;
-let url: string;
-let token: string;
-let exportId: string;
-let build: Awaited<ReturnType<typeof makeBuild>>;
 const home = process.cwd();
 
 const call = (line: string, env: Readonly<Record<string, string>> = { DRILLPROOF_TOKEN: token }) =>
@@ -73,33 +67,31 @@ const METADATA = {
   },
 };
 
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
-  await writeFile('local.bin', 'opaque');
-  await writeFile('meta.json', JSON.stringify(METADATA));
-  build = await makeBuild();
-  await writeFile('build.zip', build.archive);
-  await writeFile('build.json', build.lock);
-  await must('admin org create --name Acme --id org_000000000001 --data plane');
-  await must(`admin project create ${ORGANIZATION} --id prj_000000000001 --name web --data plane`);
-  await must(`admin ingest local-report local.bin ${AT} --metadata meta.json --data plane`);
-  await must(`admin ingest build build.zip ${AT} --data plane`);
-  await must(
-    'export part-1.zip part-2.zip --report local.bin,meta=meta.json --out served --key key.pem --issuer acme-ci',
-  );
-  exportId = (
-    JSON.parse(await must('admin ingest export served --data plane --json')) as {
-      resource: { evidenceExportId: string };
-    }
-  ).resource.evidenceExportId;
-  token = (await must(`admin token create ${ORGANIZATION} --all-projects --data plane`)).trim();
-  await writeFile('token', `${token}\n`);
-  server = start(['serve', '--data', 'plane', '--port', '0'], { cwd: dir.root });
-  const [first] = (await once(server.stdout, 'data')) as [Buffer];
-  url = first.toString().trim();
-});
+const dir = await scratch();
+await writeEvidence(dir.root);
+process.chdir(dir.root);
+await writeFile('local.bin', 'opaque');
+await writeFile('meta.json', JSON.stringify(METADATA));
+const build = await makeBuild();
+await writeFile('build.zip', build.archive);
+await writeFile('build.json', build.lock);
+await must('admin org create --name Acme --id org_000000000001 --data plane');
+await must(`admin project create ${ORGANIZATION} --id prj_000000000001 --name web --data plane`);
+await must(`admin ingest local-report local.bin ${AT} --metadata meta.json --data plane`);
+await must(`admin ingest build build.zip ${AT} --data plane`);
+await must(
+  'export part-1.zip part-2.zip --report local.bin,meta=meta.json --out served --key key.pem --issuer acme-ci',
+);
+const exportId = (
+  JSON.parse(await must('admin ingest export served --data plane --json')) as {
+    resource: { evidenceExportId: string };
+  }
+).resource.evidenceExportId;
+const token = (await must(`admin token create ${ORGANIZATION} --all-projects --data plane`)).trim();
+await writeFile('token', `${token}\n`);
+const server = start(['serve', '--data', 'plane', '--port', '0'], { cwd: dir.root });
+const [first] = (await once(server.stdout, 'data')) as [Buffer];
+const url = first.toString().trim();
 afterAll(async () => {
   server.kill('SIGTERM');
   const [code] = (await once(server, 'exit')) as [number];

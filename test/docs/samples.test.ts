@@ -172,12 +172,9 @@ async function run(command: string): Promise<{ readonly exit: number; readonly t
   return { exit: code, text: (file === undefined ? stdout : '') + stderr };
 }
 
-let evidence: Awaited<ReturnType<typeof scratch>>;
-beforeAll(async () => {
-  evidence = await scratch();
-  mkdirSync(evidence.path('evidence'));
-  await writeEvidence(evidence.path('evidence'));
-});
+const evidence = await scratch();
+mkdirSync(evidence.path('evidence'));
+await writeEvidence(evidence.path('evidence'));
 afterAll(() => evidence[Symbol.asyncDispose]());
 
 describe.each(PAGES.filter((page) => samplesOf(page).length > 0))('%s', (page) => {

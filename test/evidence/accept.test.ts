@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import {
   attestationSchema,
@@ -28,24 +28,21 @@ const SCHEMAS = {
 type Name = keyof typeof SCHEMAS;
 const NAMES = Object.keys(SCHEMAS) as Name[];
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
-let valid: Record<Name, string>;
 
-beforeAll(async () => {
-  const signer = makeSigner();
-  const entries = await unpack((await makePart(1, signer)).bytes);
-  const { files } = await makeExport({ signer });
-  const mirror: Record<string, Uint8Array> = {};
-  await appendReceipts(mirror, [{ facts: receiptFacts }]);
-  valid = {
-    'bundle manifest': text(entries.get('manifest.json')),
-    attestation: text(entries.get('attestation.json')),
-    'run result': text(entries.get('objects/run-result.json')),
-    'export manifest': text(files['manifest.json']),
-    'export attestation': text(files['export-attestation.json']),
-    'export resource': text(files['export.json']),
-    receipt: text(Object.values(mirror)[0]),
-  };
-});
+const signer = makeSigner();
+const entries = await unpack((await makePart(1, signer)).bytes);
+const { files } = await makeExport({ signer });
+const mirror: Record<string, Uint8Array> = {};
+await appendReceipts(mirror, [{ facts: receiptFacts }]);
+const valid = {
+  'bundle manifest': text(entries.get('manifest.json')),
+  attestation: text(entries.get('attestation.json')),
+  'run result': text(entries.get('objects/run-result.json')),
+  'export manifest': text(files['manifest.json']),
+  'export attestation': text(files['export-attestation.json']),
+  'export resource': text(files['export.json']),
+  receipt: text(Object.values(mirror)[0]),
+};
 
 type Place = { readonly parent: Record<string, unknown>; readonly name: string };
 

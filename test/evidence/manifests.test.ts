@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { fromUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
@@ -10,26 +10,12 @@ import {
   parseExportManifest,
   reproductionOf,
   resourceDifferences,
-  type BundleManifest,
   type ExportManifest,
 } from '../../src/evidence/index.ts';
-import {
-  hashOf,
-  idOf,
-  makeExport,
-  makePart,
-  makeRunResult,
-  makeSigner,
-  type MadeExport,
-} from '../support/evidence.ts';
+import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
 
-let bundle: BundleManifest;
-let made: MadeExport;
-
-beforeAll(async () => {
-  bundle = (await makePart(1)).packed.manifest;
-  made = await makeExport({ reports: 2 });
-});
+const bundle = (await makePart(1)).packed.manifest;
+const made = await makeExport({ reports: 2 });
 
 const codeOf = (act: () => unknown): unknown => {
   try {

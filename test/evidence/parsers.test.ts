@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../src/bytes/json/canonical.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { isCode } from '../../src/codes/index.ts';
@@ -48,7 +48,6 @@ const CODES: Record<Kind, string> = {
   'build lock': 'build.ARCHIVE_INVALID',
   'export resource': 'export.RESOURCE_INVALID',
 };
-let valid: Record<Kind, Uint8Array>;
 
 const lock = {
   schemaVersion: 1,
@@ -69,20 +68,18 @@ const lock = {
 
 const valueOf = (kind: Kind): Json => JSON.parse(text(valid[kind])) as Json;
 
-beforeAll(async () => {
-  const signer = makeSigner();
-  const entries = await unpack((await makePart(1, signer, { rerunOfHostedRunId: idOf('hrun', 2) })).bytes);
-  const { files } = await makeExport({ signer });
-  valid = {
-    'bundle manifest': entries.get('manifest.json')!,
-    attestation: entries.get('attestation.json')!,
-    'run result': entries.get('objects/run-result.json')!,
-    'export manifest': files['manifest.json']!,
-    'export attestation': files['export-attestation.json']!,
-    'export resource': files['export.json']!,
-    'build lock': canonicalBytes(lock),
-  };
-});
+const signer = makeSigner();
+const entries = await unpack((await makePart(1, signer, { rerunOfHostedRunId: idOf('hrun', 2) })).bytes);
+const { files } = await makeExport({ signer });
+const valid = {
+  'bundle manifest': entries.get('manifest.json')!,
+  attestation: entries.get('attestation.json')!,
+  'run result': entries.get('objects/run-result.json')!,
+  'export manifest': files['manifest.json']!,
+  'export attestation': files['export-attestation.json']!,
+  'export resource': files['export.json']!,
+  'build lock': canonicalBytes(lock),
+};
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

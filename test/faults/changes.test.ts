@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { failureOf } from '../client/make.ts';
-import { startOrigin, type Origin } from './origin.ts';
+import { startOrigin } from './origin.ts';
 import { faultProxy } from './proxy.ts';
 
 const HOUR_MS = 3_600_000;
 
-let origin: Origin;
-beforeAll(async () => {
-  origin = await startOrigin();
-});
+const origin = await startOrigin();
 afterAll(() => origin.close());
 
 /** A client behind a proxy that carries so many requests to the server and loses the answers. */

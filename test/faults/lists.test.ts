@@ -1,26 +1,22 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { CONNECTION_FAULTS } from './rows/connection.ts';
 import { endsAt, type FaultRow } from './rows/row.ts';
 import { MESSAGE_FAULTS } from './rows/message.ts';
 import { RETRIES, timeoutsFor } from './mirror-run.ts';
-import { startOrigin, type Origin } from './origin.ts';
+import { startOrigin } from './origin.ts';
 import { OVERLOAD_FAULTS } from './rows/overload.ts';
 import { faultProxy } from './proxy.ts';
 import { REDIRECT_FAULTS } from './rows/redirect.ts';
 import { isDeep } from '../support/deep.ts';
-import { faultServer, type FaultServer } from './server.ts';
+import { faultServer } from './server.ts';
 
 const FAULTS = [...CONNECTION_FAULTS, ...MESSAGE_FAULTS, ...REDIRECT_FAULTS, ...OVERLOAD_FAULTS];
 
-let origin: Origin;
-let stranger: FaultServer;
-beforeAll(async () => {
-  origin = await startOrigin();
-  stranger = await faultServer((_, response) => void response.end('a stranger'));
-});
+const origin = await startOrigin();
+const stranger = await faultServer((_, response) => void response.end('a stranger'));
 afterAll(async () => {
   await stranger.close();
   await origin.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { isDeep } from '../support/deep.ts';
 import { CONNECTION_FAULTS } from './rows/connection.ts';
 import { MESSAGE_FAULTS } from './rows/message.ts';
@@ -16,18 +16,14 @@ import {
   sizeAt,
   type Transport,
 } from './mirror-run.ts';
-import { startOrigin, type Origin } from './origin.ts';
-import { faultServer, type FaultServer } from './server.ts';
+import { startOrigin } from './origin.ts';
+import { faultServer } from './server.ts';
 
 /** The longest wait that a client may make of anything that a server asks, with its own random share. */
 const MOST_WAIT_MS = 80_000;
 
-let origin: Origin;
-let stranger: FaultServer;
-beforeAll(async () => {
-  origin = await startOrigin();
-  stranger = await faultServer((_, response) => void response.end('a stranger'));
-});
+const origin = await startOrigin();
+const stranger = await faultServer((_, response) => void response.end('a stranger'));
 afterAll(async () => {
   await stranger.close();
   await origin.close();

@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dsse as sigstoreDsse } from '@sigstore/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import {
   attestDsse,
   IN_TOTO_PAYLOAD_TYPE,
   inTotoStatement,
   parseAttestation,
-  type Statement,
 } from '../../src/evidence/index.ts';
 import { commandSigner } from '../../src/node/keys/command-signer.ts';
 import { signSummary } from '../../src/policy/vsa/vsa.ts';
@@ -27,18 +26,11 @@ import {
   type Envelope,
 } from '../support/sigstore.ts';
 
-let folder: string;
-let signer: Signer;
-let statement: Statement;
-let manifest: Uint8Array;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drillproof-sigstore-'));
-  signer = makeOpensslKey(folder);
-  const entries = await unpack((await makePart(1, signer)).bytes);
-  statement = parseAttestation(entries.get('attestation.json')!).statement;
-  manifest = entries.get('manifest.json')!;
-});
+const folder = await mkdtemp(join(tmpdir(), 'drillproof-sigstore-'));
+const signer = makeOpensslKey(folder);
+const entries = await unpack((await makePart(1, signer)).bytes);
+const statement = parseAttestation(entries.get('attestation.json')!).statement;
+const manifest = entries.get('manifest.json')!;
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const verifyEnvelope = (envelope: Envelope) =>

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { zipSource } from '../../src/evidence/index.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
@@ -10,13 +10,10 @@ import { renderJson } from '../../src/report/index.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import type { Files } from '../support/bag.ts';
-import { flipped, makeExport, makeTrust, NOW, pack, type MadeExport } from '../support/evidence.ts';
+import { flipped, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
-let made: MadeExport;
-beforeAll(async () => {
-  made = await makeExport({ parts: 4, reports: 2 });
-});
+const made = await makeExport({ parts: 4, reports: 2 });
 
 const FIRST = 'parts/evidence_000000000001.zip';
 const THIRD = 'parts/evidence_000000000003.zip';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
 import { createClient, downloadPart, type ClientOptions } from '../../src/client/index.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
@@ -26,17 +26,13 @@ import {
 import { verifyExport, verifyPart, verifyReceipts } from '../../src/verify/index.ts';
 import { exportRef as servedRef } from '../faults/export-source.ts';
 import { exportRef, extended, HASH, partRef, TOKEN } from '../client/make.ts';
-import { makeExport, NOW, type MadeExport } from '../support/evidence.ts';
+import { makeExport, NOW } from '../support/evidence.ts';
 
 /** What a case gets: the signal to pass on, and what it calls when the work has begun to read. */
 type Given = { readonly signal: AbortSignal; readonly reading: () => void };
 
-let made: MadeExport;
-let folder: string;
-beforeAll(async () => {
-  made = await makeExport();
-  folder = await mkdtemp(join(tmpdir(), 'abort-'));
-});
+const made = await makeExport();
+const folder = await mkdtemp(join(tmpdir(), 'abort-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const clientOf = (fetch: NonNullable<ClientOptions['fetch']>) =>

@@ -3,20 +3,15 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { drillproof } from '../cli/make.ts';
 
 const run = promisify(execFile);
 const DEMO = resolve(import.meta.dirname, '../../scripts/demo/main.ts');
 
-let folder: string;
-let out: string;
-let stdout: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drillproof-demo-'));
-  out = join(folder, 'out');
-  ({ stdout } = await run(process.execPath, [DEMO, out]));
-});
+const folder = await mkdtemp(join(tmpdir(), 'drillproof-demo-'));
+const out = join(folder, 'out');
+const { stdout } = await run(process.execPath, [DEMO, out]);
 afterAll(() => rm(folder, { recursive: true }));
 
 it('the demo meets all ten expectations and names the finding of each damage', () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/index.ts';
 import {
   scrubMany,
@@ -10,16 +10,13 @@ import {
   type ScrubView,
 } from '../../src/scrub/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { faultyAccess, flipped, makeExport, NOW, type MadeExport } from '../support/evidence.ts';
+import { faultyAccess, flipped, makeExport, NOW } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const OPTIONS: ScrubOptions = { tool: 'test', now: () => NOW };
 
-let made: MadeExport;
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 
 type Files = Readonly<Record<string, Uint8Array>>;
 

@@ -10,34 +10,19 @@ import { createServer, listen, type LogEntry, type Listening } from '../../src/s
 import { start } from '../cli/make.ts';
 import { createClient } from '../../src/client/index.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
-import {
-  buildArchive,
-  EXPORT,
-  id,
-  ingestedExport,
-  part,
-  PROJECT,
-  tenants,
-  token,
-  world,
-  type World,
-} from './make.ts';
+import { buildArchive, EXPORT, id, ingestedExport, part, PROJECT, tenants, token, world } from './make.ts';
 
 const MIB = 1024 * 1024;
 const PART_BYTES = 64 * MIB;
 const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
 const RERUN = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
 
-let here: World;
-let all: string;
 const sockets: Socket[] = [];
 
-beforeAll(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
-  await ingestedExport(here, { parts: [await part(1, { padding: PART_BYTES })] });
-});
+const here = await world();
+await tenants(here);
+const all = await token(here);
+await ingestedExport(here, { parts: [await part(1, { padding: PART_BYTES })] });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });

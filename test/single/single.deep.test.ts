@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { startS3 } from '../support/s3.ts';
@@ -10,8 +10,6 @@ import { flipped, makeExport, makeTrust } from '../support/evidence.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const s3 = await startS3();
-let folder = '';
-let file = '';
 
 /** Builds the single file into a folder, and says where it is. */
 function build(to: string): string {
@@ -19,10 +17,8 @@ function build(to: string): string {
   return join(to, 'drillproof.mjs');
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
-  file = build(join(folder, 'first'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
+const file = build(join(folder, 'first'));
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });

@@ -7,7 +7,6 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { memorySource, zipSource } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import type { Signer } from '../../src/trust/index.ts';
 import { verifyExport, verifyPart, type Coverage, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import {
@@ -39,14 +38,9 @@ const figures = ({ totalBytes, coveredBytes, attestedBytes }: Coverage): readonl
   attestedBytes,
 ];
 
-let signer: Signer;
-let entries: Map<string, Uint8Array>;
-let made: MadeExport;
-beforeAll(async () => {
-  signer = makeSigner();
-  entries = await unpack((await makePart(1, signer)).bytes);
-  made = await makeExport();
-});
+const signer = makeSigner();
+const entries = await unpack((await makePart(1, signer)).bytes);
+const made = await makeExport();
 
 const verifyAlone = (bytes: Uint8Array, trusted = true) =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, ...(trusted && { trust: makeTrust(signer) }) });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { memorySource } from '../../src/evidence/index.ts';
 import { renderJson, renderText } from '../../src/report/index.ts';
@@ -10,12 +10,9 @@ import {
   type Report,
   type VerifyOptions,
 } from '../../src/verify/index.ts';
-import { makeExport, makeSigner, makeTrust, NOW, type MadeExport } from '../support/evidence.ts';
+import { makeExport, makeSigner, makeTrust, NOW } from '../support/evidence.ts';
 
-let made: MadeExport;
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 
 const part = (): Uint8Array => made.files['parts/evidence_000000000001.zip']!;
 const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { appendFile, cp, mkdir, mkdtemp, open as openFile, readdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,6 @@ import {
   makePart,
   makeSigning,
   makeTrust,
-  type MadeExport,
   NOW,
   pack,
 } from '../support/evidence.ts';
@@ -28,10 +27,6 @@ import { type Browser, BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage } from './page.ts';
 
 const home = process.cwd();
-let dir = '';
-let made: MadeExport;
-let server: Server;
-let url = '';
 const at = (name: string): string => join(dir, name);
 const PART = 'parts/evidence_000000000001.zip';
 
@@ -101,32 +96,30 @@ async function signEnvelopes(): Promise<void> {
     });
 }
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'drillproof-web-'));
-  process.chdir(dir);
-  made = await makeExport({ parts: 3 });
-  const damaged = { ...made.files, [PART]: flipped(made.files[PART]!, 100) };
-  await Promise.all([
-    write('export', made.files),
-    write('damaged', damaged),
-    write('bag', bagOf(made.files)),
-    write('.', {
-      'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(made.signer)))),
-      'key.pem': Buffer.from(publicKeyPem(made.signer.point)),
-      'part.zip': made.files[PART]!,
-      'damaged.zip': damaged[PART],
-    }),
-    write('.', { 'export.zip': await pack(Object.entries(made.files)) }),
-    write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
-  ]);
-  await signReports();
-  await signEnvelopes();
-  await writeSparsePart(at('large.zip'));
-  const page = await readPage();
-  server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
-});
+const dir = await mkdtemp(join(tmpdir(), 'drillproof-web-'));
+process.chdir(dir);
+const made = await makeExport({ parts: 3 });
+const damaged = { ...made.files, [PART]: flipped(made.files[PART]!, 100) };
+await Promise.all([
+  write('export', made.files),
+  write('damaged', damaged),
+  write('bag', bagOf(made.files)),
+  write('.', {
+    'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(made.signer)))),
+    'key.pem': Buffer.from(publicKeyPem(made.signer.point)),
+    'part.zip': made.files[PART]!,
+    'damaged.zip': damaged[PART],
+  }),
+  write('.', { 'export.zip': await pack(Object.entries(made.files)) }),
+  write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
+]);
+await signReports();
+await signEnvelopes();
+await writeSparsePart(at('large.zip'));
+const page = await readPage();
+const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
 afterAll(async () => {
   server.close();
   process.chdir(home);

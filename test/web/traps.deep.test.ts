@@ -1,47 +1,40 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import axe from 'axe-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exportOf, small } from '../../bench/inputs.ts';
 import { canonicalJson } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { flipped, makeExport, makePart, makeTrust, NOW } from '../support/evidence.ts';
-import { type Browser, BROWSERS } from './browsers.ts';
+import { BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage, type VerifyPage } from './page.ts';
 
 const PARTS = 10_000;
 const HOST = 'insecure.test';
-let dir = '';
-let browser: Browser;
-let server: Server;
-let port = 0;
-let many = '';
 const at = (name: string): string => join(dir, name);
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'drillproof-traps-'));
-  const made = await makeExport({ parts: 150, reports: 0 });
-  const files = {
-    ...made.files,
-    'parts/evidence_000000000007.zip': flipped(made.files['parts/evidence_000000000007.zip']!, 99),
-  };
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(at('export'), path)), { recursive: true });
-    await writeFile(join(at('export'), path), bytes);
-  }
-  many = await exportOf(small(PARTS));
-  await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
-  await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
-  const page = await readPage();
-  server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  ({ port } = server.address() as AddressInfo);
-  browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);
-});
+const dir = await mkdtemp(join(tmpdir(), 'drillproof-traps-'));
+const made = await makeExport({ parts: 150, reports: 0 });
+const files = {
+  ...made.files,
+  'parts/evidence_000000000007.zip': flipped(made.files['parts/evidence_000000000007.zip']!, 99),
+};
+for (const [path, bytes] of Object.entries(files)) {
+  await mkdir(dirname(join(at('export'), path)), { recursive: true });
+  await writeFile(join(at('export'), path), bytes);
+}
+const many = await exportOf(small(PARTS));
+await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
+await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
+const page = await readPage();
+const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const { port } = server.address() as AddressInfo;
+const browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);
 afterAll(async () => {
   await browser.close();
   server.close();

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
@@ -31,10 +31,7 @@ const files = {
   'objects/empty': '',
 };
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'drillproof-zip-'));
-});
+const folder = mkdtempSync(join(tmpdir(), 'drillproof-zip-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const saved = (name: string, bytes: Uint8Array): string => {

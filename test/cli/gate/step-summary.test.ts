@@ -1,15 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { appendStepSummary } from '../../../src/cli/gate/output.ts';
 import { NO, withReasons } from '../../report/decision/makers.ts';
 import { world } from '../make.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drillproof-step-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'drillproof-step-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A step whose summary holds this already, and what the summary is afterwards. */

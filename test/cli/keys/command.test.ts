@@ -1,28 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, cp, lstat, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTrustFile, rewriteTrustFile, storeOf } from '../../../src/cli/keys/trust-file.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseTrustStore } from '../../../src/trust/index.ts';
 import { call as callWith, NOW_MS, scratch, world, writeEvidence } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
 const home = process.cwd();
 const openssl = (line: string) =>
   execFileSync('openssl', line.split(' '), { stdio: ['ignore', 'pipe', 'ignore'] });
-beforeAll(async () => {
-  dir = await scratch();
-  process.chdir(dir.root);
-  await writeEvidence(dir.root);
-  await cp('trust.json', 'original.json');
-  for (const name of ['a', 'b']) await callWith(['keys', 'generate', '--out', `${name}.pem`]);
-  openssl('req -x509 -new -key a.pem -subj /CN=ci -days 30 -out cert.pem');
-  openssl('ecparam -name secp384r1 -genkey -noout -out p384.pem');
-  openssl('req -x509 -new -key p384.pem -subj /CN=ci -days 30 -out p384-cert.pem');
-  openssl('req -x509 -new -key b.pem -subj /CN=ci -days 30 -out other-cert.pem');
-  const jwks = { keys: [await jwkOf('a.pub.pem', 'ci-1'), await jwkOf('b.pub.pem', 'ci-2')] };
-  await writeFile('jwks.json', JSON.stringify(jwks));
-});
+const dir = await scratch();
+process.chdir(dir.root);
+await writeEvidence(dir.root);
+await cp('trust.json', 'original.json');
+for (const name of ['a', 'b']) await callWith(['keys', 'generate', '--out', `${name}.pem`]);
+openssl('req -x509 -new -key a.pem -subj /CN=ci -days 30 -out cert.pem');
+openssl('ecparam -name secp384r1 -genkey -noout -out p384.pem');
+openssl('req -x509 -new -key p384.pem -subj /CN=ci -days 30 -out p384-cert.pem');
+openssl('req -x509 -new -key b.pem -subj /CN=ci -days 30 -out other-cert.pem');
+const jwks = { keys: [await jwkOf('a.pub.pem', 'ci-1'), await jwkOf('b.pub.pem', 'ci-2')] };
+await writeFile('jwks.json', JSON.stringify(jwks));
 afterAll(async () => {
   process.chdir(home);
   await dir[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { makeExport, serveExports, type ExportSource } from '../../faults/export-source.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { makeExport, serveExports } from '../../faults/export-source.ts';
 import { cleanUp, newFolder } from '../../mirror/make.ts';
 import {
   ended,
@@ -22,12 +22,8 @@ const exports = [1, 2, 3].map((seed) =>
 const SIZE = exports.reduce((sum, { files }) => sum + files.size * BYTES, 0);
 const idOf = ({ resource }: (typeof exports)[number]): string => resource.evidenceExportId;
 
-let server: ExportSource;
-let sender: ReturnType<typeof slowSender>;
-beforeAll(async () => {
-  sender = slowSender();
-  server = await serveExports(exports, sender.slowly);
-});
+const sender = slowSender();
+const server = await serveExports(exports, sender.slowly);
 afterAll(() => server.close());
 afterEach(cleanUp);
 

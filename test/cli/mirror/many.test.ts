@@ -1,13 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { placeBelow } from '../../../src/cli/mirror/many.ts';
 import { faultProxy } from '../../faults/proxy.ts';
 import { servedExports } from './served-exports.ts';
 
-let served: Awaited<ReturnType<typeof servedExports>>;
-beforeAll(async () => {
-  served = await servedExports();
-});
+const served = await servedExports();
 afterAll(() => served[Symbol.asyncDispose]());
 
 const UNKNOWN = 'evexp_000000000099';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
 import { json } from '../../faults/server.ts';
@@ -10,12 +10,8 @@ import { servedExports } from './served-exports.ts';
 
 const VALIDATOR = join(import.meta.dirname, '../../support/bagit-check.py');
 
-let served: Awaited<ReturnType<typeof servedExports>>;
-let id: string;
-beforeAll(async () => {
-  served = await servedExports();
-  [id] = served.ids;
-});
+const served = await servedExports();
+const [id] = served.ids;
 afterEach(cleanUp);
 afterAll(() => served[Symbol.asyncDispose]());
 

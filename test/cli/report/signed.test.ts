@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openReport, type ReportChain } from '../../../src/report/index.ts';
 import { call, scratch, writeEvidence } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
 const at = (name: string): string => dir.path(name);
 const signing = (): string[] => ['--sign', at('auditor.pem'), '--issuer', 'auditor'];
 const evidence = (): string[] => [at('export'), '--trust', at('trust.json')];
@@ -12,27 +11,17 @@ const files = (...names: string[]): string[] => names.map((name) => at(`${name}.
 const into = (name: string): string[] => ['--format', `json=${at(`${name}.dsse.json`)}`];
 const after = (name: string): string[] => ['--previous', at(`${name}.dsse.json`)];
 
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  await call(['keys', 'generate', '--out', at('auditor.pem')]);
-  const add = ['keys', 'add', at('auditor.pub.pem'), '--issuer', 'auditor', '--purpose', 'report'];
-  expect((await call([...add, ...trust()])).code).toBe(0);
-  const verify = ['verify', ...evidence(), ...signing()];
-  expect((await call([...verify, ...into('1'), '--format', `html=${at('1.html')}`])).code).toBe(0);
-  expect((await call([...verify, ...into('2'), ...after('1')])).code).toBe(0);
-  expect((await call(['gate', ...evidence(), ...signing(), ...into('3'), ...after('2')])).code).toBe(1);
-  const scrub = [
-    'scrub',
-    at('export'),
-    '--journal',
-    at('journal'),
-    ...signing(),
-    ...into('4'),
-    ...after('3'),
-  ];
-  expect((await call([...scrub, '--format', `html=${at('4.html')}`])).code).toBe(0);
-});
+const dir = await scratch();
+await writeEvidence(dir.root);
+await call(['keys', 'generate', '--out', at('auditor.pem')]);
+const add = ['keys', 'add', at('auditor.pub.pem'), '--issuer', 'auditor', '--purpose', 'report'];
+expect((await call([...add, ...trust()])).code).toBe(0);
+const verify = ['verify', ...evidence(), ...signing()];
+expect((await call([...verify, ...into('1'), '--format', `html=${at('1.html')}`])).code).toBe(0);
+expect((await call([...verify, ...into('2'), ...after('1')])).code).toBe(0);
+expect((await call(['gate', ...evidence(), ...signing(), ...into('3'), ...after('2')])).code).toBe(1);
+const scrub = ['scrub', at('export'), '--journal', at('journal'), ...signing(), ...into('4'), ...after('3')];
+expect((await call([...scrub, '--format', `html=${at('4.html')}`])).code).toBe(0);
 afterAll(() => dir[Symbol.asyncDispose]());
 
 describe('--sign', () => {

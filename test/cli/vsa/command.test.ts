@@ -1,16 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Digest, digestOf } from '../../../src/bytes/hash.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
 import { resourceOf } from '../../../src/policy/vsa/vsa.ts';
 import { parseDsse } from '../../../src/trust/index.ts';
 import { call, scratch, writeEvidence } from '../make.ts';
 
 const VERIFIER = 'https://ci.example/gate';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
 const at = (name: string): string => dir.path(name);
-let policyDigest = '';
-let manifest: Digest = 'sha256:';
 
 type Statement = { predicate: { verificationResult: string; policy: { digest: { sha256: string } } } };
 const statementIn = async (name: string): Promise<Statement> =>
@@ -23,18 +20,16 @@ const gate = (policy: string, ...args: string[]) =>
 const verify = (...args: string[]) =>
   call(['vsa', 'verify', at('vsa.json'), '--trust', at('gates.json'), ...args]);
 
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  await writeFile(at('yes.json'), JSON.stringify(POLICY));
-  await writeFile(at('no.json'), JSON.stringify({ ...POLICY, drills: { required: ['never-drilled'] } }));
-  await call(['keys', 'generate', '--out', at('gate.pem')]);
-  const add = ['keys', 'add', at('gate.pub.pem'), '--issuer', VERIFIER, '--purpose', 'summary'];
-  expect((await call([...add, '--trust', at('gates.json')])).code).toBe(0);
-  expect(await gate('yes.json', '--vsa', at('vsa.json'), ...signing())).toMatchObject({ code: 0 });
-  policyDigest = `sha256:${(await statementIn('vsa.json')).predicate.policy.digest.sha256}`;
-  manifest = digestOf(await readFile(at('export/manifest.json')));
-});
+const dir = await scratch();
+await writeEvidence(dir.root);
+await writeFile(at('yes.json'), JSON.stringify(POLICY));
+await writeFile(at('no.json'), JSON.stringify({ ...POLICY, drills: { required: ['never-drilled'] } }));
+await call(['keys', 'generate', '--out', at('gate.pem')]);
+const add = ['keys', 'add', at('gate.pub.pem'), '--issuer', VERIFIER, '--purpose', 'summary'];
+expect((await call([...add, '--trust', at('gates.json')])).code).toBe(0);
+expect(await gate('yes.json', '--vsa', at('vsa.json'), ...signing())).toMatchObject({ code: 0 });
+const policyDigest = `sha256:${(await statementIn('vsa.json')).predicate.policy.digest.sha256}`;
+const manifest = digestOf(await readFile(at('export/manifest.json')));
 afterAll(() => dir[Symbol.asyncDispose]());
 
 describe('gate --vsa', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import {
   memorySource,
@@ -30,15 +30,12 @@ import {
 const signer = makeSigner();
 const signing = { signer, issuer: ISSUER, issuedAtMs: NOW };
 const invalid = { code: 'pack.INPUT_INVALID' };
-let parts: PartFacts[];
 
 const factsOf = async (n: number, rest = {}): Promise<PartFacts> =>
   readPartFacts(memoryAccess((await makePart(n, signer, rest)).bytes));
 const same = { createdAtMs: NOW - 100_000 };
 
-beforeAll(async () => {
-  parts = [await factsOf(3, same), await factsOf(1, { createdAtMs: NOW - 1 }), await factsOf(2, same)];
-});
+const parts = [await factsOf(3, same), await factsOf(1, { createdAtMs: NOW - 1 }), await factsOf(2, same)];
 
 const input = (rest: Partial<ExportInput> = {}): ExportInput => ({
   evidenceExportId: EXPORT_ID,

@@ -2,31 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
 import { verifyDirectory } from '../../../src/node/verify-directory.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
-import {
-  errorsOf,
-  makeExport,
-  makeTrust,
-  NOW,
-  pack,
-  stateOf,
-  type MadeExport,
-} from '../../support/evidence.ts';
+import { errorsOf, makeExport, makeTrust, NOW, pack, stateOf } from '../../support/evidence.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
 /** A name in ISO 8859-1, as old tools write it. */
 const LATIN_1 = Buffer.from('caf\xe9.zip', 'latin1');
 
-let made: MadeExport;
 let root: string;
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'drillproof-source-'));
 });

@@ -10,30 +10,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
 import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
-import {
-  errorsOf,
-  makeExport,
-  makePart,
-  makeTrust,
-  NOW,
-  pack,
-  type MadeExport,
-} from '../../support/evidence.ts';
+import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
 
-let root = '';
-let made: MadeExport;
 const PART = 'parts/evidence_000000000001.zip';
 
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'sources-'));
-  made = await makeExport();
-});
+const root = mkdtempSync(join(tmpdir(), 'sources-'));
+const made = await makeExport();
 afterAll(() => rmSync(root, { recursive: true }));
 
 let folders = 0;

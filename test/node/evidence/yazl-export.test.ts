@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
@@ -19,10 +19,7 @@ import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-expo
 import { openZip } from '../../../src/zip/index.ts';
 import { codeOf, collected, contentOf, errorOf, zipOf } from '../../zip/support.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'drillproof-export-'));
-});
+const folder = mkdtempSync(join(tmpdir(), 'drillproof-export-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const file = (path: string, ...chunks: readonly string[]): ExportFile => ({

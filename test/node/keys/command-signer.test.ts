@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { attest } from '../../../src/evidence/index.ts';
 import {
@@ -11,23 +11,19 @@ import {
   readVerifyingKey,
   type CommandSignerOptions,
 } from '../../../src/node/index.ts';
-import { verifySignature, type Signer, type VerifyingKey } from '../../../src/trust/index.ts';
+import { verifySignature, type Signer } from '../../../src/trust/index.ts';
 
-let folder: string;
-let publicKey: VerifyingKey;
 const at = (name: string): string => join(folder, name);
 const message = toUtf8('{"what":"is signed"}');
 
 const openssl = (...words: string[]): Buffer => execFileSync('openssl', words, { cwd: folder });
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drillproof-signer-'));
-  for (const name of ['key', 'other']) {
-    openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', `${name}.pem`);
-    openssl('pkey', '-in', `${name}.pem`, '-pubout', '-out', `${name}.pub.pem`);
-  }
-  publicKey = readVerifyingKey(await readFile(at('key.pub.pem')));
-});
+const folder = await mkdtemp(join(tmpdir(), 'drillproof-signer-'));
+for (const name of ['key', 'other']) {
+  openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', `${name}.pem`);
+  openssl('pkey', '-in', `${name}.pem`, '-pubout', '-out', `${name}.pub.pem`);
+}
+const publicKey = readVerifyingKey(await readFile(at('key.pub.pem')));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A program of these lines of shell; `$KEY` is the private key. */

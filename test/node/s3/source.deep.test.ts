@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
@@ -14,15 +14,7 @@ import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
 import { stableJson } from '../../../src/report/index.ts';
 import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
 import { failureOf } from '../../client/make.ts';
-import {
-  codesOf,
-  flipped,
-  makeExport,
-  makeSigner,
-  makeTrust,
-  NOW,
-  type MadeExport,
-} from '../../support/evidence.ts';
+import { codesOf, flipped, makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';
 import { locationOf, store } from './make.ts';
@@ -32,12 +24,8 @@ const s3 = await startS3();
 const MIB = 1024 * 1024;
 const signer = makeSigner();
 const how: VerifyOptions = { asOfMs: NOW, trust: makeTrust(signer) };
-let made: MadeExport;
-let files: Readonly<Record<string, Uint8Array>>;
-beforeAll(async () => {
-  made = await makeExport({ signer });
-  files = made.files;
-});
+const made = await makeExport({ signer });
+const files = made.files;
 let bucket: string;
 let proxy: S3Proxy;
 beforeEach(async () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromium } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
 import { drawChart } from '../../../src/cli/report/charts.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { renderHistoryPage, renderReportPage } from '../../../src/report/index.ts';
@@ -12,25 +12,22 @@ import { makeReports } from './samples.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'drillproof-pages-'));
-let browser: Browser;
 const pages = new Map<string, string>();
 
-beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  const { good, damaged, trust } = await makeReports();
-  const entries = [good, damaged].map((report, at) => ({ name: `${at}.json`, report }));
-  const texts = {
-    good: renderReportPage(good, { trust }),
-    damaged: renderReportPage(damaged, { trust }),
-    history: renderHistoryPage(entries, { asOfMs: good.asOfMs, draw: drawChart, trust }),
-    decision: renderDecisionPage(NO),
-  };
-  for (const [name, text] of Object.entries(texts)) {
-    const file = join(folder, `${name}.html`);
-    writeFileSync(file, text);
-    pages.set(name, `file://${file}`);
-  }
-});
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+const { good, damaged, trust } = await makeReports();
+const entries = [good, damaged].map((report, at) => ({ name: `${at}.json`, report }));
+const texts = {
+  good: renderReportPage(good, { trust }),
+  damaged: renderReportPage(damaged, { trust }),
+  history: renderHistoryPage(entries, { asOfMs: good.asOfMs, draw: drawChart, trust }),
+  decision: renderDecisionPage(NO),
+};
+for (const [name, text] of Object.entries(texts)) {
+  const file = join(folder, `${name}.html`);
+  writeFileSync(file, text);
+  pages.set(name, `file://${file}`);
+}
 afterAll(async () => {
   await browser.close();
   rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { chainOf, checksOfLink, LINK_IDS } from '../../../src/report/html/chain.ts';
 import type { LinkState } from '../../../src/report/html/states.ts';
@@ -9,15 +9,11 @@ import {
   verifyExport,
   type VerifyExportOptions,
 } from '../../../src/verify/index.ts';
-import { flipped, type MadeExport, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 
-let made: MadeExport;
-let options: VerifyExportOptions;
-beforeAll(async () => {
-  made = await makeExport({ parts: 2 });
-  options = { asOfMs: NOW, trust: makeTrust(made.signer) };
-});
+const made = await makeExport({ parts: 2 });
+const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
 
 const verify = (change: Record<string, Uint8Array> = {}, more: Partial<VerifyExportOptions> = {}) =>
   verifyExport(memorySource({ ...made.files, ...change }), { ...options, ...more });

@@ -1,14 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digestOf, fromBase64, toHex, toUtf8 } from '../../../src/bytes/index.ts';
 import { renderReportPage } from '../../../src/report/index.ts';
 import { codeEntry } from '../../../src/codes/index.ts';
 import { exportReport, failedPart, localReport, part } from '../makers.ts';
 import { attacked, makeReports, expectOurTags } from './samples.ts';
 
-let reports: Awaited<ReturnType<typeof makeReports>>;
-beforeAll(async () => {
-  reports = await makeReports();
-});
+const reports = await makeReports();
 
 describe('a report as a page', () => {
   it('states who verified what, when, with which result, and every fingerprint', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { canonicalBytes, digestOf, type JsonValue, parseJson } from '../../../src/bytes/index.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../../src/evidence/index.ts';
 import { readSignedReport, signReport, verifyReportChain } from '../../../src/report/index.ts';
@@ -24,14 +24,9 @@ async function sign(n: number, previous?: SignedReport, issuedAtMs = NOW + n): P
   return { bytes, signed: readSignedReport(parseDsse(bytes)) };
 }
 
-let first: Link;
-let second: Link;
-let third: Link;
-beforeAll(async () => {
-  first = await sign(1);
-  second = await sign(2, first.signed);
-  third = await sign(3, second.signed);
-});
+const first = await sign(1);
+const second = await sign(2, first.signed);
+const third = await sign(3, second.signed);
 
 const verify = (links: readonly Uint8Array[], options: object = {}) =>
   verifyReportChain(

@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, manifestOf, type Files } from '../../support/bag.ts';
-import { flipped, makeExport, makeTrust, NOW, type MadeExport } from '../../support/evidence.ts';
+import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 
-let made: MadeExport;
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 
 const judge = (source: EvidenceSource): Promise<ExportReport> =>
   verifyExport(source, { asOfMs: NOW, trust: makeTrust(made.signer) });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource, zipSource, type EvidenceSource } from '../../../src/evidence/index.ts';
@@ -15,15 +15,10 @@ import {
   NOW,
   pack,
   stateOf,
-  type MadeExport,
 } from '../../support/evidence.ts';
 
-let made: MadeExport;
-let zip: Uint8Array;
-beforeAll(async () => {
-  made = await makeExport();
-  zip = await pack(Object.entries(made.files));
-});
+const made = await makeExport();
+const zip = await pack(Object.entries(made.files));
 
 async function judged(second: SecondOpinion | undefined, container = true): Promise<ExportReport> {
   const access = memoryAccess(zip);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
@@ -30,7 +30,6 @@ import {
   PROJECT,
   stateOf,
   type Json,
-  type MadeExport,
 } from '../../support/evidence.ts';
 
 type Files = Record<string, Uint8Array>;
@@ -39,13 +38,9 @@ const RESOURCE = 'export.json';
 const ATTESTATION = 'export-attestation.json';
 const SECOND = 'parts/evidence_000000000002.zip';
 const SIGNED_AT = NOW - 30_000;
-let made: MadeExport;
-let unsigned: MadeExport;
 
-beforeAll(async () => {
-  made = await makeExport();
-  unsigned = await makeExport({ signer: made.signer, signedList: false });
-});
+const made = await makeExport();
+const unsigned = await makeExport({ signer: made.signer, signedList: false });
 
 const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(made.signer), ...options });

@@ -1,5 +1,5 @@
 import type { BundleReport } from '../../../src/verify/index.ts';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
@@ -22,7 +22,6 @@ import {
   NOW,
   repacked,
   stateOf,
-  type MadeExport,
 } from '../../support/evidence.ts';
 import { appendReceipts } from '../../support/receipts.ts';
 
@@ -30,11 +29,8 @@ type Files = Record<string, Uint8Array>;
 const PART = 'parts/evidence_000000000001.zip';
 const SECOND = 'parts/evidence_000000000002.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
-let made: MadeExport;
 
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 
 const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(made.signer), ...options });

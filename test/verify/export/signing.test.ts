@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { attestedSubject } from '../../../src/verify/export/signing.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
@@ -9,15 +9,10 @@ import {
   makeTrust,
   NOW,
   ORGANIZATION,
-  type MadeExport,
 } from '../../support/evidence.ts';
 
-let made: MadeExport;
-let attestation: Uint8Array;
-beforeAll(async () => {
-  made = await makeExport();
-  attestation = made.files['export-attestation.json']!;
-});
+const made = await makeExport();
+const attestation = made.files['export-attestation.json']!;
 
 const subject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
   attestedSubject(bytes, { asOfMs, ...(trust && { trust }) });

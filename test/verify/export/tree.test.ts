@@ -1,25 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
-import {
-  codesOf,
-  flipped,
-  makeExport,
-  makeTrust,
-  NOW,
-  stateOf,
-  type MadeExport,
-} from '../../support/evidence.ts';
+import { codesOf, flipped, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
-let made: MadeExport;
-beforeAll(async () => {
-  made = await makeExport();
-});
+const made = await makeExport();
 
 const options = () => ({ asOfMs: NOW, trust: makeTrust(made.signer) });
 const treeOf = (source: EvidenceSource): Promise<ExportTreeReport> => verifyExportTree(source, options());

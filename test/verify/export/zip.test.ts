@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { zipSource } from '../../../src/evidence/index.ts';
 import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
@@ -15,16 +15,10 @@ import {
   NOW,
   pack,
   stateOf,
-  type MadeExport,
 } from '../../support/evidence.ts';
 
-let made: MadeExport;
-let zip: Uint8Array;
-
-beforeAll(async () => {
-  made = await makeExport();
-  zip = await pack(Object.entries(made.files));
-});
+const made = await makeExport();
+const zip = await pack(Object.entries(made.files));
 
 const verify = async (access: RandomAccess): Promise<ExportReport> =>
   verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, trust: makeTrust(made.signer) });

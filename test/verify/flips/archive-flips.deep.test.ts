@@ -1,9 +1,8 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { verifyPart } from '../../../src/verify/index.ts';
 import { openZip, type ZipEntry } from '../../../src/zip/index.ts';
-import type { TrustStore } from '../../../src/trust/index.ts';
 import { codesOf, makePart, makeSigner, makeTrust, NOW, unpack } from '../../support/evidence.ts';
 import { end64, extraField, join, le, rawZip, type RawEntry } from '../../zip/raw-zip.ts';
 import { isExhaustive } from '../../support/deep.ts';
@@ -63,13 +62,9 @@ const forms: readonly (readonly [what: string, pack: (files: Files) => Uint8Arra
   ['stored, with signed data descriptors of 64 bits', (files) => packed(files, wideStreamed, 0, true)],
 ];
 
-let files: Files;
-let trust: TrustStore;
-beforeAll(async () => {
-  const signer = makeSigner();
-  trust = makeTrust(signer);
-  files = await unpack((await makePart(1, signer)).bytes);
-});
+const signer = makeSigner();
+const trust = makeTrust(signer);
+const files = await unpack((await makePart(1, signer)).bytes);
 
 const judge = (bytes: Uint8Array) => verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust });
 

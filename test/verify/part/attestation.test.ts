@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { fromBase64url, toBase64url, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { EXPORT_PREDICATE_TYPE, type RunResult } from '../../../src/contract/index.ts';
 import { attest, packBundle, type Statement } from '../../../src/evidence/index.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import type { Signer, TrustStore, TrustedKey } from '../../../src/trust/index.ts';
+import type { Signer, TrustedKey } from '../../../src/trust/index.ts';
 import { trustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
@@ -37,17 +37,11 @@ import {
 
 const ATTESTATION = 'attestation.json';
 const ISSUED = NOW - 50_000;
-let signer: Signer;
-let trust: TrustStore;
-let part: Uint8Array;
-let entries: Map<string, Uint8Array>;
 
-beforeAll(async () => {
-  signer = makeSigner();
-  trust = makeTrust(signer);
-  part = (await makePart(1, signer)).bytes;
-  entries = await unpack(part);
-});
+const signer = makeSigner();
+const trust = makeTrust(signer);
+const part = (await makePart(1, signer)).bytes;
+const entries = await unpack(part);
 
 const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });

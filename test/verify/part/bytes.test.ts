@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
-import type { TrustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type Listing } from '../../../src/verify/index.ts';
 import {
   codesOf,
@@ -24,22 +23,16 @@ import { isDeep } from '../../support/deep.ts';
 /** The quick run flips every 11th byte, the deep run every byte. */
 const STRIDE = isDeep ? 1 : 11;
 
-let part: Uint8Array;
-let trust: TrustStore;
-let listed: Listing;
-
-beforeAll(async () => {
-  const signer = makeSigner();
-  trust = makeTrust(signer);
-  const objects = [
-    makeObject('e', 'evidence', { role: 'evidence' }),
-    makeObject('s', 'state', { role: 'state' }),
-    makeObject('t', 'trajectory', { role: 'trajectory' }),
-  ];
-  const packed = await packBundle(makeBundleInput(1, { objects }), makeSigning(signer));
-  part = await collect(packed.archive({ compression: 'store' }));
-  listed = await listingOf(part);
-});
+const signer = makeSigner();
+const trust = makeTrust(signer);
+const objects = [
+  makeObject('e', 'evidence', { role: 'evidence' }),
+  makeObject('s', 'state', { role: 'state' }),
+  makeObject('t', 'trajectory', { role: 'trajectory' }),
+];
+const packed = await packBundle(makeBundleInput(1, { objects }), makeSigning(signer));
+const part = await collect(packed.archive({ compression: 'store' }));
+const listed = await listingOf(part);
 
 const verify = (bytes: Uint8Array, listing?: Listing): Promise<BundleReport> =>
   verifyPart(memoryAccess(bytes), {

@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/evidence/index.ts';
-import type { Signer, TrustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {
   codesOf,
@@ -28,19 +27,13 @@ import {
   type Json,
 } from '../../support/evidence.ts';
 
-let signer: Signer;
-let trust: TrustStore;
-let part: Uint8Array;
-let entries: Map<string, Uint8Array>;
 type Row = Json & { path: string };
 type Manifest = Json & { objects: Row[] };
 
-beforeAll(async () => {
-  signer = makeSigner();
-  trust = makeTrust(signer);
-  part = (await makePart(1, signer)).bytes;
-  entries = await unpack(part);
-});
+const signer = makeSigner();
+const trust = makeTrust(signer);
+const part = (await makePart(1, signer)).bytes;
+const entries = await unpack(part);
 
 const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });

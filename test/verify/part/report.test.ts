@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { attestDsse, parseAttestation, type Statement } from '../../../src/evidence/index.ts';
+import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
-import { dsseBytes, keyIdOf, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { dsseBytes, keyIdOf } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {
   errorsOf,
@@ -22,21 +22,13 @@ import {
 
 const BUNDLE = idOf('evidence', 1);
 const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
-let signer: Signer;
-let trust: TrustStore;
-let signed: Uint8Array;
-let unsigned: Uint8Array;
-let statement: Statement;
-let dsse: Uint8Array;
 
-beforeAll(async () => {
-  signer = makeSigner();
-  trust = makeTrust(signer);
-  signed = (await makePart(1, signer)).bytes;
-  unsigned = (await makePart(1)).bytes;
-  statement = parseAttestation((await unpack(signed)).get('attestation.json')!).statement;
-  dsse = dsseBytes(await attestDsse(statement, [signer]));
-});
+const signer = makeSigner();
+const trust = makeTrust(signer);
+const signed = (await makePart(1, signer)).bytes;
+const unsigned = (await makePart(1)).bytes;
+const statement = parseAttestation((await unpack(signed)).get('attestation.json')!).statement;
+const dsse = dsseBytes(await attestDsse(statement, [signer]));
 
 const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });

@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import type { Attestation } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseAttestation } from '../../../src/evidence/index.ts';
-import { publicKeyPem, resolveTrust, type Signer } from '../../../src/trust/index.ts';
+import { publicKeyPem, resolveTrust } from '../../../src/trust/index.ts';
 import { signedOf } from '../../../src/verify/signature/attestation.ts';
 import { verifySigned } from '../../../src/verify/signature/signed.ts';
 import {
@@ -30,16 +29,10 @@ import {
   stateOf,
 } from '../../support/evidence.ts';
 
-let signer: Signer;
-let attestation: Attestation;
-let manifestDigest: string;
-
-beforeAll(async () => {
-  signer = makeSigner();
-  const { packed } = await makePart(1, signer);
-  attestation = packed.attestation!;
-  manifestDigest = packed.manifestDigest;
-});
+const signer = makeSigner();
+const { packed } = await makePart(1, signer);
+const attestation = packed.attestation!;
+const manifestDigest = packed.manifestDigest;
 
 const verify = (
   options: Partial<VerifyAttestationOptions> = {},

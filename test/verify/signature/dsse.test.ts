@@ -50,9 +50,6 @@ type Side = {
   statement: Statement;
   dsse: Uint8Array;
 };
-let a: Side;
-let b: Side;
-let both: TrustStore;
 
 async function side(n: number): Promise<Side> {
   const signer = makeSigner();
@@ -63,10 +60,8 @@ async function side(n: number): Promise<Side> {
   return { signer, signed, unsigned, manifest: entries.get('manifest.json')!, statement, dsse };
 }
 
-beforeAll(async () => {
-  [a, b] = await Promise.all([side(1), side(2)]);
-  both = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer).keys]);
-});
+const [a, b] = await Promise.all([side(1), side(2)]);
+const both = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer).keys]);
 
 const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 const part = (bytes: Uint8Array, dsse: Uint8Array, options = {}) =>

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import {
@@ -32,14 +32,9 @@ const keys = (...signers: readonly Signer[]): TrustStore =>
   trustStore(signers.flatMap((signer) => makeTrust(signer).keys));
 const all = keys(a, b, c);
 
-let unsigned: MadeExport;
-let signed: MadeExport;
-let stranger: PackedBundle;
-beforeAll(async () => {
-  unsigned = await makeExport({ signer: a, parts: 3, signedParts: false, signedList: false });
-  signed = await makeExport({ signer: a, parts: 3, signedList: false });
-  stranger = (await makePart(9)).packed;
-});
+const unsigned = await makeExport({ signer: a, parts: 3, signedParts: false, signedList: false });
+const signed = await makeExport({ signer: a, parts: 3, signedList: false });
+const stranger = (await makePart(9)).packed;
 
 /** An envelope about the bundle of that number; the exports hold 1 to 3. */
 async function about(n: number, signer: Signer): Promise<Uint8Array> {

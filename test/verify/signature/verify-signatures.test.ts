@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
@@ -20,16 +20,11 @@ import {
   makeTrust,
   NOW,
   repacked,
-  type MadeExport,
 } from '../../support/evidence.ts';
 
 const FIRST = 'parts/evidence_000000000001.zip';
-let made: MadeExport;
-let trust: TrustStore;
-beforeAll(async () => {
-  made = await makeExport();
-  trust = makeTrust(made.signer);
-});
+const made = await makeExport();
+const trust = makeTrust(made.signer);
 
 const judge = (files: Record<string, Uint8Array>, store = trust) =>
   verifyExportSignatures(memorySource(files), { asOfMs: NOW, trust: store });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, serveExport, type ExportSource } from '../../../faults/export-source.ts';
 import { httpProxy, type HttpProxy } from '../../../support/http-proxy.ts';
 import { privateAuthority, type Authority } from '../../../support/tls.ts';
@@ -11,21 +11,14 @@ import { call, drillproof, scratch, type How } from '../../make.ts';
 const TOKEN = 'token-that-must-never-appear';
 const { evidenceExportId, projectId } = exportRef;
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-let authority: Authority;
-let plain: ExportSource;
 /** The same over TLS: under a name that is right, and under one that is wrong. */
-let secure: Server;
-let misnamed: Server;
 const proxies: HttpProxy[] = [];
 
-beforeAll(async () => {
-  dir = await scratch();
-  authority = privateAuthority();
-  plain = await serveExport(makeExport());
-  secure = await tlsBefore(plain, authority.serverFor('IP:127.0.0.1', 'DNS:localhost'));
-  misnamed = await tlsBefore(plain, authority.serverFor('DNS:elsewhere.example'));
-});
+const dir = await scratch();
+const authority = privateAuthority();
+const plain = await serveExport(makeExport());
+const secure = await tlsBefore(plain, authority.serverFor('IP:127.0.0.1', 'DNS:localhost'));
+const misnamed = await tlsBefore(plain, authority.serverFor('DNS:elsewhere.example'));
 afterEach(() => Promise.all(proxies.splice(0).map((proxy) => proxy.close())));
 afterAll(async () => {
   for (const server of [secure, misnamed]) {
