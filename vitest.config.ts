@@ -24,15 +24,50 @@ const together = {
   experimental: { viteModuleRunner: false }, // Node.js strips types faster, but hoists no mocks
 };
 
-/** The test files that take longest. They begin first, so that none of them keeps the others waiting at the end. */
-const SLOWEST =
-  /vectors\/(?:native|portable|published)|faults\/(?:mirror|lists)|verify\/(?:flips|checks)|cli\/(?:serve|selftest|mirror\/s3)|mirror\/disk|state-model|contract-walk|s3\/mirror\/s3|bad-archives/;
+/** The test files that take longest, longest first: they begin first, so that none of them runs alone at the end. */
+const LONGEST = [
+  'web/page',
+  'faults/mirror',
+  'web/traps',
+  'server/durability/kill',
+  'ci/action',
+  'cli/shared/queue',
+  'server/store/postgres-crash',
+  'package/node-versions',
+  'server/blobs/s3',
+  'server/durability/instances',
+  'server/jobs/deadlines',
+  'zip/bad/worst-archives',
+  'zip/read/in-memory',
+  'verify/flips',
+  'verify/part/bytes',
+  'node/s3/mirror',
+  'package/confinement',
+  'cli/gate/sources',
+  'node/volume/kill',
+  'server/store/postgres/postgres',
+  'zip/zip64',
+  'cli/selftest',
+  'cli/receipts/s3',
+  'node/queue',
+  'cli/mirror/s3',
+  'cli/mirror/interrupted',
+  'zip/other-tools',
+  'vectors',
+  'contract-walk',
+  'cli/serve',
+  'verify/checks',
+  'state-model',
+];
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const rank = LONGEST.findIndex((path) => moduleId.includes(`/test/${path}`));
+  return rank < 0 ? LONGEST.length : rank;
+};
 
-const isFast = ({ moduleId }: TestSpecification): number => Number(!SLOWEST.test(moduleId));
-class SlowestFirst extends BaseSequencer {
+class LongestFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = files.toSorted((a, b) => a.project.name.localeCompare(b.project.name));
-    return Promise.resolve(byProject.toSorted((a, b) => isFast(a) - isFast(b)));
+    return Promise.resolve(byProject.toSorted((a, b) => rankOf(a) - rankOf(b)));
   }
 }
 
@@ -43,8 +78,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, 'node'] } },
   test: {
     execArgv: [`--conditions=${source}`],
-    maxWorkers: availableParallelism() + 1, // tests often wait, for a timer or another process
-    sequence: { sequencer: SlowestFirst },
+    maxWorkers: availableParallelism() + 2, // tests often wait, for a timer or another process
+    sequence: { sequencer: LongestFirst },
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -116,8 +116,8 @@ await Promise.all([
 await signReports();
 await signEnvelopes();
 await writeSparsePart(at('large.zip'));
-const page = await readPage();
-const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+const html = await readPage();
+const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
 await once(server.listen(0, '127.0.0.1'), 'listening');
 const url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
 afterAll(async () => {
@@ -253,15 +253,6 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.close();
   });
 
-  test('verifies a part of 2 GiB to its end as the command does', { timeout: 1_200_000 }, async () => {
-    const page = await openPage(browser);
-    await page.choose('#file', [at('large.zip')]);
-    await page.choose('#keys-input', [at('trust.json')]);
-    expect(await page.verify(NOW)).toContain('VERIFIED');
-    expect(await page.saved()).toBe(await asJson('large.zip', ...TRUST));
-    await page.close();
-  });
-
   test('reports progress inside a part of 2 GiB, and can be cancelled', async () => {
     const page = await openPage(browser);
     await page.choose('#file', [at('large.zip')]);
@@ -290,6 +281,21 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.close();
   });
 });
+
+// In one browser, because it takes a minute. Both read such a part, from its end and then its start, to report progress.
+test(
+  'the page in Chromium verifies a part of 2 GiB to its end as the command does',
+  { timeout: 1_200_000 },
+  async () => {
+    const browser = await BROWSERS.chromium();
+    const page = await openPage(browser);
+    await page.choose('#file', [at('large.zip')]);
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.saved()).toBe(await asJson('large.zip', ...TRUST));
+    await browser.close();
+  },
+);
 
 test('the page is smaller than 700 kB, and the address from which it is opened is that of the build', async () => {
   const page = await readPage();

@@ -30,8 +30,8 @@ for (const [path, bytes] of Object.entries(files)) {
 const many = await exportOf(small(PARTS));
 await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
 await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
-const page = await readPage();
-const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
+const html = await readPage();
+const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
 await once(server.listen(0, '127.0.0.1'), 'listening');
 const { port } = server.address() as AddressInfo;
 const browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);

@@ -30,9 +30,9 @@ import {
 } from '../../support/evidence.ts';
 
 const signer = makeSigner();
-const { packed } = await makePart(1, signer);
-const attestation = packed.attestation!;
-const manifestDigest = packed.manifestDigest;
+const part = (await makePart(1, signer)).packed;
+const attestation = part.attestation!;
+const { manifestDigest } = part;
 
 const verify = (
   options: Partial<VerifyAttestationOptions> = {},
