@@ -8,9 +8,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type BuildOptions, build, transform } from 'esbuild';
+import { dirname, join, resolve } from 'node:path';
+import { type BuildOptions, build, type TransformOptions, transform } from 'esbuild';
 import { builtinsAsValues } from './builtins.ts';
+import { writeApart, writeCodeCache } from './code-cache.ts';
 import { directImports, importDirectly } from './direct-imports.ts';
 import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
@@ -118,17 +119,42 @@ const buildBundled = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code'],
   });
 
-/** The command, with packages inside that it would load as many files. What most commands need is in one file. */
-const buildCommand = (): Promise<unknown> =>
-  build({
+/**
+ * The command, with packages inside that it would load as many files. What most commands need is in one file. It is in
+ * CommonJS, because Node.js keeps what V8 made of code only for scripts.
+ */
+async function buildCommand(): Promise<void> {
+  const { outputFiles, metafile } = await build({
     ...split,
+    chunkNames: 'cli/[name]-[hash]',
     entryPoints: { 'cli/main': 'src/cli/main.ts' },
-    external: [
-      ...PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)),
-      '#verify-worker-code',
-    ],
+    external: PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)),
     plugins: [builtins, oneChunk(COMMON), directImports],
+    write: false,
+    metafile: true,
   });
+  await mkdir('dist/cli', { recursive: true });
+  await writeFile('dist/cli/package.json', '{ "type": "commonjs" }\n');
+  const [common = ''] = Object.entries(metafile.outputs).flatMap(([path, { inputs }]) =>
+    `src/${COMMON[0]}.ts` in inputs ? [path] : [],
+  );
+  for (const { path, text } of outputFiles) {
+    const { code } = await transform(text, TO_COMMON_JS);
+    if (path === resolve(common)) writeApart(path, code);
+    else await writeFile(path, code);
+  }
+  writeCodeCache('dist/cli/main.js', common);
+}
+
+const TO_COMMON_JS = {
+  format: 'cjs',
+  platform: 'node',
+  target: TARGET,
+  minify: true,
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': '__url' },
+  banner: "const __url = require('node:url').pathToFileURL(__filename).href;",
+} as const satisfies TransformOptions;
 
 /** The command once more, on the portable primitives: `selftest` compares the two. */
 const buildPortable = (): Promise<unknown> =>

@@ -19,6 +19,12 @@ const SMALL_HEAP = [
   '--heap-growing-percent=30',
   '--no-parallel-scavenge',
 ];
+/** When the program has loaded its code. With other flags, V8 compiles code again that it has kept, that of Node.js too. */
+const START_MS = 50;
+
+const keepHeapSmall = (): void => {
+  for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
+};
 
 async function main(): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -28,8 +34,7 @@ async function main(): Promise<void> {
       `Install Node.js ${OLDEST.join('.')} or later.`,
     );
   const [, , command = ''] = process.argv;
-  if (!['serve', 'worker'].includes(command))
-    for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
+  if (!['serve', 'worker'].includes(command)) setTimeout(keepHeapSmall, START_MS).unref();
   // A mirror flushes many files at once, and flushes that begin together share their work. POSIX reads this late enough.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { interruptSignal, processCli } = await import('./process.ts');
@@ -44,6 +49,6 @@ async function main(): Promise<void> {
   process.exitCode = await run(process.argv.slice(2), cli);
 }
 
-await main().catch((error: unknown) =>
+void main().catch((error: unknown) =>
   refuse(`the program cannot be loaded: ${String(error)}`, 'Install it again, with the packages it needs.'),
 );

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { Script } from 'node:vm';
+import { afterAll, describe, expect, it } from 'vitest';
 import { once } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import {
@@ -74,4 +75,36 @@ it('a thread of the built command loads no package to verify parts', async () =>
 it('the built command loads yauzl and noble for a second opinion only', () => {
   const args = ['verify', 'part.zip', '--trust', 'trust.json', '--second-opinion'];
   expect(listLoaded(args)).toEqual(expect.arrayContaining(['@noble/curves', 'yauzl']));
+});
+
+describe('what V8 made of the code during the build', () => {
+  const LOG = `data:text/javascript,${encodeURIComponent(`
+    import vm from 'node:vm';
+    vm.Script = class extends vm.Script {
+      constructor(...args) { super(...args); process.on('exit', () => console.error(this.cachedDataRejected)); }
+    };
+  `)}`;
+  const copy = join(folder, 'copy');
+  const cache = (): string =>
+    join(copy, 'dist/cli', readdirSync(join(copy, 'dist/cli')).find((name) => name.endsWith('.cache'))!);
+  const verify = (main: string, flags: readonly string[] = []) => {
+    const args = ['--import', LOG, ...flags, main, 'verify', 'part.zip', '--trust', 'trust.json'];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    return { stdout, rejected: /^(true|false|undefined)$/m.exec(stderr)?.[0] };
+  };
+
+  it.each<[how: string, rejected: string, change: () => unknown, flags?: readonly string[]]>([
+    ['is as built', 'false', () => {}],
+    ['is missing', 'undefined', () => rmSync(cache())],
+    ['is empty', 'true', () => writeFileSync(cache(), '')],
+    ['is of another program', 'true', () => writeFileSync(cache(), new Script('0').createCachedData())],
+    ['was made with other flags', 'true', () => {}, ['--max-lazy']],
+  ])('does not change the report if it %s', (_how, rejected, change, flags) => {
+    cpSync(resolve(MAIN, '..'), join(copy, 'dist/cli'), { recursive: true });
+    cpSync(resolve(MAIN, '../../../package.json'), join(copy, 'package.json'));
+    change();
+    const { stdout } = verify(MAIN);
+    expect(stdout).toMatch(/^VERIFIED/);
+    expect(verify(join(copy, 'dist/cli/main.js'), flags)).toEqual({ stdout, rejected });
+  });
 });

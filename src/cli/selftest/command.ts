@@ -5,8 +5,10 @@ import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/index.ts';
@@ -216,11 +218,12 @@ const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
 async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)
     throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
+  const { main } = packaging.selftest;
   // Where the hook has no effect, the child is native again and must not start another one.
   if (process.env[NESTED] !== undefined)
     throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
   const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
-  const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
+  const argv = [...process.execArgv, '--import', hook(main), main, ...own];
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, [NESTED]: '1' },
@@ -249,8 +252,8 @@ function jsonOf(text: string): unknown {
 }
 
 /** A module, loaded before all others, that lets `#platform` mean the portable primitives. */
-function hook(): string {
-  const native = import.meta.resolve('#platform');
+function hook(main: string): string {
+  const native = pathToFileURL(createRequire(main).resolve('#platform')).href;
   const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
   const resolve = `export const resolve = (name, context, next) =>
     name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/** Where the code of a module is, and what V8 made of it. Both names have the hash of the code. */
+const CODE = '.code';
+const CACHE = '.cache';
+
+/** Code in CommonJS as one expression: a function that Node.js calls with the parts of a module. */
+export const wrapCommonJs = (code: string): string =>
+  `(function (exports, require, module, __filename, __dirname) {${code}\n})`;
+
+/**
+ * A module that runs the code in a file next to it. V8 takes what it made of that code during the build; where V8 itself
+ * finds that this is of another version or has other flags, it compiles the code as usual.
+ */
+export const LOADER = `const { existsSync, readFileSync } = require('node:fs');
+const { Script } = require('node:vm');
+const filename = __filename + '${CODE}';
+const cache = __filename + '${CACHE}';
+const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
+new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()(exports, require, module, filename, __dirname);
+`;
+
+/** Writes a module of the command apart from its code. */
+export function writeApart(file: string, code: string): void {
+  writeFileSync(file, LOADER);
+  writeFileSync(file + CODE, wrapCommonJs(code));
+}
+
+/** Keeps what V8 has made of the code of a module when the program has verified an export. */
+export function writeCodeCache(main: string, file: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'code-cache-'));
+  try {
+    writeEvidence(folder);
+    const hook = join(folder, 'hook.cjs');
+    writeFileSync(hook, HOOK);
+    const args = ['verify', 'export', '--trust', 'trust.json', '--as-of', '2026-01-01T00:00:00Z'];
+    execFileSync(process.execPath, ['--require', hook, resolve(main), ...args], {
+      cwd: folder,
+      env: { ...process.env, CACHE_TO: resolve(file + CACHE) },
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// The result is only valid with the flags that V8 has now, and those are to be what it has at the start.
+const HOOK = `require('node:v8').setFlagsFromString = () => {};
+const vm = require('node:vm');
+vm.Script = class extends vm.Script {
+  constructor(...args) {
+    super(...args);
+    process.on('exit', () => require('node:fs').writeFileSync(process.env.CACHE_TO, this.createCachedData()));
+  }
+};
+`;
+
+/** The first export of the vectors, and the keys that it is signed with. */
+function writeEvidence(folder: string): void {
+  const { cases } = JSON.parse(readFileSync('vectors/exports.json', 'utf8')) as {
+    cases: [{ input: { trust: string; files: Readonly<Record<string, string>> } }];
+  };
+  const [{ input }] = cases;
+  writeFileSync(join(folder, 'trust.json'), input.trust);
+  for (const [path, base64] of Object.entries(input.files)) {
+    const file = join(folder, 'export', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, Buffer.from(base64, 'base64'));
+  }
+}
