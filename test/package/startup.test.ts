@@ -86,7 +86,11 @@ describe('what V8 made of the code during the build', () => {
   `)}`;
   const copy = join(folder, 'copy');
   const cache = (): string =>
-    join(copy, 'dist/cli', readdirSync(join(copy, 'dist/cli')).find((name) => name.endsWith('.cache'))!);
+    join(
+      copy,
+      'dist/cli',
+      readdirSync(join(copy, 'dist/cli')).find((name) => name.endsWith('.cache'))!,
+    );
   const verify = (main: string, flags: readonly string[] = []) => {
     const args = ['--import', LOG, ...flags, main, 'verify', 'part.zip', '--trust', 'trust.json'];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
