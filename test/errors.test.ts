@@ -1,28 +1,26 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { DrillproofError, LimitError, TransportError } from '../src/errors.ts';
 
-describe('an error of this project', () => {
-  it('is known by its class and by the classes above', () => {
-    const limit: unknown = new LimitError('json.TOO_LARGE', 'too large');
-    expect(limit).toBeInstanceOf(LimitError);
-    expect(limit).toBeInstanceOf(DrillproofError);
-    expect(limit).toBeInstanceOf(Error);
-    expect(limit).not.toBeInstanceOf(TransportError);
-    expect(new DrillproofError('json.INVALID', 'no')).not.toBeInstanceOf(LimitError);
-  });
-
-  it('is known when another copy of this module made it', async () => {
-    vi.resetModules();
-    const copy = await import('../src/errors.ts');
-    expect(copy.DrillproofError).not.toBe(DrillproofError);
-    expect(new copy.DrillproofError('json.INVALID', 'no')).toBeInstanceOf(DrillproofError);
-    expect(new copy.LimitError('json.TOO_LARGE', 'no')).toBeInstanceOf(DrillproofError);
-  });
-
-  it.each([new Error('x'), { code: 'json.INVALID', message: 'x' }, null, undefined, 'json.INVALID'])(
-    'is not %j',
-    (value) => {
-      expect(value instanceof DrillproofError).toBe(false);
-    },
-  );
+it('an error of this project is known by its class and by the classes above', () => {
+  const limit: unknown = new LimitError('json.TOO_LARGE', 'too large');
+  expect(limit).toBeInstanceOf(LimitError);
+  expect(limit).toBeInstanceOf(DrillproofError);
+  expect(limit).toBeInstanceOf(Error);
+  expect(limit).not.toBeInstanceOf(TransportError);
+  expect(new DrillproofError('json.INVALID', 'no')).not.toBeInstanceOf(LimitError);
 });
+
+it('an error of this project is known when another copy of this module made it', async () => {
+  vi.resetModules();
+  const copy = await import('../src/errors.ts');
+  expect(copy.DrillproofError).not.toBe(DrillproofError);
+  expect(new copy.DrillproofError('json.INVALID', 'no')).toBeInstanceOf(DrillproofError);
+  expect(new copy.LimitError('json.TOO_LARGE', 'no')).toBeInstanceOf(DrillproofError);
+});
+
+it.each([new Error('x'), { code: 'json.INVALID', message: 'x' }, null, undefined, 'json.INVALID'])(
+  'an error of this project is not %j',
+  (value) => {
+    expect(value instanceof DrillproofError).toBe(false);
+  },
+);

@@ -34,14 +34,12 @@ const measured = (name: string, speed: number): Measured => ({
 
 const shell = (name: string, script: string): Contender => ({ name, command: ['sh', '-c', script] });
 
-describe('median', () => {
-  it.each([
-    [[3, 1, 2], 2],
-    [[4, 1, 3, 2], 2.5],
-    [[7], 7],
-  ])('the median of %j is %d', (values, expected) => {
-    expect(median(values)).toBe(expected);
-  });
+it.each([
+  [[3, 1, 2], 2],
+  [[4, 1, 3, 2], 2.5],
+  [[7], 7],
+])('the median of %j is %d', (values, expected) => {
+  expect(median(values)).toBe(expected);
 });
 
 describe('measure', () => {
@@ -74,24 +72,22 @@ describe('measure', () => {
   });
 });
 
-describe('results', () => {
-  it('the ratio is our speed divided by that of the yardstick', () => {
-    const outcome = compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []);
-    expect(outcome.ratio).toBe(0.75);
-  });
+it('the ratio is our speed divided by that of the yardstick', () => {
+  const outcome = compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []);
+  expect(outcome.ratio).toBe(0.75);
+});
 
-  it('a missing yardstick leaves no ratio, and its peer is named', () => {
-    const outcome = compare(race, [measured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
-    expect(outcome.ratio).toBeUndefined();
-    expect(resultText(outcome)).toContain('Missing: theirs <1>, because wrk is not installed.');
-  });
+it('a missing yardstick leaves no ratio, and its peer is named', () => {
+  const outcome = compare(race, [measured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
+  expect(outcome.ratio).toBeUndefined();
+  expect(resultText(outcome)).toContain('Missing: theirs <1>, because wrk is not installed.');
+});
 
-  it('a picture has one bar for each contender, a line for the target, and escaped names', () => {
-    const svg = plot(compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []));
-    expect(svg.match(/<rect x=/g)).toHaveLength(2);
-    expect(svg).toContain('>target<');
-    expect(svg).toContain('theirs &lt;1&gt;');
-  });
+it('a picture has one bar for each contender, a line for the target, and escaped names', () => {
+  const svg = plot(compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []));
+  expect(svg.match(/<rect x=/g)).toHaveLength(2);
+  expect(svg).toContain('>target<');
+  expect(svg).toContain('theirs &lt;1&gt;');
 });
 
 it('every race has a name of its own and a target', () => {

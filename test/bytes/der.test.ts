@@ -112,15 +112,13 @@ describe('a strict DER signature', () => {
   });
 });
 
-describe('a DER element', () => {
-  it('may have a long length where the short form does not do', () => {
-    const bytes = Uint8Array.of(derTag.sequence, 0x81, 0x80, ...new Uint8Array(128));
-    expect(readDer(bytes).contents).toHaveLength(128);
-    const longer = Uint8Array.of(derTag.sequence, 0x82, 1, 0, ...new Uint8Array(256));
-    expect(readDer(longer).contents).toHaveLength(256);
-  });
+it('a DER element may have a long length where the short form does not do', () => {
+  const bytes = Uint8Array.of(derTag.sequence, 0x81, 0x80, ...new Uint8Array(128));
+  expect(readDer(bytes).contents).toHaveLength(128);
+  const longer = Uint8Array.of(derTag.sequence, 0x82, 1, 0, ...new Uint8Array(256));
+  expect(readDer(longer).contents).toHaveLength(256);
+});
 
-  it('keeps its tag and a view of its contents', () => {
-    expect(readDer(Uint8Array.of(derTag.oid, 2, 7, 8))).toEqual({ tag: 6, contents: Uint8Array.of(7, 8) });
-  });
+it('a DER element keeps its tag and a view of its contents', () => {
+  expect(readDer(Uint8Array.of(derTag.oid, 2, 7, 8))).toEqual({ tag: 6, contents: Uint8Array.of(7, 8) });
 });

@@ -8,24 +8,22 @@ const DEVICES = ['CON', 'PRN', 'AUX', 'NUL', 'CONIN$', 'CONOUT$'].concat(
   ['COM', 'LPT'].flatMap((port) => Array.from('0123456789¹²³', (digit) => port + digit)),
 );
 
-describe('paths that every file system can hold', () => {
-  // oxfmt-ignore
-  it.each([
+// oxfmt-ignore
+it.each([
     'a', 'manifest.json', 'objects/run/result.json', '.hidden', '..a', 'a..b', '...a', 'a b', ' a', 'a/ b',
     '-rf', '~', '$HOME', '%2e', 'é', '日本語/ファイル', '😀.png', 'con-fig', 'console', 'com', 'com10', 'lpt',
     'nul-1', 'aux_', 'xcon', 'a.con', 'nulls.txt', 'conin', "it's", 'a"b', 'a*b?', 'a<b>|c', 'a;b', 'a&b',
     '\u00A0', 'a\u200Bb', 'a\u200Eb', 'A', 'node_modules/@scope/pkg/index.js',
-  ])('%j', (path) => {
+  ])('paths that every file system can hold %j', (path) => {
     expect(portablePathProblem(path)).toBeUndefined();
   });
 
-  it('have at most 1,024 bytes, however few characters', () => {
-    expect(portablePathProblem('a'.repeat(1024))).toBeUndefined();
-    expect(portablePathProblem('a'.repeat(1025))).toBeDefined();
-    expect(portablePathProblem('é'.repeat(512))).toBeUndefined();
-    expect(portablePathProblem(`${'é'.repeat(512)}a`)).toBeDefined();
-    expect(portablePathProblem('😀'.repeat(257))).toBeDefined();
-  });
+it('paths that every file system can hold have at most 1,024 bytes, however few characters', () => {
+  expect(portablePathProblem('a'.repeat(1024))).toBeUndefined();
+  expect(portablePathProblem('a'.repeat(1025))).toBeDefined();
+  expect(portablePathProblem('é'.repeat(512))).toBeUndefined();
+  expect(portablePathProblem(`${'é'.repeat(512)}a`)).toBeDefined();
+  expect(portablePathProblem('😀'.repeat(257))).toBeDefined();
 });
 
 describe('paths that are refused', () => {

@@ -95,21 +95,19 @@ describe('random access', () => {
 
 const lazy = (size: number): RandomAccess => ({ size, read: (_, length) => new Uint8Array(length) });
 
-describe('holdSmall', () => {
-  it('reads an access of up to 1 MiB into memory, and returns a larger one as it is', async () => {
-    const small = await holdSmall(lazy(2 ** 20));
-    expect(small.bytes).toHaveLength(2 ** 20);
-    const large = lazy(2 ** 20 + 1);
-    expect(await holdSmall(large)).toBe(large);
-    expect(await holdSmall(small)).toBe(small);
-  });
+it('holdSmall reads an access of up to 1 MiB into memory, and returns a larger one as it is', async () => {
+  const small = await holdSmall(lazy(2 ** 20));
+  expect(small.bytes).toHaveLength(2 ** 20);
+  const large = lazy(2 ** 20 + 1);
+  expect(await holdSmall(large)).toBe(large);
+  expect(await holdSmall(small)).toBe(small);
+});
 
-  it('keeps the check that nothing changed, and fails when the access cannot be read', async () => {
-    let checks = 0;
-    const held = await holdSmall({ ...lazy(5), assertUnchanged: () => void checks++ });
-    held.assertUnchanged?.();
-    expect(checks).toBe(1);
-    const short: RandomAccess = { size: 5, read: () => new Uint8Array(4) };
-    await expect(holdSmall(short)).rejects.toMatchObject({ code: 'io.CHANGED' });
-  });
+it('holdSmall keeps the check that nothing changed, and fails when the access cannot be read', async () => {
+  let checks = 0;
+  const held = await holdSmall({ ...lazy(5), assertUnchanged: () => void checks++ });
+  held.assertUnchanged?.();
+  expect(checks).toBe(1);
+  const short: RandomAccess = { size: 5, read: () => new Uint8Array(4) };
+  await expect(holdSmall(short)).rejects.toMatchObject({ code: 'io.CHANGED' });
 });

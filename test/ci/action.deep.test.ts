@@ -114,19 +114,17 @@ describe('the GitHub Action of a release', () => {
   });
 });
 
-describe('the GitHub Action of a checkout', () => {
-  it('the action builds the program once and runs gate with it', async () => {
-    const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json'];
-    const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
-    try {
-      const given = { trust: 'trust.json', evidence: 'mirror' };
-      const first = await runAction(checkout, workspace, given, temps);
-      expect(first).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
-      await rm(join(checkout, 'node_modules'), { recursive: true });
-      const second = await runAction(checkout, workspace, given, temps);
-      expect(second).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
-    } finally {
-      await rm(checkout, { recursive: true, force: true });
-    }
-  }, 300_000);
-});
+it('the action builds the program once and runs gate with it', async () => {
+  const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json'];
+  const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
+  try {
+    const given = { trust: 'trust.json', evidence: 'mirror' };
+    const first = await runAction(checkout, workspace, given, temps);
+    expect(first).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
+    await rm(join(checkout, 'node_modules'), { recursive: true });
+    const second = await runAction(checkout, workspace, given, temps);
+    expect(second).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
+  } finally {
+    await rm(checkout, { recursive: true, force: true });
+  }
+}, 300_000);

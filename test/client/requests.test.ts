@@ -149,14 +149,12 @@ describe('a request that breaks a rule', () => {
   );
 });
 
-describe('the ids of a test', () => {
-  it('are those the table takes', () => {
-    expect(
-      operationRow('evidence.exports.read').params.safeParse({ projectId: PROJECT, evidenceExportId: EXPORT })
-        .success,
-    ).toBe(true);
-    const part = { ...exportRef, evidenceBundleId: BUNDLE };
-    expect(operationRow('evidence.exports.parts.download').params.safeParse(part).success).toBe(true);
-    expect(exportResource.evidenceExportId).toBe(EXPORT);
-  });
+it('the ids of a test are those the table takes', () => {
+  expect(
+    operationRow('evidence.exports.read').params.safeParse({ projectId: PROJECT, evidenceExportId: EXPORT })
+      .success,
+  ).toBe(true);
+  const part = { ...exportRef, evidenceBundleId: BUNDLE };
+  expect(operationRow('evidence.exports.parts.download').params.safeParse(part).success).toBe(true);
+  expect(exportResource.evidenceExportId).toBe(EXPORT);
 });

@@ -271,15 +271,13 @@ describe('time', () => {
   });
 });
 
-describe('a server that cannot be reached', () => {
-  it('is transport.UNREACHABLE, after the retries', async () => {
-    const server = await serve(() => undefined);
-    await server.close();
-    const { client, delays } = testClient(server.url, { retry: { retries: 3 } });
-    const failure = await failureOf(client.evidence.exports.read(exportRef));
-    expect(failure).toMatchObject({ code: 'transport.UNREACHABLE', details: { errno: 'ECONNREFUSED' } });
-    expect(delays).toHaveLength(3);
-  });
+it('a server that cannot be reached is transport.UNREACHABLE, after the retries', async () => {
+  const server = await serve(() => undefined);
+  await server.close();
+  const { client, delays } = testClient(server.url, { retry: { retries: 3 } });
+  const failure = await failureOf(client.evidence.exports.read(exportRef));
+  expect(failure).toMatchObject({ code: 'transport.UNREACHABLE', details: { errno: 'ECONNREFUSED' } });
+  expect(delays).toHaveLength(3);
 });
 
 describe('a change', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   attestationSchema,
   evidenceBundleSchema,
@@ -91,10 +91,8 @@ describeResource('evidence export', {
   },
 });
 
-describe('the scope of an export', () => {
-  it('is the organization or one project', () => {
-    for (const value of scope.accepts) expect(exportScopeSchema.parse(value)).toEqual(value);
-  });
+it('the scope of an export is the organization or one project', () => {
+  for (const value of scope.accepts) expect(exportScopeSchema.parse(value)).toEqual(value);
 });
 
 describeResource('local report item', {
@@ -204,14 +202,12 @@ describeResource('export attestation', {
   },
 });
 
-describe('attestations of a bundle and of an export', () => {
-  it('are never accepted as each other', () => {
-    expect(attestationSchema.safeParse(exportAttestation).success).toBe(false);
-    expect(exportAttestationSchema.safeParse(attestation).success).toBe(false);
-  });
+it('attestations of a bundle and of an export are never accepted as each other', () => {
+  expect(attestationSchema.safeParse(exportAttestation).success).toBe(false);
+  expect(exportAttestationSchema.safeParse(attestation).success).toBe(false);
+});
 
-  it('have predicate types of their own', () => {
-    expect(EVIDENCE_PREDICATE_TYPE).toBe('urn:drillproof:attestation:evidence:v1');
-    expect(EXPORT_PREDICATE_TYPE).toBe('urn:drillproof:attestation:export:v1');
-  });
+it('attestations of a bundle and of an export have predicate types of their own', () => {
+  expect(EVIDENCE_PREDICATE_TYPE).toBe('urn:drillproof:attestation:evidence:v1');
+  expect(EXPORT_PREDICATE_TYPE).toBe('urn:drillproof:attestation:export:v1');
 });

@@ -121,20 +121,18 @@ const properties: readonly [string, z.ZodMiniType, (text: string) => boolean, fc
   ['a decimal byte string', contract.decimalBytesSchema, decimalRule, near('', DIGITS, 1, 38)],
 ];
 
-describe('the formats', () => {
-  it.each(properties)('accept for %s exactly what its rule states', (_, schema, rule, texts) => {
-    let accepted = 0;
-    forAll(1000, [texts], (text) => {
-      const wanted = rule(text);
-      accepted += Number(wanted);
-      return schema.safeParse(text).success === wanted;
-    });
-    expect(accepted).toBeGreaterThan(20);
+it.each(properties)('the formats accept for %s exactly what its rule states', (_, schema, rule, texts) => {
+  let accepted = 0;
+  forAll(1000, [texts], (text) => {
+    const wanted = rule(text);
+    accepted += Number(wanted);
+    return schema.safeParse(text).success === wanted;
   });
+  expect(accepted).toBeGreaterThan(20);
+});
 
-  it('check hostile text in linear time', () => {
-    const long = 'a'.repeat(200_000);
-    for (const [, schema] of table) expect(schema.safeParse(`${long}!`).success).toBe(false);
-    expect(contract.semverSchema.safeParse(`1.0.0-${'0'.repeat(100_000)}_`).success).toBe(false);
-  });
+it('the formats check hostile text in linear time', () => {
+  const long = 'a'.repeat(200_000);
+  for (const [, schema] of table) expect(schema.safeParse(`${long}!`).success).toBe(false);
+  expect(contract.semverSchema.safeParse(`1.0.0-${'0'.repeat(100_000)}_`).success).toBe(false);
 });

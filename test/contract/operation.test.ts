@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   faultSetResultSchema,
   operationErrorSchema,
@@ -79,11 +79,9 @@ describeResource('operation error', {
   ),
 });
 
-describe('an operation error', () => {
-  it('has no issues by default', () => {
-    const { issues: _, ...silent } = operationError;
-    expect(operationErrorSchema.parse(silent).issues).toEqual([]);
-  });
+it('an operation error has no issues by default', () => {
+  const { issues: _, ...silent } = operationError;
+  expect(operationErrorSchema.parse(silent).issues).toEqual([]);
 });
 
 const ofBothKinds = {
@@ -139,10 +137,8 @@ describeResource('result of world.fault.set', {
   },
 });
 
-describe('a result', () => {
-  it('is of one kind and never a mixture', () => {
-    expect(operationResultSchema.safeParse({ ...timeAdvance, kind: 'world.fault.set' }).success).toBe(false);
-    expect(operationResultSchema.safeParse({ ...faultSet, kind: 'world.time.advance' }).success).toBe(false);
-    expect(operationResultSchema.safeParse({ ...faultSet, kind: 'world.other' }).success).toBe(false);
-  });
+it('a result is of one kind and never a mixture', () => {
+  expect(operationResultSchema.safeParse({ ...timeAdvance, kind: 'world.fault.set' }).success).toBe(false);
+  expect(operationResultSchema.safeParse({ ...faultSet, kind: 'world.time.advance' }).success).toBe(false);
+  expect(operationResultSchema.safeParse({ ...faultSet, kind: 'world.other' }).success).toBe(false);
 });

@@ -21,40 +21,38 @@ const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
 const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
 const page = readFileSync('docs/archive/archive.md', 'utf8');
 
-describe('the units of systemd', () => {
-  it('systemd-analyze accepts the systemd units of docs/archive/deployment', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'units-'));
-    try {
-      for (const name of UNITS)
-        writeFileSync(
-          join(folder, name),
-          read(name).replaceAll(/\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g, '/bin/true'),
-        );
-      const files = UNITS.map((name) => join(folder, name.replace('@', '@x')));
+it('systemd-analyze accepts the systemd units of docs/archive/deployment', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'units-'));
+  try {
+    for (const name of UNITS)
       writeFileSync(
-        join(folder, 'drillproof-alert@x.service'),
-        readFileSync(join(folder, 'drillproof-alert@.service')),
+        join(folder, name),
+        read(name).replaceAll(/\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g, '/bin/true'),
       );
-      const verified = execFileSync('systemd-analyze', ['verify', '--man=no', ...files], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      expect(verified).toBe('');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    const files = UNITS.map((name) => join(folder, name.replace('@', '@x')));
+    writeFileSync(
+      join(folder, 'drillproof-alert@x.service'),
+      readFileSync(join(folder, 'drillproof-alert@.service')),
+    );
+    const verified = execFileSync('systemd-analyze', ['verify', '--man=no', ...files], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    expect(verified).toBe('');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
-  it('each systemd timer has its service, and each failure starts the alert', () => {
-    const timers = UNITS.filter((name) => name.endsWith('.timer'));
-    expect(timers).toHaveLength(2);
-    for (const name of timers) {
-      const service = settingsOf(read(name.replace('.timer', '.service')));
-      expect(service.get('OnFailure')).toBe('drillproof-alert@%n.service');
-      expect(service.get('SuccessExitStatus')).toBe('130');
-      expect(settingsOf(read(name)).get('Persistent')).toBe('yes');
-    }
-  });
+it('each systemd timer has its service, and each failure starts the alert', () => {
+  const timers = UNITS.filter((name) => name.endsWith('.timer'));
+  expect(timers).toHaveLength(2);
+  for (const name of timers) {
+    const service = settingsOf(read(name.replace('.timer', '.service')));
+    expect(service.get('OnFailure')).toBe('drillproof-alert@%n.service');
+    expect(service.get('SuccessExitStatus')).toBe('130');
+    expect(settingsOf(read(name)).get('Persistent')).toBe('yes');
+  }
 });
 
 describe('the objects for Kubernetes', () => {
@@ -218,15 +216,13 @@ describe('the command lines of docs/archive/deployment', () => {
   });
 });
 
-describe('docs/archive/archive.md', () => {
-  it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
-    'docs/archive/archive.md shows %s unchanged',
-    (name) => {
-      expect(page).toContain(indented(read(name)));
-    },
-  );
+it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
+  'docs/archive/archive.md shows %s unchanged',
+  (name) => {
+    expect(page).toContain(indented(read(name)));
+  },
+);
 
-  it('docs/archive/archive.md names every file in docs/archive/deployment', () => {
-    for (const name of readdirSync('docs/archive/deployment')) expect(page).toContain(`deployment/${name}`);
-  });
+it('docs/archive/archive.md names every file in docs/archive/deployment', () => {
+  for (const name of readdirSync('docs/archive/deployment')) expect(page).toContain(`deployment/${name}`);
 });

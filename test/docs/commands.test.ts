@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { COMMANDS, createProgram } from '../../src/cli/program.ts';
 import { world } from '../cli/make.ts';
 
@@ -34,21 +34,19 @@ async function unknownOptions(call: string): Promise<string[]> {
   return words.filter((word) => /^--?[a-z0]/.test(word) && !known.has(word.split('=')[0]));
 }
 
-describe('the commands in the documentation', () => {
-  it.each(PAGES)('every command in %s has only options that exist', async (page) => {
-    for (const call of commandsIn(readFileSync(page, 'utf8')))
-      expect([call, await unknownOptions(call)]).toEqual([call, []]);
-  });
+it.each(PAGES)('every command in %s has only options that exist', async (page) => {
+  for (const call of commandsIn(readFileSync(page, 'utf8')))
+    expect([call, await unknownOptions(call)]).toEqual([call, []]);
+});
 
-  it('a command in a page is read with its options, and an unknown option is reported', async () => {
-    const text = '    $ A=1 drillproof verify x \\\n      --trust t --bogus | drillproof diff a -0 # --not';
-    expect(commandsIn(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
-    expect(await unknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
-    expect(await unknownOptions('diff a -0')).toEqual(['-0']);
-  });
+it('a command in a page is read with its options, and an unknown option is reported', async () => {
+  const text = '    $ A=1 drillproof verify x \\\n      --trust t --bogus | drillproof diff a -0 # --not';
+  expect(commandsIn(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
+  expect(await unknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
+  expect(await unknownOptions('diff a -0')).toEqual(['-0']);
+});
 
-  it('docs/verify/cli.md lists every command', () => {
-    const page = readFileSync('docs/verify/cli.md', 'utf8');
-    for (const name of Object.keys(COMMANDS)) expect(page).toMatch(new RegExp(`^\\| .*\`${name}[\` ]`, 'm'));
-  });
+it('docs/verify/cli.md lists every command', () => {
+  const page = readFileSync('docs/verify/cli.md', 'utf8');
+  for (const name of Object.keys(COMMANDS)) expect(page).toMatch(new RegExp(`^\\| .*\`${name}[\` ]`, 'm'));
 });

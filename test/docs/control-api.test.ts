@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { controlErrors, operationNames, operationRow } from '../../src/contract/index.ts';
 
 /** The rows of every table of the page, as their cells. */
@@ -9,27 +9,25 @@ const rows = readFileSync('docs/server/control-api.md', 'utf8')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map((cells) => cells.slice(1, -1));
 
-describe('docs/server/control-api.md', () => {
-  it.each(operationNames)('docs/server/control-api.md describes %s as the operation table does', (name) => {
-    const { method, path, permission, success, extension } = operationRow(name);
-    const short = path.replace('/v1/projects/{projectId}', '{p}');
-    const row = rows.find(([first]) => first === `\`${name}\``);
-    expect(row?.[1]).toBe(`${method} \`${short}\``);
-    if (extension) return; // one sentence says the permission of all extensions
-    expect(row?.[2]).toBe(`\`${permission}\``);
-    expect(row?.[3]?.startsWith(String(success.status))).toBe(true);
-  });
+it.each(operationNames)('docs/server/control-api.md describes %s as the operation table does', (name) => {
+  const { method, path, permission, success, extension } = operationRow(name);
+  const short = path.replace('/v1/projects/{projectId}', '{p}');
+  const row = rows.find(([first]) => first === `\`${name}\``);
+  expect(row?.[1]).toBe(`${method} \`${short}\``);
+  if (extension) return; // one sentence says the permission of all extensions
+  expect(row?.[2]).toBe(`\`${permission}\``);
+  expect(row?.[3]?.startsWith(String(success.status))).toBe(true);
+});
 
-  it('docs/server/control-api.md lists every error code with its status and retry rule', () => {
-    const stated = rows
-      .filter(([status = '']) => /^[45]\d\d$/.test(status))
-      .flatMap(([status, codes = '', retryable]) =>
-        Array.from(codes.matchAll(/`(control\.[A-Z_]+)`/g), ([, code = '']) => [
-          code,
-          { status: Number(status), retryable: retryable === 'yes' },
-        ]),
-      );
-    expect(Object.fromEntries(stated)).toEqual(controlErrors);
-    expect(stated).toHaveLength(Object.keys(controlErrors).length);
-  });
+it('docs/server/control-api.md lists every error code with its status and retry rule', () => {
+  const stated = rows
+    .filter(([status = '']) => /^[45]\d\d$/.test(status))
+    .flatMap(([status, codes = '', retryable]) =>
+      Array.from(codes.matchAll(/`(control\.[A-Z_]+)`/g), ([, code = '']) => [
+        code,
+        { status: Number(status), retryable: retryable === 'yes' },
+      ]),
+    );
+  expect(Object.fromEntries(stated)).toEqual(controlErrors);
+  expect(stated).toHaveLength(Object.keys(controlErrors).length);
 });

@@ -45,16 +45,14 @@ function brokenLinks(page: string, text = proseOf(page)): string[] {
   });
 }
 
-describe('links between pages', () => {
-  it.each(PAGES)('every link of %s leads to an existing file and heading', (page) => {
-    expect(brokenLinks(page)).toEqual([]);
-  });
+it.each(PAGES)('every link of %s leads to an existing file and heading', (page) => {
+  expect(brokenLinks(page)).toEqual([]);
+});
 
-  it('a link to a missing file or heading is reported, and a link to another site is not', () => {
-    const text =
-      '[a](absent.md) [b](#absent) [c](docs/verify/verify.md#absent) [d](https://example.com/absent)';
-    expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify/verify.md#absent']);
-  });
+it('a link to a missing file or heading is reported, and a link to another site is not', () => {
+  const text =
+    '[a](absent.md) [b](#absent) [c](docs/verify/verify.md#absent) [d](https://example.com/absent)';
+  expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify/verify.md#absent']);
 });
 
 /** The files of this repository that a page names in its prose and that do not exist. */
@@ -64,14 +62,12 @@ const missingFiles = (text: string): string[] =>
     ([, path = '']) => path,
   ).filter((path) => !existsSync(path));
 
-describe('files that pages name', () => {
-  it.each(PAGES)('every file that %s names exists', (page) => {
-    expect(missingFiles(proseOf(page))).toEqual([]);
-  });
+it.each(PAGES)('every file that %s names exists', (page) => {
+  expect(missingFiles(proseOf(page))).toEqual([]);
+});
 
-  it('a missing file is reported, and one that exists is not', () => {
-    expect(missingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
-  });
+it('a missing file is reported, and one that exists is not', () => {
+  expect(missingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
 });
 
 describe('the clause of each code', () => {

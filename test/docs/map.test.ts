@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import config from '../../oxlint.config.ts';
 
 const [, map = ''] = readFileSync('docs/contribute/architecture.md', 'utf8').split('\n## ');
@@ -19,21 +19,19 @@ function listFolders(path: string): string[] {
   });
 }
 
-describe('the map in docs/contribute/architecture.md', () => {
-  it('the map in docs/contribute/architecture.md has every folder of src and no other', () => {
-    const mapped = rows.flatMap(({ room, folders }) => [room, ...folders]);
-    expect(mapped.toSorted()).toEqual(listFolders('').toSorted());
-  });
+it('the map in docs/contribute/architecture.md has every folder of src and no other', () => {
+  const mapped = rows.flatMap(({ room, folders }) => [room, ...folders]);
+  expect(mapped.toSorted()).toEqual(listFolders('').toSorted());
+});
 
-  it('the map in docs/contribute/architecture.md has the rooms in the order of the lint rule', () => {
-    const files = (config.overrides ?? []).flatMap((override) => override.files);
-    const ruled = files.flatMap((glob) => /^src\/([a-z]+)\/\*$/.exec(glob)?.[1] ?? []);
-    expect(rooms).toEqual(ruled);
-  });
+it('the map in docs/contribute/architecture.md has the rooms in the order of the lint rule', () => {
+  const files = (config.overrides ?? []).flatMap((override) => override.files);
+  const ruled = files.flatMap((glob) => /^src\/([a-z]+)\/\*$/.exec(glob)?.[1] ?? []);
+  expect(rooms).toEqual(ruled);
+});
 
-  it('CONTRIBUTING.md lists the rooms in the order of the map', () => {
-    expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`\n    ${rooms.join('  ')}\n`);
-  });
+it('CONTRIBUTING.md lists the rooms in the order of the map', () => {
+  expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`\n    ${rooms.join('  ')}\n`);
 });
 
 it.each(['src', 'test'])('each folder of %s contains at most 15 files', (root) => {

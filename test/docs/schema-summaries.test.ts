@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import type { SummaryReport } from '../../src/policy/vsa/read.ts';
 import { stableJson } from '../../src/report/index.ts';
@@ -20,17 +20,15 @@ const REPORTS: [string, SummaryReport][] = [
   ['not_judged', verifySummary(passed, { asOfMs: AS_OF_MS })],
 ];
 
-describe('the schema of reports on summaries', () => {
-  it.each(REPORTS)('a summary report with the verdict %s follows the schema', (result, report) => {
-    expect(report.verdict).toBe(result);
-    expect(faultsOf(schema, asJson(report))).toEqual([]);
-  });
-
-  it.each(REPORTS)(
-    'a summary report with the verdict %s does not follow the schema with a wrong type or an unknown member',
-    (_, report) => {
-      const followed = [...damaged(asJson(report))].filter(([, copy]) => schema(copy)).map(([what]) => what);
-      expect(followed).toEqual([]);
-    },
-  );
+it.each(REPORTS)('a summary report with the verdict %s follows the schema', (result, report) => {
+  expect(report.verdict).toBe(result);
+  expect(faultsOf(schema, asJson(report))).toEqual([]);
 });
+
+it.each(REPORTS)(
+  'a summary report with the verdict %s does not follow the schema with a wrong type or an unknown member',
+  (_, report) => {
+    const followed = [...damaged(asJson(report))].filter(([, copy]) => schema(copy)).map(([what]) => what);
+    expect(followed).toEqual([]);
+  },
+);

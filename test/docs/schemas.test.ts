@@ -7,15 +7,13 @@ import { schemaPath } from '../../docs/make/schema.ts';
 
 const files = generatedFiles();
 
-describe('the generated pages and schemas', () => {
-  it.each([...files.keys()])('docs/%s is what "npm run docs" writes', (path) => {
-    expect(readFileSync(join('docs', path), 'utf8') === files.get(path)).toBe(true);
-  });
+it.each([...files.keys()])('docs/%s is what "npm run docs" writes', (path) => {
+  expect(readFileSync(join('docs', path), 'utf8') === files.get(path)).toBe(true);
+});
 
-  it('docs/schemas has every generated schema and no other file', () => {
-    const existing = readdirSync('docs/schemas').map((name) => `schemas/${name}`);
-    expect(existing.toSorted()).toEqual(SCHEMAS.map(schemaPath).toSorted());
-  });
+it('docs/schemas has every generated schema and no other file', () => {
+  const existing = readdirSync('docs/schemas').map((name) => `schemas/${name}`);
+  expect(existing.toSorted()).toEqual(SCHEMAS.map(schemaPath).toSorted());
 });
 
 describe.each(SCHEMAS.map((row) => [schemaPath(row), row] as const))('%s', (path, row) => {

@@ -35,46 +35,44 @@ import { isDeep } from '../support/deep.ts';
 const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
 
-describe('docs/server/server.md', () => {
-  it('docs/server/server.md has every metric with its labels and no other', () => {
-    const metrics = createMetrics({ version: '1', node: '2' });
-    metrics.began();
-    metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
-    metrics.jobEnded('a.b', 'succeeded');
-    const text = metrics.text([{ kind: 'a.b', state: 'waiting', count: 1 }]);
-    const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name);
-    const rows = Array.from(
-      page.matchAll(/^\| `(drillproof_\w+)` +\| ([^|]*)\|/gm),
-      ([, name, labels = '']) => [name, Array.from(labels.matchAll(/`(\w+)`/g), ([, label]) => label)],
-    );
-    expect(rows.map(([name]) => name)).toEqual(names);
-    for (const [name, labels] of rows) {
-      const sample = new RegExp(`^${String(name)}(?:_sum)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? '';
-      expect(
-        Array.from(sample.matchAll(/(\w+)="/g), ([, label]) => label),
-        String(name),
-      ).toEqual(labels);
-    }
-  });
+it('docs/server/server.md has every metric with its labels and no other', () => {
+  const metrics = createMetrics({ version: '1', node: '2' });
+  metrics.began();
+  metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
+  metrics.jobEnded('a.b', 'succeeded');
+  const text = metrics.text([{ kind: 'a.b', state: 'waiting', count: 1 }]);
+  const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name);
+  const rows = Array.from(
+    page.matchAll(/^\| `(drillproof_\w+)` +\| ([^|]*)\|/gm),
+    ([, name, labels = '']) => [name, Array.from(labels.matchAll(/`(\w+)`/g), ([, label]) => label)],
+  );
+  expect(rows.map(([name]) => name)).toEqual(names);
+  for (const [name, labels] of rows) {
+    const sample = new RegExp(`^${String(name)}(?:_sum)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? '';
+    expect(
+      Array.from(sample.matchAll(/(\w+)="/g), ([, label]) => label),
+      String(name),
+    ).toEqual(labels);
+  }
+});
 
-  it('docs/server/server.md lists every setting of serve with its variable and default, and no other', () => {
-    const rows = Array.from(
-      page.matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` +\| (\d+) +\|/gm),
-      ([, name, variable, value]) => [name, variable, Number(value)],
-    );
-    expect(rows).toEqual(settings.map((each) => [each.name, variableOf(each), defaultOf(each)]));
-  });
+it('docs/server/server.md lists every setting of serve with its variable and default, and no other', () => {
+  const rows = Array.from(
+    page.matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` +\| (\d+) +\|/gm),
+    ([, name, variable, value]) => [name, variable, Number(value)],
+  );
+  expect(rows).toEqual(settings.map((each) => [each.name, variableOf(each), defaultOf(each)]));
+});
 
-  it('docs/server/server.md states the default limits of the server', () => {
-    const { drainMs, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
-    expect(page).toContain(
-      `${headersTimeoutMs / 1000} s, ${requestTimeoutMs / 1000} s, ${keepAliveTimeoutMs / 1000} s`,
-    );
-    expect(page).toMatch(new RegExp(`without a byte on a connection in use +\\| ${stallTimeoutMs / 1000} s`));
-    expect(page).toContain(`have ${drainMs / 1000} s to end`);
-    expect(Number(/proxy_read_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeGreaterThan(stallTimeoutMs);
-    expect(Number(/keepalive_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeLessThan(keepAliveTimeoutMs);
-  });
+it('docs/server/server.md states the default limits of the server', () => {
+  const { drainMs, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
+  expect(page).toContain(
+    `${headersTimeoutMs / 1000} s, ${requestTimeoutMs / 1000} s, ${keepAliveTimeoutMs / 1000} s`,
+  );
+  expect(page).toMatch(new RegExp(`without a byte on a connection in use +\\| ${stallTimeoutMs / 1000} s`));
+  expect(page).toContain(`have ${drainMs / 1000} s to end`);
+  expect(Number(/proxy_read_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeGreaterThan(stallTimeoutMs);
+  expect(Number(/keepalive_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeLessThan(keepAliveTimeoutMs);
 });
 
 if (isDeep) {

@@ -167,32 +167,30 @@ describe('an export manifest', () => {
   );
 });
 
-describe('an export resource', () => {
-  test('agrees with the manifest it was made from', () => {
-    const { resource, manifest, manifestDigest, documents } = made.packed;
-    expect(resourceDifferences(resource, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([]);
-  });
+test('an export resource agrees with the manifest it was made from', () => {
+  const { resource, manifest, manifestDigest, documents } = made.packed;
+  expect(resourceDifferences(resource, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([]);
+});
 
-  test('names every field that differs, with both values', () => {
-    const { resource, manifest, manifestDigest, documents } = made.packed;
-    const { localReportCount: _count, ...rest } = resource;
-    const differing = {
-      ...rest,
-      state: 'failed' as const,
-      bundleCount: 3,
-      scope: { kind: 'organization' as const },
-    };
-    expect(resourceDifferences(differing, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([
-      { field: 'state', expected: 'available', actual: 'failed' },
-      {
-        field: 'scope',
-        expected: '{"kind":"project","projectId":"prj_000000000001"}',
-        actual: '{"kind":"organization"}',
-      },
-      { field: 'bundleCount', expected: '2', actual: '3' },
-      { field: 'localReportCount', expected: '2', actual: 'absent' },
-    ]);
-  });
+test('an export resource names every field that differs, with both values', () => {
+  const { resource, manifest, manifestDigest, documents } = made.packed;
+  const { localReportCount: _count, ...rest } = resource;
+  const differing = {
+    ...rest,
+    state: 'failed' as const,
+    bundleCount: 3,
+    scope: { kind: 'organization' as const },
+  };
+  expect(resourceDifferences(differing, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([
+    { field: 'state', expected: 'available', actual: 'failed' },
+    {
+      field: 'scope',
+      expected: '{"kind":"project","projectId":"prj_000000000001"}',
+      actual: '{"kind":"organization"}',
+    },
+    { field: 'bundleCount', expected: '2', actual: '3' },
+    { field: 'localReportCount', expected: '2', actual: 'absent' },
+  ]);
 });
 
 const lockWith = (...packages: object[]): unknown =>
@@ -214,59 +212,57 @@ const packageOf = (rest = {}): object => ({
   ...rest,
 });
 
-describe('a build lock', () => {
-  test.each([
-    ['an invalid version', { version: '1.0' }],
-    ['a path that climbs', { source: '../i.js' }],
-    ['an absolute path', { manifest: '/m.json' }],
-    ['an id that is not a slug', { packageId: 'A' }],
-    [
-      'an asset that climbs',
-      {
-        ui: { entry: 'x', assets: [{ path: '../x', mediaType: 'a/b', artifactHash: hashOf('x'), bytes: 0 }] },
-      },
-    ],
-    ['an unknown member', { more: 1 }],
-  ])('may not have %s', (_, rest) => expect(lockWith(packageOf(rest))).toBe('build.ARCHIVE_INVALID'));
+test.each([
+  ['an invalid version', { version: '1.0' }],
+  ['a path that climbs', { source: '../i.js' }],
+  ['an absolute path', { manifest: '/m.json' }],
+  ['an id that is not a slug', { packageId: 'A' }],
+  [
+    'an asset that climbs',
+    {
+      ui: { entry: 'x', assets: [{ path: '../x', mediaType: 'a/b', artifactHash: hashOf('x'), bytes: 0 }] },
+    },
+  ],
+  ['an unknown member', { more: 1 }],
+])('a build lock may not have %s', (_, rest) =>
+  expect(lockWith(packageOf(rest))).toBe('build.ARCHIVE_INVALID'),
+);
 
-  test('may not have a package twice', () => {
-    expect(lockWith(packageOf(), packageOf({ version: '2.0.0' }))).toBe('build.ARCHIVE_INVALID');
-  });
+test('a build lock may not have a package twice', () => {
+  expect(lockWith(packageOf(), packageOf({ version: '2.0.0' }))).toBe('build.ARCHIVE_INVALID');
 });
 
-describe('bindings', () => {
-  test('of the same facts are whole, and every reproduced field is compared', async () => {
-    const signer = makeSigner();
-    const { packed } = await makePart(1, signer);
-    const { manifest, manifestDigest } = packed;
-    const { statement } = packed.attestation!;
-    const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
-    const runResult = { ...makeRunResult(1), evidenceHash, stateHash, trajectoryHash };
-    expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([]);
-    for (const field of Object.keys(reproductionOf(runResult.identity))) {
-      if (field === 'schemaVersion' || field === 'scope') continue;
-      const reproduction = { ...statement.subject.reproduction, [field]: 'other' };
-      const changed = { ...statement, subject: { ...statement.subject, reproduction } };
-      const broken = brokenBindings({ manifest, manifestDigest, runResult, statement: changed });
-      expect(broken.map(({ field: broke }) => broke)).toEqual([`reproduction.${field}`]);
-      // In a rerun the counters are those of the original run, and everything else is bound as ever.
-      const rerun = { ...manifest, rerunOfHostedRunId: idOf('hrun', 5) };
-      const ofRerun = brokenBindings({ manifest: rerun, manifestDigest, runResult, statement: changed });
-      expect(ofRerun.length).toBe(field.startsWith('original') ? 0 : 1);
-    }
-  });
+test('bindings of the same facts are whole, and every reproduced field is compared', async () => {
+  const signer = makeSigner();
+  const { packed } = await makePart(1, signer);
+  const { manifest, manifestDigest } = packed;
+  const { statement } = packed.attestation!;
+  const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
+  const runResult = { ...makeRunResult(1), evidenceHash, stateHash, trajectoryHash };
+  expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([]);
+  for (const field of Object.keys(reproductionOf(runResult.identity))) {
+    if (field === 'schemaVersion' || field === 'scope') continue;
+    const reproduction = { ...statement.subject.reproduction, [field]: 'other' };
+    const changed = { ...statement, subject: { ...statement.subject, reproduction } };
+    const broken = brokenBindings({ manifest, manifestDigest, runResult, statement: changed });
+    expect(broken.map(({ field: broke }) => broke)).toEqual([`reproduction.${field}`]);
+    // In a rerun the counters are those of the original run, and everything else is bound as ever.
+    const rerun = { ...manifest, rerunOfHostedRunId: idOf('hrun', 5) };
+    const ofRerun = brokenBindings({ manifest: rerun, manifestDigest, runResult, statement: changed });
+    expect(ofRerun.length).toBe(field.startsWith('original') ? 0 : 1);
+  }
+});
 
-  test('show a missing value as absent', async () => {
-    const { packed } = await makePart(1, makeSigner());
-    const { manifest, manifestDigest } = packed;
-    const { statement } = packed.attestation!;
-    const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
-    const { setupHash: _setup, ...identity } = makeRunResult(1).identity;
-    const runResult = { ...makeRunResult(1), identity, evidenceHash, stateHash, trajectoryHash };
-    expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([
-      { field: 'reproduction.setupHash', expected: hashOf('setup'), actual: 'absent' },
-    ]);
-  });
+test('bindings show a missing value as absent', async () => {
+  const { packed } = await makePart(1, makeSigner());
+  const { manifest, manifestDigest } = packed;
+  const { statement } = packed.attestation!;
+  const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
+  const { setupHash: _setup, ...identity } = makeRunResult(1).identity;
+  const runResult = { ...makeRunResult(1), identity, evidenceHash, stateHash, trajectoryHash };
+  expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([
+    { field: 'reproduction.setupHash', expected: hashOf('setup'), actual: 'absent' },
+  ]);
 });
 
 test('documents are bytes of their own canonical form', () => {

@@ -103,53 +103,49 @@ async function interrupted(bytes: number): Promise<string> {
   return folder;
 }
 
-describe('wrong bytes of the right length', () => {
-  it('are fetched once more, never get the final name, and leave no partial file', async () => {
-    const { code, requests, folder } = await failureAtPart(
-      atPart(({ response, seen, bytes }) => {
-        sendBytes(response, seen, flipped(bytes, 100_000));
-        return true;
-      }),
-    );
-    expect(code).toBe('part.DIGEST_MISMATCH');
-    expect(requests).toBe(2);
-    expect(await readdir(join(folder, '.drillproof-mirror', 'partial'))).toEqual([]);
-  });
-
-  it('are replaced by a second fetch from the beginning', async () => {
-    const { state, ranges } = await succeeds(
-      once(({ response, seen, bytes }) => {
-        sendBytes(response, seen, flipped(bytes, 5));
-        return true;
-      }),
-    );
-    expect(state).toBe('fetched');
-    expect(ranges).toEqual([undefined, undefined]);
-  });
+it('wrong bytes of the right length are fetched once more, never get the final name, and leave no partial file', async () => {
+  const { code, requests, folder } = await failureAtPart(
+    atPart(({ response, seen, bytes }) => {
+      sendBytes(response, seen, flipped(bytes, 100_000));
+      return true;
+    }),
+  );
+  expect(code).toBe('part.DIGEST_MISMATCH');
+  expect(requests).toBe(2);
+  expect(await readdir(join(folder, '.drillproof-mirror', 'partial'))).toEqual([]);
 });
 
-describe('a body without end', () => {
-  it('is cut at its declared size, in constant memory', async () => {
-    const before = process.memoryUsage().rss;
-    let sent = 0;
-    const { code, folder } = await failureAtPart(
-      atPart(({ response, bytes }) => {
-        response.writeHead(200, { etag: etagOf(bytes) });
-        response.write(bytes);
-        const more = (): void => {
-          while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536;
-        };
-        response.on('drain', more);
-        more();
-        return true;
-      }),
-    );
-    expect(code).toBe('transport.BODY_TOO_LONG');
-    expect(sent).toBeLessThan(50_000_000);
-    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
-    for (const bytes of (await filesOf(folder)).values())
-      expect(bytes.length).toBeLessThanOrEqual(WHOLE.length);
-  });
+it('wrong bytes of the right length are replaced by a second fetch from the beginning', async () => {
+  const { state, ranges } = await succeeds(
+    once(({ response, seen, bytes }) => {
+      sendBytes(response, seen, flipped(bytes, 5));
+      return true;
+    }),
+  );
+  expect(state).toBe('fetched');
+  expect(ranges).toEqual([undefined, undefined]);
+});
+
+it('a body without end is cut at its declared size, in constant memory', async () => {
+  const before = process.memoryUsage().rss;
+  let sent = 0;
+  const { code, folder } = await failureAtPart(
+    atPart(({ response, bytes }) => {
+      response.writeHead(200, { etag: etagOf(bytes) });
+      response.write(bytes);
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536;
+      };
+      response.on('drain', more);
+      more();
+      return true;
+    }),
+  );
+  expect(code).toBe('transport.BODY_TOO_LONG');
+  expect(sent).toBeLessThan(50_000_000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  for (const bytes of (await filesOf(folder)).values())
+    expect(bytes.length).toBeLessThanOrEqual(WHOLE.length);
 });
 
 describe('an interrupted part', () => {

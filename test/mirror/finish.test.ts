@@ -16,39 +16,37 @@ const made = makeExport();
 const receiptsIn = async (folder: string): Promise<string[]> =>
   (await readdir(join(folder, 'receipts'))).filter((name) => name.endsWith('.json')).toSorted();
 
-describe('the receipts of a mirror', () => {
-  it('name the previous receipt by path and digest, the first names none', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    for (let run = 0; run < 3; run++) await mirror(server, folder);
-    const names = await receiptsIn(folder);
-    const bytes = await Promise.all(names.map((name) => readFile(join(folder, 'receipts', name))));
-    const links = bytes.map((one) => {
-      const receipt = parseReceipt(one);
-      return receipt.schemaVersion === 1 ? 'none' : receipt.previous;
-    });
-    expect(links).toEqual([
-      undefined,
-      { path: `receipts/${names[0]}`, digest: digestOf(bytes[0]!) },
-      { path: `receipts/${names[1]}`, digest: digestOf(bytes[1]!) },
-    ]);
-    const report = await verifyReceipts(directorySource(folder), {});
-    expect(report).toMatchObject({
-      verdict: 'sound',
-      manifestHere: true,
-      head: { path: `receipts/${names[2]}` },
-    });
+it('the receipts of a mirror name the previous receipt by path and digest, the first names none', async () => {
+  const folder = await newFolder();
+  const server = await source(made);
+  for (let run = 0; run < 3; run++) await mirror(server, folder);
+  const names = await receiptsIn(folder);
+  const bytes = await Promise.all(names.map((name) => readFile(join(folder, 'receipts', name))));
+  const links = bytes.map((one) => {
+    const receipt = parseReceipt(one);
+    return receipt.schemaVersion === 1 ? 'none' : receipt.previous;
   });
+  expect(links).toEqual([
+    undefined,
+    { path: `receipts/${names[0]}`, digest: digestOf(bytes[0]!) },
+    { path: `receipts/${names[1]}`, digest: digestOf(bytes[1]!) },
+  ]);
+  const report = await verifyReceipts(directorySource(folder), {});
+  expect(report).toMatchObject({
+    verdict: 'sound',
+    manifestHere: true,
+    head: { path: `receipts/${names[2]}` },
+  });
+});
 
-  it('stay in order when the clock is set back or stands still', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    const times = [2_000_000_000_000, 1_000_000_000_000, 1_000_000_000_000, 2_000_000_000_001];
-    for (const atMs of times) await mirror(server, folder, { now: () => atMs });
-    const report = await verifyReceipts(directorySource(folder), {});
-    expect(report.verdict).toBe('sound');
-    expect(report.receipts.map(({ finishedAtMs }) => finishedAtMs! - times[0]!)).toEqual([0, 1, 2, 3]);
-  });
+it('the receipts of a mirror stay in order when the clock is set back or stands still', async () => {
+  const folder = await newFolder();
+  const server = await source(made);
+  const times = [2_000_000_000_000, 1_000_000_000_000, 1_000_000_000_000, 2_000_000_000_001];
+  for (const atMs of times) await mirror(server, folder, { now: () => atMs });
+  const report = await verifyReceipts(directorySource(folder), {});
+  expect(report.verdict).toBe('sound');
+  expect(report.receipts.map(({ finishedAtMs }) => finishedAtMs! - times[0]!)).toEqual([0, 1, 2, 3]);
 });
 
 describe('an appended receipt', () => {

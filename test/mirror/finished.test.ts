@@ -46,41 +46,38 @@ const broken: Fault = ({ path, response }) => {
   return true;
 };
 
-describe('a complete mirror', () => {
-  it('is verified again without a lock and without private files', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
-    const traces: Promise<boolean>[] = [];
-    const { events } = await mirror(server, folder, {
-      onProgress: ({ type }) => {
-        if (type === 'looked' || type === 'part-done')
-          traces.push(isThere(join(folder, '.drillproof-mirror')));
-      },
-    });
-    expect(events.filter(({ type }) => type === 'looked')).toHaveLength(made.files.size);
-    expect(await Promise.all(traces)).not.toContain(true);
-    expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(false);
+it('a complete mirror is verified again without a lock and without private files', async () => {
+  const folder = await newFolder();
+  const server = await source(made);
+  await mirror(server, folder);
+  const traces: Promise<boolean>[] = [];
+  const { events } = await mirror(server, folder, {
+    onProgress: ({ type }) => {
+      if (type === 'looked' || type === 'part-done') traces.push(isThere(join(folder, '.drillproof-mirror')));
+    },
   });
+  expect(events.filter(({ type }) => type === 'looked')).toHaveLength(made.files.size);
+  expect(await Promise.all(traces)).not.toContain(true);
+  expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(false);
+});
 
-  it('loses the private files of a killed run when it is run again', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
-    const target = await mirrorDirectory(folder).open();
-    await target.writeClaim(
-      new TextEncoder().encode(
-        JSON.stringify({
-          evidenceExportId: exportRef.evidenceExportId,
-          manifestDigest: made.manifestDigest,
-        }),
-      ),
-    );
-    await target.close();
-    expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(true);
-    await mirror(server, folder);
-    expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(false);
-  });
+it('a complete mirror loses the private files of a killed run when it is run again', async () => {
+  const folder = await newFolder();
+  const server = await source(made);
+  await mirror(server, folder);
+  const target = await mirrorDirectory(folder).open();
+  await target.writeClaim(
+    new TextEncoder().encode(
+      JSON.stringify({
+        evidenceExportId: exportRef.evidenceExportId,
+        manifestDigest: made.manifestDigest,
+      }),
+    ),
+  );
+  await target.close();
+  expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(true);
+  await mirror(server, folder);
+  expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(false);
 });
 
 describe('an export that is deleted at its source', () => {

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { collectBytes } from '../../src/bytes/chunks.ts';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
@@ -50,119 +50,114 @@ async function outcomeOf(baseUrl: string, options: Partial<ClientOptions>): Prom
 
 const head = (...lines: readonly string[]): string => `${['HTTP/1.1 200 OK', ...lines].join('\r\n')}\r\n\r\n`;
 
-describe('the fetch over node:http and that of the platform', () => {
-  it.each<[string, (socket: Socket) => void]>([
-    ['a whole answer', (socket) => socket.write(`${head('content-length: 5', 'etag: "a"')}12345`)],
-    ['an empty answer', (socket) => socket.write(head('content-length: 0'))],
-    [
-      'chunks',
-      (socket) => socket.write(`${head('transfer-encoding: chunked')}3\r\n123\r\n2\r\n45\r\n0\r\n\r\n`),
-    ],
-    ['an answer that ends with its connection', (socket) => socket.end(`${head('connection: close')}12345`)],
-    [
-      'many chunks',
-      (socket) => socket.write(`${head('content-length: 900000')}${'0123456789'.repeat(90_000)}`),
-    ],
-    [
-      'an interim answer',
-      (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${head('content-length: 1')}1`),
-    ],
-    ['a header twice', (socket) => socket.write(`${head('content-length: 1', 'etag: "a"', 'etag: "b"')}1`)],
-    ['two lengths', (socket) => socket.write(`${head('content-length: 1', 'content-length: 2')}12`)],
-    [
-      'a length and chunks',
-      (socket) => socket.write(`${head('content-length: 5', 'transfer-encoding: chunked')}0\r\n\r\n`),
-    ],
-    ['a body that is cut', (socket) => socket.end(`${head('content-length: 5')}123`)],
-    [
-      'a body that is reset',
-      (socket) =>
-        void socket.write(`${head('content-length: 5')}123`, () =>
-          setTimeout(() => socket.resetAndDestroy(), 20),
-        ),
-    ],
-    ['chunks that are cut', (socket) => socket.end(`${head('transfer-encoding: chunked')}3\r\n123\r\n`)],
-    ['a body that stalls', (socket) => socket.write(`${head('content-length: 5')}123`)],
-    ['a content coding', (socket) => socket.write(`${head('content-length: 1', 'content-encoding: gzip')}1`)],
-    ['a status without a body', (socket) => socket.write('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n')],
-    [
-      'a redirect elsewhere',
-      (socket) =>
-        socket.write('HTTP/1.1 302 Found\r\nlocation: http://a.example/\r\ncontent-length: 0\r\n\r\n'),
-    ],
-    ['no answer', () => undefined],
-    ['an end without an answer', (socket) => socket.end()],
-    ['a reset without an answer', (socket) => socket.resetAndDestroy()],
-    ['something that is not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
-    [
-      'headers that are too large',
-      (socket) => socket.write(head(`x: ${'y'.repeat(20_000)}`, 'content-length: 0')),
-    ],
-    [
-      'a protocol that was not asked for',
-      (socket) =>
-        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-    ],
-  ])('give the same for %s', async (_, answer) => {
-    const url = await serveRaw(answer);
-    const [platform, ours] = await Promise.all([
-      outcomeOf(url, {}),
-      outcomeOf(url, { fetch: createHttpFetch() }),
-    ]);
-    expect(ours).toEqual(platform);
-  });
-
-  it('give the same if nothing listens', async () => {
-    const url = await serveRaw(() => undefined);
-    for (const close of closers.splice(0)) close();
-    const ours = await outcomeOf(url, { fetch: createHttpFetch() });
-    expect(ours).toEqual(await outcomeOf(url, {}));
-    expect(ours).toMatchObject({ code: 'transport.UNREACHABLE', passes: true });
-  });
+it.each<[string, (socket: Socket) => void]>([
+  ['a whole answer', (socket) => socket.write(`${head('content-length: 5', 'etag: "a"')}12345`)],
+  ['an empty answer', (socket) => socket.write(head('content-length: 0'))],
+  [
+    'chunks',
+    (socket) => socket.write(`${head('transfer-encoding: chunked')}3\r\n123\r\n2\r\n45\r\n0\r\n\r\n`),
+  ],
+  ['an answer that ends with its connection', (socket) => socket.end(`${head('connection: close')}12345`)],
+  [
+    'many chunks',
+    (socket) => socket.write(`${head('content-length: 900000')}${'0123456789'.repeat(90_000)}`),
+  ],
+  [
+    'an interim answer',
+    (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${head('content-length: 1')}1`),
+  ],
+  ['a header twice', (socket) => socket.write(`${head('content-length: 1', 'etag: "a"', 'etag: "b"')}1`)],
+  ['two lengths', (socket) => socket.write(`${head('content-length: 1', 'content-length: 2')}12`)],
+  [
+    'a length and chunks',
+    (socket) => socket.write(`${head('content-length: 5', 'transfer-encoding: chunked')}0\r\n\r\n`),
+  ],
+  ['a body that is cut', (socket) => socket.end(`${head('content-length: 5')}123`)],
+  [
+    'a body that is reset',
+    (socket) =>
+      void socket.write(`${head('content-length: 5')}123`, () =>
+        setTimeout(() => socket.resetAndDestroy(), 20),
+      ),
+  ],
+  ['chunks that are cut', (socket) => socket.end(`${head('transfer-encoding: chunked')}3\r\n123\r\n`)],
+  ['a body that stalls', (socket) => socket.write(`${head('content-length: 5')}123`)],
+  ['a content coding', (socket) => socket.write(`${head('content-length: 1', 'content-encoding: gzip')}1`)],
+  ['a status without a body', (socket) => socket.write('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n')],
+  [
+    'a redirect elsewhere',
+    (socket) =>
+      socket.write('HTTP/1.1 302 Found\r\nlocation: http://a.example/\r\ncontent-length: 0\r\n\r\n'),
+  ],
+  ['no answer', () => undefined],
+  ['an end without an answer', (socket) => socket.end()],
+  ['a reset without an answer', (socket) => socket.resetAndDestroy()],
+  ['something that is not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
+  [
+    'headers that are too large',
+    (socket) => socket.write(head(`x: ${'y'.repeat(20_000)}`, 'content-length: 0')),
+  ],
+  [
+    'a protocol that was not asked for',
+    (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+  ],
+])('the fetch over node:http and that of the platform give the same for %s', async (_, answer) => {
+  const url = await serveRaw(answer);
+  const [platform, ours] = await Promise.all([
+    outcomeOf(url, {}),
+    outcomeOf(url, { fetch: createHttpFetch() }),
+  ]);
+  expect(ours).toEqual(platform);
 });
 
-describe('the fetch over node:http', () => {
-  it('uses one connection for requests that follow each other', async () => {
-    const ports = new Set<number | undefined>();
-    const url = await serveRaw((socket) => {
-      ports.add(socket.remotePort);
-      socket.write(`${head('content-length: 1')}1`);
-    });
-    const fetch = createHttpFetch();
-    for (let n = 0; n < 3; n++) await outcomeOf(url, { fetch });
-    expect(ports.size).toBe(1);
-  });
+it('the fetch over node:http and that of the platform give the same if nothing listens', async () => {
+  const url = await serveRaw(() => undefined);
+  for (const close of closers.splice(0)) close();
+  const ours = await outcomeOf(url, { fetch: createHttpFetch() });
+  expect(ours).toEqual(await outcomeOf(url, {}));
+  expect(ours).toMatchObject({ code: 'transport.UNREACHABLE', passes: true });
+});
 
-  it('stops reading the connection while nobody reads the body', async () => {
-    const piece = Buffer.alloc(1024 * 1024);
-    let sent = 0;
-    const url = await serveRaw((socket) => {
-      socket.write(head('content-length: 1000000000'));
-      const send = (): void => {
-        while (!socket.destroyed && socket.write(piece)) sent += piece.length;
-      };
-      socket.on('drain', send);
-      send();
-    });
-    const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
-    const download = await client.evidence.exports.parts.download(partRef);
-    let before = -1;
-    for (; before !== sent; await new Promise((resolve) => void setTimeout(resolve, 100))) before = sent;
-    expect(sent).toBeLessThan(100_000_000);
-    await download.cancel();
+it('the fetch over node:http uses one connection for requests that follow each other', async () => {
+  const ports = new Set<number | undefined>();
+  const url = await serveRaw((socket) => {
+    ports.add(socket.remotePort);
+    socket.write(`${head('content-length: 1')}1`);
   });
+  const fetch = createHttpFetch();
+  for (let n = 0; n < 3; n++) await outcomeOf(url, { fetch });
+  expect(ports.size).toBe(1);
+});
 
-  it('ends with the reason of an aborted signal, and closes the connection', async () => {
-    const ended: Promise<void>[] = [];
-    const url = await serveRaw((socket) => {
-      ended.push(new Promise((resolve) => void socket.once('close', () => resolve())));
-    });
-    const stop = new AbortController();
-    const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
-    const work = client.evidence.exports.parts.download(partRef, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('enough')), 50);
-    await expect(work).rejects.toThrow('enough');
-    await Promise.all(ended);
-    expect(ended).toHaveLength(1);
+it('the fetch over node:http stops reading the connection while nobody reads the body', async () => {
+  const piece = Buffer.alloc(1024 * 1024);
+  let sent = 0;
+  const url = await serveRaw((socket) => {
+    socket.write(head('content-length: 1000000000'));
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(piece)) sent += piece.length;
+    };
+    socket.on('drain', send);
+    send();
   });
+  const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
+  const download = await client.evidence.exports.parts.download(partRef);
+  let before = -1;
+  for (; before !== sent; await new Promise((resolve) => void setTimeout(resolve, 100))) before = sent;
+  expect(sent).toBeLessThan(100_000_000);
+  await download.cancel();
+});
+
+it('the fetch over node:http ends with the reason of an aborted signal, and closes the connection', async () => {
+  const ended: Promise<void>[] = [];
+  const url = await serveRaw((socket) => {
+    ended.push(new Promise((resolve) => void socket.once('close', () => resolve())));
+  });
+  const stop = new AbortController();
+  const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
+  const work = client.evidence.exports.parts.download(partRef, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('enough')), 50);
+  await expect(work).rejects.toThrow('enough');
+  await Promise.all(ended);
+  expect(ended).toHaveLength(1);
 });

@@ -119,24 +119,22 @@ describe.each([
   });
 });
 
-describe('an attestation', () => {
-  it('with another key id is refused by this program alone, because sigstore takes it as a hint', async () => {
-    const envelope = parseEnvelope(dsseBytes(await attestDsse(statement, [signer])));
-    envelope.signatures[0]!.keyid = 'other';
-    expect(sigstoreAccepts(envelope, signer)).toBe(true);
-    expect(verifyEnvelope(envelope).verdict).not.toBe('valid');
-  });
+it('an attestation with another key id is refused by this program alone, because sigstore takes it as a hint', async () => {
+  const envelope = parseEnvelope(dsseBytes(await attestDsse(statement, [signer])));
+  envelope.signatures[0]!.keyid = 'other';
+  expect(sigstoreAccepts(envelope, signer)).toBe(true);
+  expect(verifyEnvelope(envelope).verdict).not.toBe('valid');
+});
 
-  it('with another predicate type is refused by this program, however well it is signed', async () => {
-    const other = {
-      ...inTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
-      predicateType: 'https://slsa.dev/provenance/v1',
-    };
-    const payload = Buffer.from(JSON.stringify(other));
-    const envelope = await signWithOpenssl(payload, IN_TOTO_PAYLOAD_TYPE, signer, folder);
-    expect(sigstoreAccepts(envelope, signer)).toBe(true);
-    expect(errorsOf(verifyEnvelope(envelope))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
-  });
+it('an attestation with another predicate type is refused by this program, however well it is signed', async () => {
+  const other = {
+    ...inTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
+    predicateType: 'https://slsa.dev/provenance/v1',
+  };
+  const payload = Buffer.from(JSON.stringify(other));
+  const envelope = await signWithOpenssl(payload, IN_TOTO_PAYLOAD_TYPE, signer, folder);
+  expect(sigstoreAccepts(envelope, signer)).toBe(true);
+  expect(errorsOf(verifyEnvelope(envelope))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
 });
 
 it('the bytes to sign equal those of @sigstore/core, whatever the payload', () => {

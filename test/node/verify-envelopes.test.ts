@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
@@ -65,19 +65,17 @@ const inZip = async (dsse: readonly Uint8Array[]): Promise<ExportReport> =>
   verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust, dsse });
 const signersOf = ({ parts }: ExportReport) => parts.map(({ signers }) => signers?.length);
 
-describe('envelopes about bundles of an export in a folder', () => {
-  it.each([
-    ['that hold', () => envelopes.slice(0, 2), 'verified'],
-    ['of which one is about no bundle of it', () => envelopes, 'failed'],
-  ])('reach the threads: %s', async (_, dsse, verdict) => {
-    const one = await inFolder(dsse(), 1);
-    expect([one.verdict, signersOf(one)]).toEqual([verdict, [2, 1, 2]]);
-    for (const jobs of [2, 4]) expect(renderJson(await inFolder(dsse(), jobs))).toBe(renderJson(one));
-    const packed = await inZip(dsse());
-    const checks = packed.checks.filter(({ id }) => id !== 'export.container');
-    // Every byte of the container counts, and its ZIP metadata lies in no file of the folder.
-    const coverage = { ...packed.coverage, totalBytes: one.coverage.totalBytes };
-    expect(packed.coverage.totalBytes).toBe(zip.length);
-    expect(renderJson({ ...packed, checks, coverage })).toBe(renderJson(one));
-  });
+it.each([
+  ['that hold', () => envelopes.slice(0, 2), 'verified'],
+  ['of which one is about no bundle of it', () => envelopes, 'failed'],
+])('envelopes about bundles of an export in a folder reach the threads: %s', async (_, dsse, verdict) => {
+  const one = await inFolder(dsse(), 1);
+  expect([one.verdict, signersOf(one)]).toEqual([verdict, [2, 1, 2]]);
+  for (const jobs of [2, 4]) expect(renderJson(await inFolder(dsse(), jobs))).toBe(renderJson(one));
+  const packed = await inZip(dsse());
+  const checks = packed.checks.filter(({ id }) => id !== 'export.container');
+  // Every byte of the container counts, and its ZIP metadata lies in no file of the folder.
+  const coverage = { ...packed.coverage, totalBytes: one.coverage.totalBytes };
+  expect(packed.coverage.totalBytes).toBe(zip.length);
+  expect(renderJson({ ...packed, checks, coverage })).toBe(renderJson(one));
 });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { packaging } from '#packaging';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
@@ -70,43 +70,39 @@ const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }
 const errorCodesOf = (report: ExportReport, part: number): string[] =>
   report.parts[part]!.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 
-describe('a worker thread that runs out of memory', () => {
-  it('leaves only its own part unchecked, also where other parts were in its batch', async () => {
-    vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
-    const report = await verifyInPool(made.files, 1);
-    expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
-    expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
-  });
+it('a worker thread that runs out of memory leaves only its own part unchecked, also where other parts were in its batch', async () => {
+  vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
+  const report = await verifyInPool(made.files, 1);
+  expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
+  expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
+});
 
-  it('does not happen for a part with a million values and the usual memory', async () => {
-    const report = await verifyInPool(await withArrays(999_990), 1, 2048);
-    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
-    expect(errorCodesOf(report, 1)).toContain('bundle.MANIFEST_INVALID');
-  });
+it('a worker thread that runs out of memory does not happen for a part with a million values and the usual memory', async () => {
+  const report = await verifyInPool(await withArrays(999_990), 1, 2048);
+  expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
+  expect(errorCodesOf(report, 1)).toContain('bundle.MANIFEST_INVALID');
+});
 
-  it('does not happen for a part that exceeds the limit of values', async () => {
-    const report = await verifyInPool(await withArrays(1_100_000), 1);
-    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
-    expect(errorCodesOf(report, 1)).toContain('json.VALUES_EXCEEDED');
-  });
+it('a worker thread that runs out of memory does not happen for a part that exceeds the limit of values', async () => {
+  const report = await verifyInPool(await withArrays(1_100_000), 1);
+  expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
+  expect(errorCodesOf(report, 1)).toContain('json.VALUES_EXCEEDED');
 });
 
 const runInThreads = (code: string): void => {
   vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL(`data:text/javascript,${code}`));
 };
 
-describe('a pool whose threads', () => {
-  it('exit leaves every part unchecked', async () => {
-    runInThreads('process.exit(7)');
-    const report = await verifyInPool(made.files, 2);
-    expect(verdictsOf(report)).toEqual(['incomplete', 'incomplete', 'incomplete']);
-    expect(errorCodesOf(report, 0)).toEqual(['part.NOT_CHECKED']);
-  });
+it('a pool whose threads exit leaves every part unchecked', async () => {
+  runInThreads('process.exit(7)');
+  const report = await verifyInPool(made.files, 2);
+  expect(verdictsOf(report)).toEqual(['incomplete', 'incomplete', 'incomplete']);
+  expect(errorCodesOf(report, 0)).toEqual(['part.NOT_CHECKED']);
+});
 
-  it('fail with an error of the program rejects with internal.BUG', async () => {
-    runInThreads('throw new TypeError("x")');
-    await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
-  });
+it('a pool whose threads fail with an error of the program rejects with internal.BUG', async () => {
+  runInThreads('throw new TypeError("x")');
+  await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
 });
 
 it('a thread shares parts with the main thread while more wait than the backlog', async () => {

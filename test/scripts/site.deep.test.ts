@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { generatedFiles } from '../../docs/files.ts';
 import { PUBLIC } from '../package/public-names.ts';
 
@@ -28,30 +28,28 @@ function deadLinks(page: string): string[] {
   });
 }
 
-describe('the site', () => {
-  it('has no link that leads nowhere', () => {
-    const pages = globSync(join(out, '**/*.html')).filter((page) => basename(page) !== 'drillproof.html');
-    const dead = pages.flatMap((page) => deadLinks(page).map((link) => `${page.slice(out.length)}: ${link}`));
-    expect(dead).toEqual([]);
-  });
+it('the site has no link that leads nowhere', () => {
+  const pages = globSync(join(out, '**/*.html')).filter((page) => basename(page) !== 'drillproof.html');
+  const dead = pages.flatMap((page) => deadLinks(page).map((link) => `${page.slice(out.length)}: ${link}`));
+  expect(dead).toEqual([]);
+});
 
-  it('has every document, every schema, the vectors and every public name', () => {
-    const documents = globSync('docs/**/*.md').map(
-      (path) => `documents/${relative('docs', path).replace('/', '_').replace('.md', '.html')}`,
-    );
-    const schemas = [...generatedFiles().keys()].filter((path) => path.startsWith('schemas/'));
-    const missing = [...documents, ...schemas, 'vectors/policies.json', 'index.html'].filter(
-      (path) => !existsSync(join(out, path)),
-    );
-    expect(missing).toEqual([]);
-    const pages = globSync(join(out, '{classes,functions,interfaces,types,variables,modules}/*.html'));
-    const named = new Set(pages.map((page) => basename(page, '.html').split('.').at(-1)));
-    const names = PUBLIC.flatMap((door) => door.names.map(({ name }) => name));
-    expect(names.filter((name) => !named.has(name))).toEqual([]);
-  });
+it('the site has every document, every schema, the vectors and every public name', () => {
+  const documents = globSync('docs/**/*.md').map(
+    (path) => `documents/${relative('docs', path).replace('/', '_').replace('.md', '.html')}`,
+  );
+  const schemas = [...generatedFiles().keys()].filter((path) => path.startsWith('schemas/'));
+  const missing = [...documents, ...schemas, 'vectors/policies.json', 'index.html'].filter(
+    (path) => !existsSync(join(out, path)),
+  );
+  expect(missing).toEqual([]);
+  const pages = globSync(join(out, '{classes,functions,interfaces,types,variables,modules}/*.html'));
+  const named = new Set(pages.map((page) => basename(page, '.html').split('.').at(-1)));
+  const names = PUBLIC.flatMap((door) => door.names.map(({ name }) => name));
+  expect(names.filter((name) => !named.has(name))).toEqual([]);
+});
 
-  it('has one search over documents and names', () => {
-    expect(existsSync(join(out, 'assets/search.js'))).toBe(true);
-    expect(textOf(join(out, 'index.html'))).toContain('data-base');
-  });
+it('the site has one search over documents and names', () => {
+  expect(existsSync(join(out, 'assets/search.js'))).toBe(true);
+  expect(textOf(join(out, 'index.html'))).toContain('data-base');
 });

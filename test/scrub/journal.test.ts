@@ -110,31 +110,29 @@ const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: t
 const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_000): boolean =>
   standingOf(told, there, NOW, { olderThanMs }).due;
 
-describe('a file is due', () => {
-  test('unless the same file was good within the requested age', () => {
-    expect(due(entry('a', { atMs: NOW - 999 }))).toBe(false);
-    expect(due(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
-    expect(due(entry('a', { atMs: NOW, state: 'bad' }))).toBe(true);
-    expect(due(entry('a', { atMs: NOW }), file('a', '1:2:4'))).toBe(true);
-    expect(due(undefined)).toBe(true);
-    expect(due(entry('a', { atMs: NOW }), file('a'), 0)).toBe(true);
-  });
+test('a file is due unless the same file was good within the requested age', () => {
+  expect(due(entry('a', { atMs: NOW - 999 }))).toBe(false);
+  expect(due(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
+  expect(due(entry('a', { atMs: NOW, state: 'bad' }))).toBe(true);
+  expect(due(entry('a', { atMs: NOW }), file('a', '1:2:4'))).toBe(true);
+  expect(due(undefined)).toBe(true);
+  expect(due(entry('a', { atMs: NOW }), file('a'), 0)).toBe(true);
+});
 
-  test('and so is a mirror without a file that it had, or without any file', () => {
-    const told = new Map([
-      ['a', entry('a')],
-      ['b', entry('b')],
-    ]);
-    const how = { olderThanMs: 10_000 };
-    expect(selectDueFiles([file('a'), file('b')], told, NOW, how).isDue).toBe(false);
-    expect(selectDueFiles([file('a')], told, NOW, how).isDue).toBe(true);
-    expect(selectDueFiles([], new Map(), NOW, how).isDue).toBe(true);
-  });
+test('a file is due and so is a mirror without a file that it had, or without any file', () => {
+  const told = new Map([
+    ['a', entry('a')],
+    ['b', entry('b')],
+  ]);
+  const how = { olderThanMs: 10_000 };
+  expect(selectDueFiles([file('a'), file('b')], told, NOW, how).isDue).toBe(false);
+  expect(selectDueFiles([file('a')], told, NOW, how).isDue).toBe(true);
+  expect(selectDueFiles([], new Map(), NOW, how).isDue).toBe(true);
+});
 
-  test('first if it was never read', () => {
-    expect(oldestOf([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
-    expect(oldestOf([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
-  });
+test('a file is due first if it was never read', () => {
+  expect(oldestOf([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
+  expect(oldestOf([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
 });
 
 function byPath(a: JournalEntry, b: JournalEntry): number {

@@ -134,29 +134,25 @@ type Change = { readonly at: number; readonly cut: number; readonly put: Uint8Ar
 const spoil = (bytes: Uint8Array, { at, cut, put }: Change): Uint8Array =>
   Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
 
-describe('no content of a journal', () => {
-  test('makes a scrub report a damaged file that is due as good', async () => {
-    const old = await journalOf(1_000);
-    const change = fc.record({
-      at: fc.nat(old.length),
-      cut: fc.nat(40),
-      put: fc.uint8Array({ maxLength: 20 }),
-    });
-    const changed = fc
-      .array(change, { maxLength: 4 })
-      .map((changes) => changes.reduce<Uint8Array>(spoil, old));
-    const journal = fc.oneof(changed, fc.uint8Array({ maxLength: 2_000 }));
-    await forAllAsync(60, [journal], async (bytes) => {
-      expect(await outcomeUnder(bytes, 1_000)).toBe('damaged');
-      expect(await outcomeUnder(bytes, 0)).toBe('damaged');
-    });
+test('no content of a journal makes a scrub report a damaged file that is due as good', async () => {
+  const old = await journalOf(1_000);
+  const change = fc.record({
+    at: fc.nat(old.length),
+    cut: fc.nat(40),
+    put: fc.uint8Array({ maxLength: 20 }),
   });
+  const changed = fc.array(change, { maxLength: 4 }).map((changes) => changes.reduce<Uint8Array>(spoil, old));
+  const journal = fc.oneof(changed, fc.uint8Array({ maxLength: 2_000 }));
+  await forAllAsync(60, [journal], async (bytes) => {
+    expect(await outcomeUnder(bytes, 1_000)).toBe('damaged');
+    expect(await outcomeUnder(bytes, 0)).toBe('damaged');
+  });
+});
 
-  test('is used for longer than the requested age', async () => {
-    const journal = await journalOf(999);
-    expect(await outcomeUnder(journal, 1_000)).toBe('good');
-    expect(await outcomeUnder(journal, 999)).toBe('damaged');
-  });
+test('no content of a journal is used for longer than the requested age', async () => {
+  const journal = await journalOf(999);
+  expect(await outcomeUnder(journal, 1_000)).toBe('good');
+  expect(await outcomeUnder(journal, 999)).toBe('damaged');
 });
 
 test('scrubMirror refuses less than one job with a TypeError', async () => {

@@ -29,32 +29,30 @@ describe('the result of a selftest', () => {
   it('the result is not_checked without cases', () => expect(of()).toBe('not_checked'));
 });
 
-describe('the report of a selftest', () => {
-  it('a report counts a case once and each of its ways as a run', () => {
-    const report = selftestReport('x', [
-      result('passed', { way: 'memory' }),
-      result('failed', { way: 'stream' }),
-      result('passed', { kind: 'paths' }),
-    ]);
-    expect(report.kinds).toMatchObject([
-      { kind: 'hex', cases: 1, passed: 1, failed: 1, ways: ['memory', 'stream'] },
-      { kind: 'paths', cases: 1, passed: 1, failed: 0 },
-    ]);
-    expect(report.total).toMatchObject({ cases: 2, passed: 2, failed: 1 });
-    expect(report.failures).toMatchObject([{ way: 'stream' }]);
-  });
+it('a report counts a case once and each of its ways as a run', () => {
+  const report = selftestReport('x', [
+    result('passed', { way: 'memory' }),
+    result('failed', { way: 'stream' }),
+    result('passed', { kind: 'paths' }),
+  ]);
+  expect(report.kinds).toMatchObject([
+    { kind: 'hex', cases: 1, passed: 1, failed: 1, ways: ['memory', 'stream'] },
+    { kind: 'paths', cases: 1, passed: 1, failed: 0 },
+  ]);
+  expect(report.total).toMatchObject({ cases: 2, passed: 2, failed: 1 });
+  expect(report.failures).toMatchObject([{ way: 'stream' }]);
+});
 
-  it('merging two platforms counts cases once, adds runs and keeps the worse result', () => {
-    const good = selftestReport('x', [result('passed', { way: 'a' })]);
-    const bad = selftestReport('x', [result('failed', { way: 'b' })]);
-    const both = joinReports(good, bad);
-    expect(both).toMatchObject({ verdict: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
-    expect(both.kinds).toMatchObject([{ ways: ['a', 'b'] }]);
-    expect(both.failures).toHaveLength(1);
-  });
+it('merging two platforms counts cases once, adds runs and keeps the worse result', () => {
+  const good = selftestReport('x', [result('passed', { way: 'a' })]);
+  const bad = selftestReport('x', [result('failed', { way: 'b' })]);
+  const both = joinReports(good, bad);
+  expect(both).toMatchObject({ verdict: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
+  expect(both.kinds).toMatchObject([{ ways: ['a', 'b'] }]);
+  expect(both.failures).toHaveLength(1);
+});
 
-  it('merging reports about different kinds fails', () => {
-    const other = selftestReport('x', [result('passed', { kind: 'paths' })]);
-    expect(() => joinReports(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
-  });
+it('merging reports about different kinds fails', () => {
+  const other = selftestReport('x', [result('passed', { kind: 'paths' })]);
+  expect(() => joinReports(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
 });

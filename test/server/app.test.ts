@@ -339,51 +339,47 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
   },
 );
 
-describe('the body of an operation', () => {
-  it('has all its issues listed, by JSON pointer', async () => {
-    const { path, options } = request('sessions.extend');
-    const body = JSON.stringify({
-      expectedLeaseGeneration: 0,
-      expectedVersion: 'x',
-      ttlMs: 604_800_001,
-      more: 1,
-    });
-    const response = await ask(here, path, { ...options, body, token: here.token });
-    const { issues = [] } = await expectEnvelope(response, 'control.REQUEST_INVALID');
-    expect(new Set(issues.map((issue) => issue.path))).toEqual(
-      new Set(['/body', '/body/expectedLeaseGeneration', '/body/expectedVersion', '/body/ttlMs']),
-    );
+it('the body of an operation has all its issues listed, by JSON pointer', async () => {
+  const { path, options } = request('sessions.extend');
+  const body = JSON.stringify({
+    expectedLeaseGeneration: 0,
+    expectedVersion: 'x',
+    ttlMs: 604_800_001,
+    more: 1,
   });
+  const response = await ask(here, path, { ...options, body, token: here.token });
+  const { issues = [] } = await expectEnvelope(response, 'control.REQUEST_INVALID');
+  expect(new Set(issues.map((issue) => issue.path))).toEqual(
+    new Set(['/body', '/body/expectedLeaseGeneration', '/body/expectedVersion', '/body/ttlMs']),
+  );
 });
 
-describe('what no row answers', () => {
-  it.each([
-    '/',
-    '/v1',
-    '/v1/nothing',
-    '/docs',
-    '/v1/projects/x/',
-    '//',
-    '/v1/%zz',
-    '/v1/projects/%2F/evidence/%00',
-  ])('%s asks for a token first and is then missing', async (path) => {
-    await expectEnvelope(await ask(here, path), 'control.UNAUTHENTICATED');
-    const response = await ask(here, path, { token: here.token });
-    expect([400, 404]).toContain(response.status);
-    await expectEnvelope(response);
-  });
+it.each([
+  '/',
+  '/v1',
+  '/v1/nothing',
+  '/docs',
+  '/v1/projects/x/',
+  '//',
+  '/v1/%zz',
+  '/v1/projects/%2F/evidence/%00',
+])('what no row answers %s asks for a token first and is then missing', async (path) => {
+  await expectEnvelope(await ask(here, path), 'control.UNAUTHENTICATED');
+  const response = await ask(here, path, { token: here.token });
+  expect([400, 404]).toContain(response.status);
+  await expectEnvelope(response);
+});
 
-  it('serves the OpenAPI document and its health without a token', async () => {
-    const openApi = await ask(here, '/openapi.json');
-    expectCommonHeaders(openApi);
-    const document = (await openApi.json()) as { openapi: string; paths: Record<string, unknown> };
-    expect(document.openapi).toMatch(/^3\.1\./);
-    for (const name of operationNames) expect(document.paths).toHaveProperty([operationRow(name).path]);
-    expect(await (await ask(here, '/healthz')).json()).toEqual({ status: 'ok' });
-    const posted = await ask(here, '/healthz', { method: 'POST' });
-    expect(posted.headers.get('allow')).toBe('GET, HEAD');
-    await expectEnvelope(posted, 'control.METHOD_NOT_ALLOWED');
-  });
+it('what no row answers serves the OpenAPI document and its health without a token', async () => {
+  const openApi = await ask(here, '/openapi.json');
+  expectCommonHeaders(openApi);
+  const document = (await openApi.json()) as { openapi: string; paths: Record<string, unknown> };
+  expect(document.openapi).toMatch(/^3\.1\./);
+  for (const name of operationNames) expect(document.paths).toHaveProperty([operationRow(name).path]);
+  expect(await (await ask(here, '/healthz')).json()).toEqual({ status: 'ok' });
+  const posted = await ask(here, '/healthz', { method: 'POST' });
+  expect(posted.headers.get('allow')).toBe('GET, HEAD');
+  await expectEnvelope(posted, 'control.METHOD_NOT_ALLOWED');
 });
 
 describe('every answer', () => {
@@ -481,14 +477,12 @@ describe('every answer', () => {
   });
 });
 
-describe('tokens at rest', () => {
-  it('are only hashes', async () => {
-    const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
-    const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
-    expect(stored.includes(Buffer.from(here.token))).toBe(false);
-    expect(stored.includes(Buffer.from(here.token.slice(3)))).toBe(false);
-    expect(JSON.stringify(here.log)).not.toContain(here.token);
-  });
+it('tokens at rest are only hashes', async () => {
+  const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
+  const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
+  expect(stored.includes(Buffer.from(here.token))).toBe(false);
+  expect(stored.includes(Buffer.from(here.token.slice(3)))).toBe(false);
+  expect(JSON.stringify(here.log)).not.toContain(here.token);
 });
 
 test('/verify serves the page without a token, and is an unknown path where there is no page', async () => {

@@ -181,20 +181,18 @@ describe('a data folder', () => {
   });
 });
 
-describe('blobs in a folder of their own', () => {
-  it('blobs are in their folder, and the store is in the data folder', async () => {
-    const blobs = join(folder, 'elsewhere');
-    await roundTrip({ BLOBS_URL: blobs }, join(folder, 'data'));
-    expect((await readdir(join(folder, 'data'))).toSorted()).toEqual([MARKER, 'store.sqlite']);
-    expect((await readdir(blobs)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
-  });
+it('blobs are in their folder, and the store is in the data folder', async () => {
+  const blobs = join(folder, 'elsewhere');
+  await roundTrip({ BLOBS_URL: blobs }, join(folder, 'data'));
+  expect((await readdir(join(folder, 'data'))).toSorted()).toEqual([MARKER, 'store.sqlite']);
+  expect((await readdir(blobs)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
+});
 
-  it('are refused when that folder is of another version', async () => {
-    await mkdir(join(folder, 'elsewhere'));
-    await writeFile(join(folder, 'elsewhere', MARKER), '{"kind":"drillproof-data","schemaVersion":2}');
-    const env = { BLOBS_URL: join(folder, 'elsewhere') };
-    expect(await codeOf(opened(env, join(folder, 'data')))).toBe('server.CONFIG_INVALID');
-  });
+it('blobs in a folder of their own are refused when that folder is of another version', async () => {
+  await mkdir(join(folder, 'elsewhere'));
+  await writeFile(join(folder, 'elsewhere', MARKER), '{"kind":"drillproof-data","schemaVersion":2}');
+  const env = { BLOBS_URL: join(folder, 'elsewhere') };
+  expect(await codeOf(opened(env, join(folder, 'data')))).toBe('server.CONFIG_INVALID');
 });
 
 it('the embedded pair takes no notice of the environment', async () => {

@@ -71,38 +71,36 @@ async function flood({ socket, closed }: Talk, piece: Buffer, maxBytes: number):
   await Promise.race([over, sleep(5_000)]);
 }
 
-describe('a slow upload', () => {
-  it('succeeds although it takes many times as long as a request may', async () => {
-    const build = await buildArchive(' '.repeat(MIB - 1));
-    const limits = { requestTimeoutMs: 250, uploadBytesPerSecond: 10_000 };
-    const { store, blobs, clock } = here;
-    let url = '';
-    const server = createServer({ store, blobs, now: () => clock.nowMs, limits, publicUrl: () => url });
-    const listening = await listen(server, { limits });
-    ({ url } = listening);
-    const client = createClient({ baseUrl: url, token: all });
-    const announced = { buildHash: build.buildHash, artifactDigest: digestOf(build.bytes) };
-    const upload = await client.builds.uploads.create({
-      projectId: PROJECT,
-      ...announced,
-      bytes: build.bytes.length,
-    });
-    const { socket, answer, closed } = talk(listening.port);
-    const { pathname, search } = new URL(upload.uploadUrl);
-    const sizes = [
-      `Content-Length: ${build.bytes.length}`,
-      'Content-Type: application/zip',
-      'Connection: close',
-    ];
-    socket.write(head('PUT', `${pathname}${search}`, ...sizes));
-    for (let at = 0; at < build.bytes.length; at += 16_384) {
-      socket.write(build.bytes.subarray(at, at + 16_384));
-      await sleep(40);
-    }
-    await closed;
-    expect(answer()).toContain('"state":"succeeded"');
-    await listening.close();
+it('a slow upload succeeds although it takes many times as long as a request may', async () => {
+  const build = await buildArchive(' '.repeat(MIB - 1));
+  const limits = { requestTimeoutMs: 250, uploadBytesPerSecond: 10_000 };
+  const { store, blobs, clock } = here;
+  let url = '';
+  const server = createServer({ store, blobs, now: () => clock.nowMs, limits, publicUrl: () => url });
+  const listening = await listen(server, { limits });
+  ({ url } = listening);
+  const client = createClient({ baseUrl: url, token: all });
+  const announced = { buildHash: build.buildHash, artifactDigest: digestOf(build.bytes) };
+  const upload = await client.builds.uploads.create({
+    projectId: PROJECT,
+    ...announced,
+    bytes: build.bytes.length,
   });
+  const { socket, answer, closed } = talk(listening.port);
+  const { pathname, search } = new URL(upload.uploadUrl);
+  const sizes = [
+    `Content-Length: ${build.bytes.length}`,
+    'Content-Type: application/zip',
+    'Connection: close',
+  ];
+  socket.write(head('PUT', `${pathname}${search}`, ...sizes));
+  for (let at = 0; at < build.bytes.length; at += 16_384) {
+    socket.write(build.bytes.subarray(at, at + 16_384));
+    await sleep(40);
+  }
+  await closed;
+  expect(answer()).toContain('"state":"succeeded"');
+  await listening.close();
 });
 
 describe('a slow client', () => {

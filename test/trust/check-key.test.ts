@@ -65,30 +65,26 @@ describe('a key that is valid for a statement', () => {
   });
 });
 
-describe('the purposes of a key', () => {
-  it.each(PURPOSES)('make it valid for %s only when they name it', (purpose) => {
-    const others = PURPOSES.filter((one) => one !== purpose);
-    expect(judged({ purposes: [purpose] }, { purpose })).toEqual(stands);
-    expect(judged({ purposes: others }, { purpose })).toEqual(refused('trust.PURPOSE_MISMATCH'));
-  });
+it.each(PURPOSES)('the purposes of a key make it valid for %s only when they name it', (purpose) => {
+  const others = PURPOSES.filter((one) => one !== purpose);
+  expect(judged({ purposes: [purpose] }, { purpose })).toEqual(stands);
+  expect(judged({ purposes: others }, { purpose })).toEqual(refused('trust.PURPOSE_MISMATCH'));
 });
 
-describe('the scope of a key', () => {
-  it('holds for project and organization each', () => {
-    expect(judged({ projects: ['prj_b', 'prj_a'], organizations: ['org_a'] })).toEqual(stands);
-    expect(judged({ projects: ['prj_b'] })).toEqual(refused('trust.PROJECT_MISMATCH'));
-    expect(judged({ organizations: ['org_b'] })).toEqual(refused('trust.ORGANIZATION_MISMATCH'));
-    expect(judged({ organizations: ['prj_a'] })).toEqual(refused('trust.ORGANIZATION_MISMATCH'));
-  });
+it('the scope of a key holds for project and organization each', () => {
+  expect(judged({ projects: ['prj_b', 'prj_a'], organizations: ['org_a'] })).toEqual(stands);
+  expect(judged({ projects: ['prj_b'] })).toEqual(refused('trust.PROJECT_MISMATCH'));
+  expect(judged({ organizations: ['org_b'] })).toEqual(refused('trust.ORGANIZATION_MISMATCH'));
+  expect(judged({ organizations: ['prj_a'] })).toEqual(refused('trust.ORGANIZATION_MISMATCH'));
+});
 
-  it('is unchecked only when project or organization of the evidence is unknown', () => {
-    const scoped = { projects: ['prj_a'], organizations: ['org_a'] };
-    const store = trustStore([trusted(1, scoped)]);
-    const bare: SignedStatement = { issuer: 'acme', keyId, issuedAtMs: 0, purpose: 'evidence' };
-    expect(checkKey(store, bare)).toMatchObject({ problems: [], unchecked: ['project', 'organization'] });
-    expect(checkKey(store, { ...bare, projectId: 'prj_a' }).unchecked).toEqual(['organization']);
-    expect(checkKey(trustStore([trusted(1)]), bare).unchecked).toEqual([]);
-  });
+it('the scope of a key is unchecked only when project or organization of the evidence is unknown', () => {
+  const scoped = { projects: ['prj_a'], organizations: ['org_a'] };
+  const store = trustStore([trusted(1, scoped)]);
+  const bare: SignedStatement = { issuer: 'acme', keyId, issuedAtMs: 0, purpose: 'evidence' };
+  expect(checkKey(store, bare)).toMatchObject({ problems: [], unchecked: ['project', 'organization'] });
+  expect(checkKey(store, { ...bare, projectId: 'prj_a' }).unchecked).toEqual(['organization']);
+  expect(checkKey(trustStore([trusted(1)]), bare).unchecked).toEqual([]);
 });
 
 describe('the window of a key', () => {

@@ -41,23 +41,21 @@ const member = (changes: Record<string, unknown>) => ({
 
 const many = (count: number) => member({ signatures: Array.from({ length: count }, () => ({ sig: '' })) });
 
-describe('the bytes that an envelope signs', () => {
-  it('are those of the example of DSSE', () => {
-    const bytes = preAuthEncoding('http://example.com/HelloWorld', toUtf8('hello world'));
-    expect(fromUtf8(bytes)).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
-  });
+it('the bytes that an envelope signs are those of the example of DSSE', () => {
+  const bytes = preAuthEncoding('http://example.com/HelloWorld', toUtf8('hello world'));
+  expect(fromUtf8(bytes)).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
+});
 
-  it('count bytes, not characters', () => {
-    expect(fromUtf8(preAuthEncoding('ä', toUtf8('€')))).toBe('DSSEv1 2 ä 3 €');
-  });
+it('the bytes that an envelope signs count bytes, not characters', () => {
+  expect(fromUtf8(preAuthEncoding('ä', toUtf8('€')))).toBe('DSSEv1 2 ä 3 €');
+});
 
-  it('differ whenever type or payload differ, wherever the border between them is', () => {
-    const text = fc.string({ maxLength: 12 });
-    forAll(100, [text, text, text, text], (a, b, c, d) => {
-      fc.pre(a !== c || b !== d);
-      const [left, right] = [preAuthEncoding(a, toUtf8(b)), preAuthEncoding(c, toUtf8(d))];
-      expect(Buffer.compare(left, right)).not.toBe(0);
-    });
+it('the bytes that an envelope signs differ whenever type or payload differ, wherever the border between them is', () => {
+  const text = fc.string({ maxLength: 12 });
+  forAll(100, [text, text, text, text], (a, b, c, d) => {
+    fc.pre(a !== c || b !== d);
+    const [left, right] = [preAuthEncoding(a, toUtf8(b)), preAuthEncoding(c, toUtf8(d))];
+    expect(Buffer.compare(left, right)).not.toBe(0);
   });
 });
 
@@ -129,22 +127,20 @@ describe('an envelope', () => {
   });
 });
 
-describe('base64', () => {
-  it('is read as Node writes it, and only one text encodes the bytes', () => {
-    forAll(100, [fc.uint8Array({ maxLength: 200 })], (bytes) => {
-      const text = Buffer.from(bytes).toString('base64');
-      expect(toBase64(bytes)).toBe(text);
-      expect(fromBase64(text)).toEqual(bytes);
-    });
-    forAll(
-      100,
-      [fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '+', '/', '='), maxLength: 12 })],
-      (text) => {
-        const bytes = fromBase64(text);
-        if (bytes !== undefined) expect(toBase64(bytes)).toBe(text);
-      },
-    );
+it('base64 is read as Node writes it, and only one text encodes the bytes', () => {
+  forAll(100, [fc.uint8Array({ maxLength: 200 })], (bytes) => {
+    const text = Buffer.from(bytes).toString('base64');
+    expect(toBase64(bytes)).toBe(text);
+    expect(fromBase64(text)).toEqual(bytes);
   });
+  forAll(
+    100,
+    [fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '+', '/', '='), maxLength: 12 })],
+    (text) => {
+      const bytes = fromBase64(text);
+      if (bytes !== undefined) expect(toBase64(bytes)).toBe(text);
+    },
+  );
 });
 
 describe('who signed', () => {
@@ -242,11 +238,9 @@ describe('who signed', () => {
   });
 });
 
-describe('signing', () => {
-  it('throws a signature away that does not verify, whoever made it', async () => {
-    const liar: Signer = { ...first, point: pointOf(3) };
-    await expect(signed(liar)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
-    const garbage: Signer = { ...first, sign: () => Promise.resolve(new Uint8Array(8)) };
-    await expect(signed(garbage)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
-  });
+it('signing throws a signature away that does not verify, whoever made it', async () => {
+  const liar: Signer = { ...first, point: pointOf(3) };
+  await expect(signed(liar)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
+  const garbage: Signer = { ...first, sign: () => Promise.resolve(new Uint8Array(8)) };
+  await expect(signed(garbage)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
 });

@@ -98,36 +98,34 @@ const anyStatement = fc
     ...(organizationId !== undefined && { organizationId }),
   }));
 
-describe('trust, for any key and statement', () => {
-  it('is never won by retiring a key', () => {
-    forAll(500, [anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms], (key, one, how, atMs) => {
-      fc.pre(how !== 'expired' || atMs >= (key.notBeforeMs ?? 0));
-      const store = trustStore([trusted(1, key)]);
-      const before = checkKey(store, one).problems.map(({ code }) => code);
-      const after = checkKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
-      expect(after).toEqual(expect.arrayContaining(before));
-    });
+it('trust, for any key and statement is never won by retiring a key', () => {
+  forAll(500, [anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms], (key, one, how, atMs) => {
+    fc.pre(how !== 'expired' || atMs >= (key.notBeforeMs ?? 0));
+    const store = trustStore([trusted(1, key)]);
+    const before = checkKey(store, one).problems.map(({ code }) => code);
+    const after = checkKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
+    expect(after).toEqual(expect.arrayContaining(before));
   });
+});
 
-  it('is never won by narrowing what a key is trusted for', () => {
-    forAll(500, [anyKey, anyKey, anyStatement], (key, limit, one) => {
-      const narrower: Partial<TrustedKey> = {
-        ...key,
-        notBeforeMs: Math.max(key.notBeforeMs ?? 0, limit.notBeforeMs ?? 0),
-        notAfterMs: Math.min(key.notAfterMs ?? 6, limit.notAfterMs ?? 6),
-        ...(within(key.projects, limit.projects) && { projects: within(key.projects, limit.projects)! }),
-        ...(within(key.organizations, limit.organizations) && {
-          organizations: within(key.organizations, limit.organizations)!,
-        }),
-        purposes: key.purposes!.slice(0, 1),
-      };
-      fc.pre(narrower.notBeforeMs! <= narrower.notAfterMs!);
-      const speaks = (one_: Partial<TrustedKey>) => {
-        const { problems, unchecked } = checkKey(trustStore([trusted(1, one_)]), one);
-        return problems.length === 0 && unchecked.length === 0;
-      };
-      if (speaks(narrower)) expect(speaks(key)).toBe(true);
-    });
+it('trust, for any key and statement is never won by narrowing what a key is trusted for', () => {
+  forAll(500, [anyKey, anyKey, anyStatement], (key, limit, one) => {
+    const narrower: Partial<TrustedKey> = {
+      ...key,
+      notBeforeMs: Math.max(key.notBeforeMs ?? 0, limit.notBeforeMs ?? 0),
+      notAfterMs: Math.min(key.notAfterMs ?? 6, limit.notAfterMs ?? 6),
+      ...(within(key.projects, limit.projects) && { projects: within(key.projects, limit.projects)! }),
+      ...(within(key.organizations, limit.organizations) && {
+        organizations: within(key.organizations, limit.organizations)!,
+      }),
+      purposes: key.purposes!.slice(0, 1),
+    };
+    fc.pre(narrower.notBeforeMs! <= narrower.notAfterMs!);
+    const speaks = (one_: Partial<TrustedKey>) => {
+      const { problems, unchecked } = checkKey(trustStore([trusted(1, one_)]), one);
+      return problems.length === 0 && unchecked.length === 0;
+    };
+    if (speaks(narrower)) expect(speaks(key)).toBe(true);
   });
 });
 

@@ -212,28 +212,26 @@ describe('a trust store', () => {
   });
 });
 
-describe('a trust store made of keys', () => {
-  it('obeys the rules of one that is read', () => {
-    expect(codeOf(() => trustStore([]))).toBe('trust.STORE_EMPTY');
-    expect(codeOf(() => trustStore([trusted(1), trusted(1)]))).toBe('trust.KEY_DUPLICATE');
-    expect(codeOf(() => trustStore([trusted(1, { notBeforeMs: 1, notAfterMs: 0 })]))).toBe(
-      'trust.STORE_INVALID',
-    );
-    expect(codeOf(() => trustStore([trusted(1, { notAfterMs: Number.NaN })]))).toBe('trust.STORE_INVALID');
-    expect(codeOf(() => trustStore([trusted(1, { point: Uint8Array.of(4, ...new Uint8Array(64)) })]))).toBe(
-      'trust.KEY_INVALID',
-    );
-    expect(() => trustStore([trusted(1, { point: new Uint8Array(33) })])).toThrow(TypeError);
-  });
+it('a trust store made of keys obeys the rules of one that is read', () => {
+  expect(codeOf(() => trustStore([]))).toBe('trust.STORE_EMPTY');
+  expect(codeOf(() => trustStore([trusted(1), trusted(1)]))).toBe('trust.KEY_DUPLICATE');
+  expect(codeOf(() => trustStore([trusted(1, { notBeforeMs: 1, notAfterMs: 0 })]))).toBe(
+    'trust.STORE_INVALID',
+  );
+  expect(codeOf(() => trustStore([trusted(1, { notAfterMs: Number.NaN })]))).toBe('trust.STORE_INVALID');
+  expect(codeOf(() => trustStore([trusted(1, { point: Uint8Array.of(4, ...new Uint8Array(64)) })]))).toBe(
+    'trust.KEY_INVALID',
+  );
+  expect(() => trustStore([trusted(1, { point: new Uint8Array(33) })])).toThrow(TypeError);
+});
 
-  it('does not change when the caller changes what it was made of', () => {
-    const projects = ['prj_a'];
-    const point = pointOf(1);
-    const store = trustStore([trusted(1, { projects, point })]);
-    projects.push('prj_b');
-    point.fill(0);
-    expect(store.keys[0]).toEqual(trusted(1, { projects: ['prj_a'] }));
-  });
+it('a trust store made of keys does not change when the caller changes what it was made of', () => {
+  const projects = ['prj_a'];
+  const point = pointOf(1);
+  const store = trustStore([trusted(1, { projects, point })]);
+  projects.push('prj_b');
+  point.fill(0);
+  expect(store.keys[0]).toEqual(trusted(1, { projects: ['prj_a'] }));
 });
 
 const someKey: fc.Arbitrary<TrustedKey> = fc
@@ -261,49 +259,45 @@ const someKeys = fc.uniqueArray(someKey, {
   selector: (key) => JSON.stringify([key.issuer, key.keyId]),
 });
 
-describe('the fingerprint of a trust store', () => {
-  it('is the digest of the canonical JSON of its JWK Set', () => {
-    const store = trustStore([trusted(2), trusted(1)]);
-    expect(store.fingerprint).toBe(digestOf(canonicalBytes(trustStoreJwks(store))));
-  });
+it('the fingerprint of a trust store is the digest of the canonical JSON of its JWK Set', () => {
+  const store = trustStore([trusted(2), trusted(1)]);
+  expect(store.fingerprint).toBe(digestOf(canonicalBytes(trustStoreJwks(store))));
+});
 
-  it('depends on no order and survives writing and reading', () => {
-    forAll(50, [someKeys, fc.infiniteStream(fc.nat())], (keys, order) => {
-      const shuffled = keys
-        .map((key) => ({ key, at: order.next().value }))
-        .toSorted((a, b) => a.at - b.at)
-        .map(({ key }) => ({ ...key, purposes: key.purposes.toReversed() }));
-      const store = trustStore(keys);
-      expect(trustStore(shuffled).fingerprint).toBe(store.fingerprint);
-      const again = parseTrustStore(json(trustStoreJwks(store)));
-      expect(again.fingerprint).toBe(store.fingerprint);
-      expect(trustStoreJwks(again)).toEqual(trustStoreJwks(store));
-    });
-  });
-
-  it('changes with everything that is trusted', () => {
-    const variants = [
-      {},
-      { issuer: 'other' },
-      { keyId: 'k' },
-      { point: pointOf(2) },
-      { notBeforeMs: 0 },
-      { notAfterMs: 0 },
-      { revokedAtMs: 0 },
-      { revokedAtMs: 0, compromised: false },
-      { projects: ['prj_a'] },
-      { organizations: ['prj_a'] },
-      { purposes: ['export' as const] },
-    ].map((changes) => trustStore([trusted(1, changes)]).fingerprint);
-    expect(new Set(variants).size).toBe(variants.length);
+it('the fingerprint of a trust store depends on no order and survives writing and reading', () => {
+  forAll(50, [someKeys, fc.infiniteStream(fc.nat())], (keys, order) => {
+    const shuffled = keys
+      .map((key) => ({ key, at: order.next().value }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ key }) => ({ ...key, purposes: key.purposes.toReversed() }));
+    const store = trustStore(keys);
+    expect(trustStore(shuffled).fingerprint).toBe(store.fingerprint);
+    const again = parseTrustStore(json(trustStoreJwks(store)));
+    expect(again.fingerprint).toBe(store.fingerprint);
+    expect(trustStoreJwks(again)).toEqual(trustStoreJwks(store));
   });
 });
 
-describe('counting keys', () => {
-  it('counts one point under several names once', () => {
-    expect(
-      distinctPoints([trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' }), trusted(2)]),
-    ).toBe(2);
-    expect(distinctPoints([])).toBe(0);
-  });
+it('the fingerprint of a trust store changes with everything that is trusted', () => {
+  const variants = [
+    {},
+    { issuer: 'other' },
+    { keyId: 'k' },
+    { point: pointOf(2) },
+    { notBeforeMs: 0 },
+    { notAfterMs: 0 },
+    { revokedAtMs: 0 },
+    { revokedAtMs: 0, compromised: false },
+    { projects: ['prj_a'] },
+    { organizations: ['prj_a'] },
+    { purposes: ['export' as const] },
+  ].map((changes) => trustStore([trusted(1, changes)]).fingerprint);
+  expect(new Set(variants).size).toBe(variants.length);
+});
+
+it('counting keys counts one point under several names once', () => {
+  expect(
+    distinctPoints([trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' }), trusted(2)]),
+  ).toBe(2);
+  expect(distinctPoints([])).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { catalogue, type Code } from '../../src/codes/index.ts';
 import { COUNTS } from './counts.ts';
 import { readVectors } from './read.ts';
@@ -77,20 +77,18 @@ const published = new Set(
 );
 const ofEvidence = Object.keys(catalogue).filter((code) => NAMESPACES.includes(code.split('.')[0] ?? ''));
 
-describe('every code about evidence', () => {
-  it('every code about evidence has a vector, or a reason why it has none', () => {
-    const missing = ofEvidence.filter((code) => !published.has(code) && !Object.hasOwn(WITHOUT_VECTOR, code));
-    expect(missing).toEqual([]);
-  });
+it('every code about evidence has a vector, or a reason why it has none', () => {
+  const missing = ofEvidence.filter((code) => !published.has(code) && !Object.hasOwn(WITHOUT_VECTOR, code));
+  expect(missing).toEqual([]);
+});
 
-  it('no code has both a vector and a reason to have none', () => {
-    expect(Object.keys(WITHOUT_VECTOR).filter((code) => published.has(code))).toEqual([]);
-  });
+it('no code has both a vector and a reason to have none', () => {
+  expect(Object.keys(WITHOUT_VECTOR).filter((code) => published.has(code))).toEqual([]);
+});
 
-  it('every code belongs to a namespace with vectors, or to one with a reason to have none', () => {
-    const namespaces = new Set(Object.keys(catalogue).map((code) => code.split('.')[0]));
-    const known = [...NAMESPACES, ...Object.keys(NOT_BYTES)];
-    expect(new Set(known)).toEqual(namespaces);
-    expect(known).toHaveLength(namespaces.size);
-  });
+it('every code belongs to a namespace with vectors, or to one with a reason to have none', () => {
+  const namespaces = new Set(Object.keys(catalogue).map((code) => code.split('.')[0]));
+  const known = [...NAMESPACES, ...Object.keys(NOT_BYTES)];
+  expect(new Set(known)).toEqual(namespaces);
+  expect(known).toHaveLength(namespaces.size);
 });

@@ -18,26 +18,22 @@ const jsonFiles = ['.', 'schemas'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 
-describe('the published vectors', () => {
-  it('the vector files are byte for byte what the generator writes', () => {
-    const made = vectorFiles();
-    expect(jsonFiles.toSorted()).toEqual([...made.keys()].toSorted());
-    for (const [path, text] of made) {
-      expect(readFileSync(join(FOLDER, path), 'utf8') === text, `${path} differs: npm run vectors`).toBe(
-        true,
-      );
-    }
-  });
+it('the vector files are byte for byte what the generator writes', () => {
+  const made = vectorFiles();
+  expect(jsonFiles.toSorted()).toEqual([...made.keys()].toSorted());
+  for (const [path, text] of made) {
+    expect(readFileSync(join(FOLDER, path), 'utf8') === text, `${path} differs: npm run vectors`).toBe(true);
+  }
+});
 
-  it('every kind of vectors has a judge and a case count', () => {
-    expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
-    expect(Object.keys(CASE_KINDS).toSorted()).toEqual(names.toSorted());
-  });
+it('every kind of vectors has a judge and a case count', () => {
+  expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
+  expect(Object.keys(CASE_KINDS).toSorted()).toEqual(names.toSorted());
+});
 
-  it('the vector files stay small', () => {
-    const bytes = jsonFiles.reduce((sum, path) => sum + statSync(join(FOLDER, path)).size, 0);
-    expect(bytes).toBeLessThan(5_000_000);
-  });
+it('the vector files stay small', () => {
+  const bytes = jsonFiles.reduce((sum, path) => sum + statSync(join(FOLDER, path)).size, 0);
+  expect(bytes).toBeLessThan(5_000_000);
 });
 
 describe.each(names)('%s', (name) => {
@@ -90,18 +86,14 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-describe('the flags', () => {
-  it('every flag of the vectors is used', () => {
-    const used = new Set(names.flatMap((name) => Object.keys(readVectors(name).flags)));
-    expect(Object.keys(FLAGS).filter((flag) => !used.has(flag))).toEqual([]);
-  });
+it('every flag of the vectors is used', () => {
+  const used = new Set(names.flatMap((name) => Object.keys(readVectors(name).flags)));
+  expect(Object.keys(FLAGS).filter((flag) => !used.has(flag))).toEqual([]);
 });
 
-describe('the harness', () => {
-  it('the vector harness throws for an unknown verdict', () => {
-    for (const verdict of ['acceptable', '', 'Valid'])
-      expect(() => assertKnownVerdict(verdict)).toThrow(TypeError);
-  });
+it('the vector harness throws for an unknown verdict', () => {
+  for (const verdict of ['acceptable', '', 'Valid'])
+    expect(() => assertKnownVerdict(verdict)).toThrow(TypeError);
 });
 
 describe('vectors/README.md', () => {

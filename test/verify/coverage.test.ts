@@ -103,81 +103,77 @@ describe('coverage of a single part', () => {
 const verifyFiles = (files: Record<string, Uint8Array>, exported: MadeExport, options = {}) =>
   verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(exported.signer), ...options });
 
-describe('coverage of an export', () => {
-  test('covers a folder fully, and attests whole archives under an attested list', async () => {
-    const { coverage } = await verifyFiles(made.files, made);
-    expect(coverage.coveredBytes).toBe(coverage.totalBytes);
-    const unsigned = ['export.json', 'local-reports/lrep_000000000001.zip'];
-    const rest = unsigned.reduce((sum, path) => sum + made.files[path]!.length, 0);
-    expect(coverage.totalBytes - coverage.attestedBytes).toBe(rest);
-  });
+test('coverage of an export covers a folder fully, and attests whole archives under an attested list', async () => {
+  const { coverage } = await verifyFiles(made.files, made);
+  expect(coverage.coveredBytes).toBe(coverage.totalBytes);
+  const unsigned = ['export.json', 'local-reports/lrep_000000000001.zip'];
+  const rest = unsigned.reduce((sum, path) => sum + made.files[path]!.length, 0);
+  expect(coverage.totalBytes - coverage.attestedBytes).toBe(rest);
+});
 
-  test.each(['claimed', 'pinned'] as const)(
-    'attests only what signatures of parts reach when the list is %s',
-    async (completeness) => {
-      const claimed = await makeExport({ signedList: false });
-      const expected = { manifestDigest: claimed.packed.manifestDigest };
-      const options = completeness === 'pinned' ? { expect: expected } : {};
-      const report = await verifyFiles(claimed.files, claimed, options);
-      const parts = Object.entries(claimed.files).filter(([path]) => path.startsWith('parts/'));
-      let reached = 0;
-      for (const [, bytes] of parts)
-        for (const entry of (await openZip(memoryAccess(bytes))).entries)
-          reached += Math.min(entry.compressedBytes, entry.bytes);
-      expect([report.completeness, report.coverage.attestedBytes]).toEqual([completeness, reached]);
-      expect(report.coverage.coveredBytes).toBe(report.coverage.totalBytes);
-    },
+test.each(['claimed', 'pinned'] as const)(
+  'coverage of an export attests only what signatures of parts reach when the list is %s',
+  async (completeness) => {
+    const claimed = await makeExport({ signedList: false });
+    const expected = { manifestDigest: claimed.packed.manifestDigest };
+    const options = completeness === 'pinned' ? { expect: expected } : {};
+    const report = await verifyFiles(claimed.files, claimed, options);
+    const parts = Object.entries(claimed.files).filter(([path]) => path.startsWith('parts/'));
+    let reached = 0;
+    for (const [, bytes] of parts)
+      for (const entry of (await openZip(memoryAccess(bytes))).entries)
+        reached += Math.min(entry.compressedBytes, entry.bytes);
+    expect([report.completeness, report.coverage.attestedBytes]).toEqual([completeness, reached]);
+    expect(report.coverage.coveredBytes).toBe(report.coverage.totalBytes);
+  },
+);
+
+test.each([
+  ['up to an indented document', 1, 0],
+  ['and no white space beyond it', 1000, 999],
+])('coverage of an export counts export.json %s', async (_, spaces, uncovered) => {
+  const resource = toUtf8(
+    JSON.stringify(JSON.parse(new TextDecoder().decode(made.files['export.json'])), null, 2) +
+      '\n'.repeat(spaces),
   );
-
-  test.each([
-    ['up to an indented document', 1, 0],
-    ['and no white space beyond it', 1000, 999],
-  ])('counts export.json %s', async (_, spaces, uncovered) => {
-    const resource = toUtf8(
-      JSON.stringify(JSON.parse(new TextDecoder().decode(made.files['export.json'])), null, 2) +
-        '\n'.repeat(spaces),
-    );
-    const { verdict, coverage } = await verifyFiles({ ...made.files, 'export.json': resource }, made);
-    expect([verdict, coverage.totalBytes - coverage.coveredBytes]).toEqual(['verified', uncovered]);
-  });
+  const { verdict, coverage } = await verifyFiles({ ...made.files, 'export.json': resource }, made);
+  expect([verdict, coverage.totalBytes - coverage.coveredBytes]).toEqual(['verified', uncovered]);
 });
 
 const verifyOneFile = async (zip: Uint8Array): Promise<ExportReport> =>
   verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust: makeTrust(made.signer) });
 
-describe('coverage of a one-file export', () => {
-  test('counts every byte of the container, whose own records nothing covers', async () => {
-    const files = Object.entries(made.files);
-    const zip = stored(files);
-    const report = await verifyOneFile(zip);
-    const folder = await verifyExport(memorySource(made.files), {
-      asOfMs: NOW,
-      trust: makeTrust(made.signer),
-    });
-    expect([report.verdict, ...figures(report.coverage)]).toEqual([
-      'verified',
-      zip.length,
-      contentBytes(files),
-      folder.coverage.attestedBytes,
-    ]);
+test('coverage of a one-file export counts every byte of the container, whose own records nothing covers', async () => {
+  const files = Object.entries(made.files);
+  const zip = stored(files);
+  const report = await verifyOneFile(zip);
+  const folder = await verifyExport(memorySource(made.files), {
+    asOfMs: NOW,
+    trust: makeTrust(made.signer),
   });
+  expect([report.verdict, ...figures(report.coverage)]).toEqual([
+    'verified',
+    zip.length,
+    contentBytes(files),
+    folder.coverage.attestedBytes,
+  ]);
+});
 
-  test('is not full when text in extra fields inflates the container, which is reported', async () => {
-    const files = Object.entries(made.files);
-    const zip = stored(files, { extra: text(FULL), localExtra: text(FULL) });
-    const report = await verifyOneFile(zip);
-    expect(report.verdict).toBe('verified');
-    expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBeGreaterThan(files.length * FULL);
-    expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL']);
-    expect(stateOf(report, 'export.container')).toBe('passed');
-  });
+test('coverage of a one-file export is not full when text in extra fields inflates the container, which is reported', async () => {
+  const files = Object.entries(made.files);
+  const zip = stored(files, { extra: text(FULL), localExtra: text(FULL) });
+  const report = await verifyOneFile(zip);
+  expect(report.verdict).toBe('verified');
+  expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBeGreaterThan(files.length * FULL);
+  expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL']);
+  expect(stateOf(report, 'export.container')).toBe('passed');
+});
 
-  test('leaves out what a mirror added, whose bytes are in the container too', async () => {
-    const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
-    const zip = stored([...Object.entries(made.files), ['SHA256SUMS', sums]]);
-    const { coverage } = await verifyOneFile(zip);
-    expect([coverage.totalBytes, coverage.mirrorFiles]).toEqual([zip.length - sums.length, ['SHA256SUMS']]);
-  });
+test('coverage of a one-file export leaves out what a mirror added, whose bytes are in the container too', async () => {
+  const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
+  const zip = stored([...Object.entries(made.files), ['SHA256SUMS', sums]]);
+  const { coverage } = await verifyOneFile(zip);
+  expect([coverage.totalBytes, coverage.mirrorFiles]).toEqual([zip.length - sums.length, ['SHA256SUMS']]);
 });
 
 const verifyFolder = (at: string): Promise<ExportReport> =>

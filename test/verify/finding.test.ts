@@ -43,48 +43,45 @@ describe('a finding', () => {
   });
 });
 
-describe('the findings of an error', () => {
-  it('are one for each fault that a parser collected, with its path', () => {
-    const issues = [
-      { path: '/a', message: 'one' },
-      { path: '', message: 'two' },
-    ];
-    const error = new DrillproofError('bundle.MANIFEST_INVALID', 'one (and 1 more)', {
-      path: '/a',
-      details: { issues },
-    });
-    expect(findingsOf(error, 'x', 'manifest.json').map(({ path, message }) => [path, message])).toEqual([
-      ['manifest.json#/a', 'one'],
-      ['manifest.json', 'two'],
-    ]);
-    expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
+it('the findings of an error are one for each fault that a parser collected, with its path', () => {
+  const issues = [
+    { path: '/a', message: 'one' },
+    { path: '', message: 'two' },
+  ];
+  const error = new DrillproofError('bundle.MANIFEST_INVALID', 'one (and 1 more)', {
+    path: '/a',
+    details: { issues },
   });
-
-  it.each([[[]], ['many']])('are one where a parser collected %j', (issues) => {
-    expect(findingsOf(new DrillproofError('json.INVALID', 'no', { details: { issues } }), 'b')).toHaveLength(
-      1,
-    );
-  });
-
-  it.each([new TypeError('bug'), new DrillproofError('internal.BUG', 'a thread ended')])(
-    'are not made from a fault of the program: %s',
-    (error) => {
-      expect(() => findingsOf(error, 'x')).toThrow(error);
-    },
-  );
+  expect(findingsOf(error, 'x', 'manifest.json').map(({ path, message }) => [path, message])).toEqual([
+    ['manifest.json#/a', 'one'],
+    ['manifest.json', 'two'],
+  ]);
+  expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
 });
 
-describe('the findings of an error about a statement', () => {
-  it('are those of any other error', () => {
-    const error = new DrillproofError('json.INVALID', 'no', { path: '/a' });
-    expect(statementFindingsOf(error, 'b')).toStrictEqual(findingsOf(error, 'b'));
-  });
+it.each([[[]], ['many']])('the findings of an error are one where a parser collected %j', (issues) => {
+  expect(findingsOf(new DrillproofError('json.INVALID', 'no', { details: { issues } }), 'b')).toHaveLength(1);
+});
 
-  it.each([
-    new DrillproofError('io.UNREADABLE', 'no'),
-    new DrillproofError('internal.BUG', 'no'),
-    new TypeError('no'),
-  ])('are none if the fault is of the program: %s is thrown', (error) => {
+it.each([new TypeError('bug'), new DrillproofError('internal.BUG', 'a thread ended')])(
+  'the findings of an error are not made from a fault of the program: %s',
+  (error) => {
+    expect(() => findingsOf(error, 'x')).toThrow(error);
+  },
+);
+
+it('the findings of an error about a statement are those of any other error', () => {
+  const error = new DrillproofError('json.INVALID', 'no', { path: '/a' });
+  expect(statementFindingsOf(error, 'b')).toStrictEqual(findingsOf(error, 'b'));
+});
+
+it.each([
+  new DrillproofError('io.UNREADABLE', 'no'),
+  new DrillproofError('internal.BUG', 'no'),
+  new TypeError('no'),
+])(
+  'the findings of an error about a statement are none if the fault is of the program: %s is thrown',
+  (error) => {
     expect(() => statementFindingsOf(error, 'b')).toThrow(error);
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { memorySource } from '../../src/evidence/index.ts';
 import { verifyAttestation, verifyExport, verifyPart, verifyToolSource } from '../../src/verify/index.ts';
@@ -24,27 +24,23 @@ const REFUSED: readonly [string, object, string][] = [
 const verifyWith = (more: object): Promise<unknown> =>
   verifyExport(memorySource({}), { asOfMs: AS_OF_MS, ...more });
 
-describe('verifyExport refuses', () => {
-  test.each(REFUSED)('%s with a TypeError that names it', async (_, more, message) => {
-    await expect(verifyWith(more)).rejects.toThrow(TypeError);
-    await expect(verifyWith(more)).rejects.toThrow(message);
-  });
+test.each(REFUSED)('verifyExport refuses %s with a TypeError that names it', async (_, more, message) => {
+  await expect(verifyWith(more)).rejects.toThrow(TypeError);
+  await expect(verifyWith(more)).rejects.toThrow(message);
 });
 
-describe('the options of a verification', () => {
-  test('take a Date as the time', () => {
-    expect(settingsOf({ asOfMs: new Date(AS_OF_MS) })).toEqual(settingsOf({ asOfMs: AS_OF_MS }));
-  });
+test('the options of a verification take a Date as the time', () => {
+  expect(settingsOf({ asOfMs: new Date(AS_OF_MS) })).toEqual(settingsOf({ asOfMs: AS_OF_MS }));
+});
 
-  test('keep the default of each limit that is not given', () => {
-    const { limits } = settingsOf({ asOfMs: AS_OF_MS, limits: { parts: 3 } });
-    expect(limits).toEqual({ ...settingsOf({ asOfMs: AS_OF_MS }).limits, parts: 3 });
-  });
+test('the options of a verification keep the default of each limit that is not given', () => {
+  const { limits } = settingsOf({ asOfMs: AS_OF_MS, limits: { parts: 3 } });
+  expect(limits).toEqual({ ...settingsOf({ asOfMs: AS_OF_MS }).limits, parts: 3 });
+});
 
-  test('of verifyPart are not those of verifyExport', async () => {
-    const options = { asOfMs: AS_OF_MS, concurrency: 2 };
-    await expect(verifyPart(memoryAccess(new Uint8Array()), options)).rejects.toThrow('"concurrency"');
-  });
+test('the options of a verification of verifyPart are not those of verifyExport', async () => {
+  const options = { asOfMs: AS_OF_MS, concurrency: 2 };
+  await expect(verifyPart(memoryAccess(new Uint8Array()), options)).rejects.toThrow('"concurrency"');
 });
 
 test.each([[undefined], [null], [1], [{}], [[]], [Symbol('x')], [new ArrayBuffer(2)]])(

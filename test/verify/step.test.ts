@@ -18,24 +18,22 @@ const of = (...codes: Code[]): Finding[] =>
   codes.map((code) => finding(code, 'b', { message: 'the reason' }));
 const codesOf = ({ findings }: Step): Code[] => findings.map(({ code }) => code);
 
-describe('a check that ran', () => {
-  it.each<[Code[], Check['state']]>([
-    [[], 'passed'],
-    [['zip.ORDER_UNUSUAL'], 'passed'],
-    [['io.UNREADABLE'], 'not_checked'],
-    [['io.UNREADABLE', 'zip.ORDER_UNUSUAL'], 'not_checked'],
-    [['io.UNREADABLE', 'part.DIGEST_MISMATCH'], 'failed'],
-    [['part.DIGEST_MISMATCH'], 'failed'],
-  ])('with the findings %j is %s', (codes, state) => {
-    const step = recordCheck('part.bytes', of(...codes));
-    expect([step.checks[0]?.state, codesOf(step)]).toEqual([state, codes]);
-  });
+it.each<[Code[], Check['state']]>([
+  [[], 'passed'],
+  [['zip.ORDER_UNUSUAL'], 'passed'],
+  [['io.UNREADABLE'], 'not_checked'],
+  [['io.UNREADABLE', 'zip.ORDER_UNUSUAL'], 'not_checked'],
+  [['io.UNREADABLE', 'part.DIGEST_MISMATCH'], 'failed'],
+  [['part.DIGEST_MISMATCH'], 'failed'],
+])('a check that ran with the findings %j is %s', (codes, state) => {
+  const step = recordCheck('part.bytes', of(...codes));
+  expect([step.checks[0]?.state, codesOf(step)]).toEqual([state, codes]);
+});
 
-  it('is open for the reason of the first finding about reading', () => {
-    const [first, second] = of('io.UNREADABLE', 'io.CHANGED');
-    const { checks } = recordCheck('part.bytes', [{ ...first!, message: 'first' }, second!]);
-    expect(checks).toEqual([{ id: 'part.bytes', state: 'not_checked', reason: 'first' }]);
-  });
+it('a check that ran is open for the reason of the first finding about reading', () => {
+  const [first, second] = of('io.UNREADABLE', 'io.CHANGED');
+  const { checks } = recordCheck('part.bytes', [{ ...first!, message: 'first' }, second!]);
+  expect(checks).toEqual([{ id: 'part.bytes', state: 'not_checked', reason: 'first' }]);
 });
 
 describe('joined steps', () => {

@@ -155,29 +155,27 @@ test.each([
   expect(report.verdict).toBe('failed');
 });
 
-describe('the lock of a tool source', () => {
-  test('differs in the build', () => {
-    const report = verifyToolSource(toolSource(TEXT, { buildHash: hashOf('x') }), { lock: lockOf() });
-    expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
-      ['tool-source.LOCK_MISMATCH', '/buildHash'],
-    ]);
-  });
+test('the lock of a tool source differs in the build', () => {
+  const report = verifyToolSource(toolSource(TEXT, { buildHash: hashOf('x') }), { lock: lockOf() });
+  expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
+    ['tool-source.LOCK_MISMATCH', '/buildHash'],
+  ]);
+});
 
-  test('does not name the package', () => {
-    expect(errorsOf(judgedUnder(lockOf({ packageId: 'other-tool' })))).toEqual([
-      'tool-source.PACKAGE_UNLOCKED',
-    ]);
-    expect(errorsOf(judgedUnder(lockOf({}, { packages: [] })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
-  });
+test('the lock of a tool source does not name the package', () => {
+  expect(errorsOf(judgedUnder(lockOf({ packageId: 'other-tool' })))).toEqual([
+    'tool-source.PACKAGE_UNLOCKED',
+  ]);
+  expect(errorsOf(judgedUnder(lockOf({}, { packages: [] })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
+});
 
-  test.each([
-    ['no JSON', toUtf8('x')],
-    ['another document', canonicalBytes({ kind: 'build' })],
-    ['not canonical', toUtf8(`${new TextDecoder().decode(lockOf())}\n`)],
-    ['empty', new Uint8Array()],
-  ])('that is none fails, by a code of its own: %s', (_, lock) => {
-    const report = judgedUnder(lock);
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.LOCK_INVALID']]);
-    expect(stateOf(report, 'tool-source.lock')).toBe('failed');
-  });
+test.each([
+  ['no JSON', toUtf8('x')],
+  ['another document', canonicalBytes({ kind: 'build' })],
+  ['not canonical', toUtf8(`${new TextDecoder().decode(lockOf())}\n`)],
+  ['empty', new Uint8Array()],
+])('the lock of a tool source that is none fails, by a code of its own: %s', (_, lock) => {
+  const report = judgedUnder(lock);
+  expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.LOCK_INVALID']]);
+  expect(stateOf(report, 'tool-source.lock')).toBe('failed');
 });

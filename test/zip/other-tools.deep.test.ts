@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
@@ -64,45 +64,41 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     with z.open('objects/large', 'w', force_zip64=sys.version_info >= (3, 11, 4)) as f: f.write(b'large')
 `;
 
-describe('unzip', () => {
-  it.each(['store', 'deflate'] as const)('tests what writeZip writes (%s)', async (compression) => {
-    const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
-    expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
-  });
-
-  it('tests an archive of 65,536 entries', async () => {
-    const path = saved('many.zip', await manyEntries(65_536));
-    expect(execFileSync('unzip', ['-tqq', path], { encoding: 'utf8' })).toBe('');
-  });
+it.each(['store', 'deflate'] as const)('unzip tests what writeZip writes (%s)', async (compression) => {
+  const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
+  expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
 });
 
-describe('Python', () => {
-  it('reads what writeZip writes', async () => {
-    const path = saved('python.zip', await zipOf(files));
-    const lines = execFileSync('python3', ['-c', LIST, path], { encoding: 'utf8' }).trim().split('\n');
-    expect(lines).toEqual([
-      'manifest.json 19 1980 1 1 0 0 0 0o100644 0',
-      'objects/größe.txt 11000 1980 1 1 0 0 0 0o100644 0',
-      'objects/empty 0 1980 1 1 0 0 0 0o100644 0',
-    ]);
-  });
+it('unzip tests an archive of 65,536 entries', async () => {
+  const path = saved('many.zip', await manyEntries(65_536));
+  expect(execFileSync('unzip', ['-tqq', path], { encoding: 'utf8' })).toBe('');
+});
 
-  it('reads an archive of 65,535 entries', async () => {
-    const path = saved('many.zip', await manyEntries(65_535));
-    expect(execFileSync('python3', ['-c', COUNT, path], { encoding: 'utf8' }).trim()).toBe('65535');
-  });
+it('Python reads what writeZip writes', async () => {
+  const path = saved('python.zip', await zipOf(files));
+  const lines = execFileSync('python3', ['-c', LIST, path], { encoding: 'utf8' }).trim().split('\n');
+  expect(lines).toEqual([
+    'manifest.json 19 1980 1 1 0 0 0 0o100644 0',
+    'objects/größe.txt 11000 1980 1 1 0 0 0 0o100644 0',
+    'objects/empty 0 1980 1 1 0 0 0 0o100644 0',
+  ]);
+});
 
-  it('writes what openZip reads', async () => {
-    const path = join(folder, 'written.zip');
-    execFileSync('python3', ['-c', WRITE, path]);
-    const archive = readFileSync(path);
-    expect((await contentOf(archive)).map(([name, bytes]) => [name, bytes.length])).toEqual([
-      ['manifest.json', 2],
-      ['objects/größe.txt', 11_000],
-      ['objects/large', 5],
-    ]);
-    expect((await openZip(memoryAccess(archive))).notes).not.toEqual([]);
-  });
+it('Python reads an archive of 65,535 entries', async () => {
+  const path = saved('many.zip', await manyEntries(65_535));
+  expect(execFileSync('python3', ['-c', COUNT, path], { encoding: 'utf8' }).trim()).toBe('65535');
+});
+
+it('Python writes what openZip reads', async () => {
+  const path = join(folder, 'written.zip');
+  execFileSync('python3', ['-c', WRITE, path]);
+  const archive = readFileSync(path);
+  expect((await contentOf(archive)).map(([name, bytes]) => [name, bytes.length])).toEqual([
+    ['manifest.json', 2],
+    ['objects/größe.txt', 11_000],
+    ['objects/large', 5],
+  ]);
+  expect((await openZip(memoryAccess(archive))).notes).not.toEqual([]);
 });
 
 /** A stored entry of 4 GiB of nothing and a small one behind it, in a file with a hole. */
@@ -141,19 +137,17 @@ function beyond4GiB(path: string): void {
 const READ_ONE =
   'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))';
 
-describe('an entry beyond 4 GiB', () => {
-  it('is read by unzip, Python, 7-Zip and openZip', async () => {
-    const path = join(folder, 'large.zip');
-    beyond4GiB(path);
-    expect(execFileSync('unzip', ['-p', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
-    expect(execFileSync('python3', ['-c', READ_ONE, path, 'small'], { encoding: 'utf8' })).toBe('beyond');
-    expect(execFileSync('7zz', ['x', '-so', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
-    const access = await openFile(path);
-    const archive = await openZip(access);
-    expect(archive.notes).toEqual([]);
-    expect(await collected(archive.read(archive.entries[1]!))).toEqual(new TextEncoder().encode('beyond'));
-    await access.close();
-  });
+it('an entry beyond 4 GiB is read by unzip, Python, 7-Zip and openZip', async () => {
+  const path = join(folder, 'large.zip');
+  beyond4GiB(path);
+  expect(execFileSync('unzip', ['-p', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+  expect(execFileSync('python3', ['-c', READ_ONE, path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+  expect(execFileSync('7zz', ['x', '-so', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+  const access = await openFile(path);
+  const archive = await openZip(access);
+  expect(archive.notes).toEqual([]);
+  expect(await collected(archive.read(archive.entries[1]!))).toEqual(new TextEncoder().encode('beyond'));
+  await access.close();
 });
 
 const exportFile = (path: string, bytes: Uint8Array): ExportFile => ({
@@ -162,32 +156,30 @@ const exportFile = (path: string, bytes: Uint8Array): ExportFile => ({
   open: () => Readable.from([bytes]),
 });
 
-describe('7-Zip', () => {
-  it.each(['store', 'deflate'] as const)('tests what writeZip writes (%s)', async (compression) => {
-    const archive = await zipOf(files, { compression });
-    expect(sevenZipSights([archive])).toEqual([await ourSight(archive)]);
-  });
+it.each(['store', 'deflate'] as const)('7-Zip tests what writeZip writes (%s)', async (compression) => {
+  const archive = await zipOf(files, { compression });
+  expect(sevenZipSights([archive])).toEqual([await ourSight(archive)]);
+});
 
-  it.each([65_535, 65_536])('tests an archive of %i entries', async (count) => {
-    const path = saved('many.zip', await manyEntries(count));
-    const told = execFileSync('7zz', ['t', '-tzip', path], { encoding: 'utf8' });
-    expect(told).toContain('Everything is Ok');
-    expect(told).toContain(`Files: ${count}`);
-    expect(told).not.toContain('WARNINGS');
-  });
+it.each([65_535, 65_536])('7-Zip tests an archive of %i entries', async (count) => {
+  const path = saved('many.zip', await manyEntries(count));
+  const told = execFileSync('7zz', ['t', '-tzip', path], { encoding: 'utf8' });
+  expect(told).toContain('Everything is Ok');
+  expect(told).toContain(`Files: ${count}`);
+  expect(told).not.toContain('WARNINGS');
+});
 
-  it('tests an export in one file', async () => {
-    const path = join(folder, 'export.zip');
-    const part = await zipOf(files);
-    await zipExport(
-      [exportFile('manifest.json', Buffer.from('{}')), exportFile('parts/größe.zip', part)],
-      createWriteStream(path),
-    );
-    const archive = readFileSync(path);
-    const sight = await ourSight(archive);
-    expect([...sevenZipSights([archive]), ...pythonSights([archive])]).toEqual([sight, sight]);
-    expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
-  });
+it('7-Zip tests an export in one file', async () => {
+  const path = join(folder, 'export.zip');
+  const part = await zipOf(files);
+  await zipExport(
+    [exportFile('manifest.json', Buffer.from('{}')), exportFile('parts/größe.zip', part)],
+    createWriteStream(path),
+  );
+  const archive = readFileSync(path);
+  const sight = await ourSight(archive);
+  expect([...sevenZipSights([archive]), ...pythonSights([archive])]).toEqual([sight, sight]);
+  expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
 });
 
 type Refusal = { readonly code: string; readonly path?: string };
@@ -235,8 +227,9 @@ const packers: readonly (readonly [
   ],
 ];
 
-describe('openZip reads what other programs pack, or names the rule and the entry', () => {
-  it.each(packers)('%s', async (what, program, args, refused) => {
+it.each(packers)(
+  'openZip reads what other programs pack, or names the rule and the entry %s',
+  async (what, program, args, refused) => {
     const tree = join(folder, 'tree');
     mkdirSync(join(tree, 'objects'), { recursive: true });
     writeFileSync(join(tree, 'manifest.json'), '{}');
@@ -254,5 +247,5 @@ describe('openZip reads what other programs pack, or names the rule and the entr
       expect(new Set(Object.keys(sight))).toEqual(new Set(['manifest.json', 'objects/a.txt']));
       expect(pythonSights([archive])).toEqual([sight]);
     } else expect(await errorOf(contentOf(archive))).toMatchObject(refused);
-  });
-});
+  },
+);

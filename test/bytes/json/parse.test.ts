@@ -69,27 +69,25 @@ describe('what strict parsing accepts', () => {
   });
 });
 
-describe('text that is not JSON', () => {
-  // oxfmt-ignore
-  it.each([
+// oxfmt-ignore
+it.each([
     '', ' ', 'nul', 'TRUE', 'undefined', 'NaN', 'Infinity', '-Infinity', '-', '+1', '.5', '1.', '01', '-01', '1e', '1e+', '0x1',
     '1_000', "'a'", '"a', '"a\nb"', '"\u0000"', '"\u001f"', '"\t"', '"\\x41"', '"\\u12"', '"\\u12g4"', '"\\U0041"', '"\\',
     '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', ']', '[]]', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '{,}',
     '{a:1}', '{1:1}', '{"a" 1}', '{"a":1 "b":2}', '{"a":}', '{null:1}', '}', '{}{}', '1 2', 'null,', '// c\n1', '1 /* c */',
     '[1]x', '\u00A0[]', '[]\u00A0', '\f[]', '\v[]', '[\u2028]', '[]\u0000', '\u0000',
-  ])('%j', (text) => {
+  ])('text that is not JSON %j', (text) => {
     expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.INVALID' });
   });
 
-  it('is found at every truncation of a document', () => {
-    const whole = Buffer.from(SAMPLE, 'utf8');
-    expect(parseJson(whole)).toStrictEqual(JSON.parse(SAMPLE));
-    for (let length = 0; length < whole.length; length++) {
-      const error = thrownBy(() => parseJson(whole.subarray(0, length)));
-      expect(error, `${length} bytes`).toBeInstanceOf(DrillproofError);
-      expect(['json.INVALID', 'encoding.UTF8_INVALID']).toContain((error as DrillproofError).code);
-    }
-  });
+it('text that is not JSON is found at every truncation of a document', () => {
+  const whole = Buffer.from(SAMPLE, 'utf8');
+  expect(parseJson(whole)).toStrictEqual(JSON.parse(SAMPLE));
+  for (let length = 0; length < whole.length; length++) {
+    const error = thrownBy(() => parseJson(whole.subarray(0, length)));
+    expect(error, `${length} bytes`).toBeInstanceOf(DrillproofError);
+    expect(['json.INVALID', 'encoding.UTF8_INVALID']).toContain((error as DrillproofError).code);
+  }
 });
 
 describe('the encoding', () => {
@@ -137,25 +135,23 @@ describe('the encoding', () => {
   });
 });
 
-describe('members of one name', () => {
-  it.each([
-    '{"a":1,"a":1}',
-    '{"a":1,"b":2,"a":3}',
-    '{"a":1,"\\u0061":1}',
-    '{"\\/":1,"/":1}',
-    '{"":1,"":1}',
-    '{"😀":1,"\\ud83d\\ude00":1}',
-    '{"__proto__":1,"__proto__":1}',
-    '{"__proto__":1,"\\u005f_proto__":1}',
-    '[{"x":{"a":1,"a":1}}]',
-  ])('%s is refused', (text) => {
-    expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.MEMBER_DUPLICATE' });
-  });
+it.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"b":2,"a":3}',
+  '{"a":1,"\\u0061":1}',
+  '{"\\/":1,"/":1}',
+  '{"":1,"":1}',
+  '{"😀":1,"\\ud83d\\ude00":1}',
+  '{"__proto__":1,"__proto__":1}',
+  '{"__proto__":1,"\\u005f_proto__":1}',
+  '[{"x":{"a":1,"a":1}}]',
+])('members of one name %s is refused', (text) => {
+  expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.MEMBER_DUPLICATE' });
+});
 
-  it('are no duplicates in different objects, or when only their normal forms are equal', () => {
-    expect(parse('[{"a":1},{"a":{"a":2}}]')).toStrictEqual([{ a: 1 }, { a: { a: 2 } }]);
-    expect(Object.keys(parse('{"\u00e9":1,"e\u0301":2,"A":3,"a":4}') ?? {})).toHaveLength(4);
-  });
+it('members of one name are no duplicates in different objects, or when only their normal forms are equal', () => {
+  expect(parse('[{"a":1},{"a":{"a":2}}]')).toStrictEqual([{ a: 1 }, { a: { a: 2 } }]);
+  expect(Object.keys(parse('{"\u00e9":1,"e\u0301":2,"A":3,"a":4}') ?? {})).toHaveLength(4);
 });
 
 describe('numbers', () => {

@@ -49,28 +49,26 @@ describe('UTF-8', () => {
   });
 });
 
-describe('the order of UTF-8 bytes', () => {
-  it('is that of Buffer.compare', () => {
-    const near = fc.string({
-      unit: fc.constantFrom('a', 'b', '\u00e9', '\ud7ff', '\uFB33', '\u{1F600}', ''),
-      maxLength: 4,
+it('the order of UTF-8 bytes is that of Buffer.compare', () => {
+  const near = fc.string({
+    unit: fc.constantFrom('a', 'b', '\u00e9', '\ud7ff', '\uFB33', '\u{1F600}', ''),
+    maxLength: 4,
+  });
+  for (const pairs of [fc.tuple(text, text), fc.tuple(near, near)]) {
+    forAll(500, [pairs], ([a, b]) => {
+      expect(Math.sign(compareUtf8(a, b))).toBe(
+        Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8')),
+      );
     });
-    for (const pairs of [fc.tuple(text, text), fc.tuple(near, near)]) {
-      forAll(500, [pairs], ([a, b]) => {
-        expect(Math.sign(compareUtf8(a, b))).toBe(
-          Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8')),
-        );
-      });
-    }
-  });
+  }
+});
 
-  it('puts a supplementary character after U+FB33, unlike the order of UTF-16', () => {
-    expect(['\u{1F600}', '\uFB33', 'a', 'B', 'aa'].toSorted(compareUtf8)).toEqual([
-      'B',
-      'a',
-      'aa',
-      '\uFB33',
-      '\u{1F600}',
-    ]);
-  });
+it('the order of UTF-8 bytes puts a supplementary character after U+FB33, unlike the order of UTF-16', () => {
+  expect(['\u{1F600}', '\uFB33', 'a', 'B', 'aa'].toSorted(compareUtf8)).toEqual([
+    'B',
+    'a',
+    'aa',
+    '\uFB33',
+    '\u{1F600}',
+  ]);
 });

@@ -79,20 +79,18 @@ describe('matching a path', () => {
   });
 });
 
-describe('the methods of a path', () => {
-  it.each(operationNames)('include that of %s', (name) => {
-    const row = operationRow(name);
-    const params = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, 'x']));
-    expect(allowedMethods(fillPath(row, params))).toContain(row.method);
-  });
+it.each(operationNames)('the methods of a path include that of %s', (name) => {
+  const row = operationRow(name);
+  const params = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, 'x']));
+  expect(allowedMethods(fillPath(row, params))).toContain(row.method);
+});
 
-  it('are GET and HEAD where something is read, POST where something is changed', () => {
-    expect(allowedMethods(`/v1/projects/${projectId}/evidence-exports`)).toEqual(['GET', 'HEAD']);
-    expect(allowedMethods(`/v1/projects/${projectId}/build-uploads`)).toEqual(['POST']);
-  });
+it('the methods of a path are GET and HEAD where something is read, POST where something is changed', () => {
+  expect(allowedMethods(`/v1/projects/${projectId}/evidence-exports`)).toEqual(['GET', 'HEAD']);
+  expect(allowedMethods(`/v1/projects/${projectId}/build-uploads`)).toEqual(['POST']);
+});
 
-  it('are empty for a path of no operation', () => {
-    expect(allowedMethods('/v1/unheard-of')).toEqual([]);
-    expect(allowedMethods('')).toEqual([]);
-  });
+it('the methods of a path are empty for a path of no operation', () => {
+  expect(allowedMethods('/v1/unheard-of')).toEqual([]);
+  expect(allowedMethods('')).toEqual([]);
 });

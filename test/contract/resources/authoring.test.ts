@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   authoringSessionSchema,
   authoringTurnSchema,
@@ -43,16 +43,14 @@ describeResource('body of authoring.turns.create', {
   ),
 });
 
-describe('a turn request', () => {
-  it('keeps what is absent absent, so that its hash covers the body as sent', () => {
-    expect(turnRequestSchema.parse({ prompt: 'x' })).toEqual({ prompt: 'x' });
-  });
+it('a turn request keeps what is absent absent, so that its hash covers the body as sent', () => {
+  expect(turnRequestSchema.parse({ prompt: 'x' })).toEqual({ prompt: 'x' });
+});
 
-  it('could be sent with every default spelled out', () => {
-    expect(turnRequestSchema.parse({ prompt: 'x', ...turnDefaults })).toEqual({
-      prompt: 'x',
-      ...turnDefaults,
-    });
+it('a turn request could be sent with every default spelled out', () => {
+  expect(turnRequestSchema.parse({ prompt: 'x', ...turnDefaults })).toEqual({
+    prompt: 'x',
+    ...turnDefaults,
   });
 });
 

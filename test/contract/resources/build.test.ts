@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   buildAttemptSchema,
   buildUploadRequestSchema,
@@ -76,13 +76,11 @@ describeResource('body of builds.uploads.create', {
 
 const judge = (extra: object) => buildUploadRequestSchema.safeParse({ ...plain, ...extra }).success;
 
-describe('a build upload request', () => {
-  it('names the environment to advance together with its expected version, or neither', () => {
-    expect(judge({})).toBe(true);
-    expect(judge({ advanceEnvironmentId, expectedEnvironmentVersion })).toBe(true);
-    expect(judge({ advanceEnvironmentId })).toBe(false);
-    expect(judge({ expectedEnvironmentVersion })).toBe(false);
-  });
+it('a build upload request names the environment to advance together with its expected version, or neither', () => {
+  expect(judge({})).toBe(true);
+  expect(judge({ advanceEnvironmentId, expectedEnvironmentVersion })).toBe(true);
+  expect(judge({ advanceEnvironmentId })).toBe(false);
+  expect(judge({ expectedEnvironmentVersion })).toBe(false);
 });
 
 describeResource('build upload', {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   assertionResultSchema,
   hostedRunSchema,
@@ -44,12 +44,10 @@ import {
 const unversioned = (sample: object) => ({ ...resource(sample), rejects: ['x', 1, [], {}, null] });
 const pathStep = { accepts: ['', 'a', 0], rejects: [-1, 1.5, true, null] };
 
-describe('states of a hosted run', () => {
-  it('end in four ways', () => {
-    expect(
-      hostedRunStates.filter((state) => !terminalRunStates.some((terminal) => terminal === state)),
-    ).toEqual(['created', 'running']);
-  });
+it('states of a hosted run end in four ways', () => {
+  expect(
+    hostedRunStates.filter((state) => !terminalRunStates.some((terminal) => terminal === state)),
+  ).toEqual(['created', 'running']);
 });
 
 describeResource('hosted run', {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sessionExtendRequestSchema, worldSessionSchema } from '../../../src/contract/index.ts';
 import { describeResource, rulesOf } from '../field-rules.ts';
 import {
@@ -51,21 +51,19 @@ describeResource('world session', {
   },
 });
 
-describe('a world session', () => {
-  it('never carries both drillId and scenarioId', () => {
-    const both = worldSessionSchema.safeParse({ ...session, scenarioId: 'late-payment' });
-    expect(both.error?.issues).toMatchObject([{ path: ['scenarioId'] }]);
-  });
+it('a world session never carries both drillId and scenarioId', () => {
+  const both = worldSessionSchema.safeParse({ ...session, scenarioId: 'late-payment' });
+  expect(both.error?.issues).toMatchObject([{ path: ['scenarioId'] }]);
+});
 
-  it('is the build baseline with neither', () => {
-    const { drillId: _, ...baseline } = session;
-    expect(worldSessionSchema.safeParse(baseline).success).toBe(true);
-  });
+it('a world session is the build baseline with neither', () => {
+  const { drillId: _, ...baseline } = session;
+  expect(worldSessionSchema.safeParse(baseline).success).toBe(true);
+});
 
-  it('has no callback receivers by default', () => {
-    const { callbackReceiverBindingIds: _, ...silent } = session;
-    expect(worldSessionSchema.parse(silent).callbackReceiverBindingIds).toEqual([]);
-  });
+it('a world session has no callback receivers by default', () => {
+  const { callbackReceiverBindingIds: _, ...silent } = session;
+  expect(worldSessionSchema.parse(silent).callbackReceiverBindingIds).toEqual([]);
 });
 
 describeResource('body of sessions.extend', {

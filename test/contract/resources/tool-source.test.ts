@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema } from '../../../src/contract/index.ts';
 import { describeResource, edit, rulesOf } from '../field-rules.ts';
 import { count, digest, id, integers, nonEmpty, object, oneOf, semver, slug, version } from '../formats.ts';
@@ -28,14 +28,12 @@ describeResource('tool source', {
 const judge = (source: string) =>
   toolSourceSchema.safeParse(edit(toolSource, 'implementation.source', source)).success;
 
-describe('tool source text', () => {
-  it('is at most 1 MiB, counted in bytes of UTF-8 and not in characters', () => {
-    expect(MAX_TOOL_SOURCE_BYTES).toBe(MiB);
-    expect(judge('x'.repeat(MiB))).toBe(true);
-    expect(judge('x'.repeat(MiB + 1))).toBe(false);
-    expect(judge('é'.repeat(MiB / 2))).toBe(true);
-    expect(judge(`${'é'.repeat(MiB / 2)}x`)).toBe(false);
-    expect(judge('😀'.repeat(MiB / 4))).toBe(true);
-    expect(judge(`${'😀'.repeat(MiB / 4)}x`)).toBe(false);
-  });
+it('tool source text is at most 1 MiB, counted in bytes of UTF-8 and not in characters', () => {
+  expect(MAX_TOOL_SOURCE_BYTES).toBe(MiB);
+  expect(judge('x'.repeat(MiB))).toBe(true);
+  expect(judge('x'.repeat(MiB + 1))).toBe(false);
+  expect(judge('é'.repeat(MiB / 2))).toBe(true);
+  expect(judge(`${'é'.repeat(MiB / 2)}x`)).toBe(false);
+  expect(judge('😀'.repeat(MiB / 4))).toBe(true);
+  expect(judge(`${'😀'.repeat(MiB / 4)}x`)).toBe(false);
 });

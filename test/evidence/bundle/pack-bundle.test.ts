@@ -222,40 +222,38 @@ describe('packing a bundle', () => {
   });
 });
 
-describe('the facts of a part', () => {
-  test('are those of its archive and manifest', async () => {
-    const packed = await packBundle(makeBundleInput(1), makeSigning(signer));
-    const bytes = await collect(packed.archive());
-    const entries = await unpack(bytes);
-    const total = [...entries]
-      .filter(([name]) => name !== 'attestation.json')
-      .reduce((sum, [, { length }]) => sum + length, 0);
-    expect(await readPartFacts(memoryAccess(bytes))).toMatchObject({
-      manifest: packed.manifest,
-      manifestDigest: packed.manifestDigest,
-      manifestBytes: entries.get('manifest.json')!.length,
-      totalBytes: total,
-      signed: true,
-      bytes: bytes.length,
-    });
-    const unsigned = await collect((await packBundle(makeBundleInput(1))).archive());
-    expect((await readPartFacts(memoryAccess(unsigned))).signed).toBe(false);
+test('the facts of a part are those of its archive and manifest', async () => {
+  const packed = await packBundle(makeBundleInput(1), makeSigning(signer));
+  const bytes = await collect(packed.archive());
+  const entries = await unpack(bytes);
+  const total = [...entries]
+    .filter(([name]) => name !== 'attestation.json')
+    .reduce((sum, [, { length }]) => sum + length, 0);
+  expect(await readPartFacts(memoryAccess(bytes))).toMatchObject({
+    manifest: packed.manifest,
+    manifestDigest: packed.manifestDigest,
+    manifestBytes: entries.get('manifest.json')!.length,
+    totalBytes: total,
+    signed: true,
+    bytes: bytes.length,
   });
+  const unsigned = await collect((await packBundle(makeBundleInput(1))).archive());
+  expect((await readPartFacts(memoryAccess(unsigned))).signed).toBe(false);
+});
 
-  test('are not there without a manifest, or with one that breaks its format', async () => {
-    const none = await pack([['objects/x', toUtf8('x')]]);
-    await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({
-      code: 'bundle.MANIFEST_MISSING',
-    });
-    const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));
-    const broken = await pack([
-      ['manifest.json', edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'))],
-    ]);
-    await expect(readPartFacts(memoryAccess(broken))).rejects.toMatchObject({
-      code: 'bundle.MANIFEST_INVALID',
-    });
-    await expect(readPartFacts(memoryAccess(toUtf8('no zip')))).rejects.toMatchObject({
-      code: 'zip.NOT_A_ZIP',
-    });
+test('the facts of a part are not there without a manifest, or with one that breaks its format', async () => {
+  const none = await pack([['objects/x', toUtf8('x')]]);
+  await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({
+    code: 'bundle.MANIFEST_MISSING',
+  });
+  const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));
+  const broken = await pack([
+    ['manifest.json', edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'))],
+  ]);
+  await expect(readPartFacts(memoryAccess(broken))).rejects.toMatchObject({
+    code: 'bundle.MANIFEST_INVALID',
+  });
+  await expect(readPartFacts(memoryAccess(toUtf8('no zip')))).rejects.toMatchObject({
+    code: 'zip.NOT_A_ZIP',
   });
 });

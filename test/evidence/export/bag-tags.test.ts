@@ -87,59 +87,53 @@ describe('a manifest of a bag', () => {
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('the declaration of a bag', () => {
-  it('is read back as it was written', () => {
-    expect(parseBagDeclaration(bagDeclarationBytes())).toEqual({ version: '1.0' });
-  });
-
-  it.each([
-    [
-      '0.97, which older tools write',
-      'BagIt-Version: 0.97\r\nTag-File-Character-Encoding: utf-8\r\n',
-      undefined,
-    ],
-    ['a version to come', 'BagIt-Version: 1.1\nTag-File-Character-Encoding: UTF-8\n', 'bag.UNSUPPORTED'],
-    ['another encoding', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: ISO-8859-1\n', 'bag.UNSUPPORTED'],
-    ['a third line', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\nx: y\n', 'bag.INVALID'],
-    ['a byte order mark', '\uFEFFBagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n', 'bag.INVALID'],
-    ['nothing', '', 'bag.INVALID'],
-  ])('of %s', (_, text, code) => {
-    expect(codeOf(() => parseBagDeclaration(toUtf8(text)))).toBe(code);
-  });
+it('the declaration of a bag is read back as it was written', () => {
+  expect(parseBagDeclaration(bagDeclarationBytes())).toEqual({ version: '1.0' });
 });
 
-describe('bag-info.txt', () => {
-  it('is read back as it was written', () => {
-    const bytes = bagInfoBytes([
-      ['Bag-Software-Agent', 'drillproof\n1'],
-      ['Payload-Oxum', '12.3'],
-    ]);
-    expect(new TextDecoder().decode(bytes)).toBe('Bag-Software-Agent: drillproof 1\nPayload-Oxum: 12.3\n');
-    expect(parseBagInfo(bytes)).toEqual({ bytes: 12, files: 3 });
-  });
-
-  it.each([
-    ['no Payload-Oxum', 'Contact-Name: A\n  and B\n', undefined],
-    ['one in other case', 'payload-oxum : 0.0\n', undefined],
-    ['one twice', 'Payload-Oxum: 1.1\nPayload-Oxum: 1.1\n', 'bag.INVALID'],
-    ['one that is no pair', 'Payload-Oxum: 1\n', 'bag.INVALID'],
-    ['a negative one', 'Payload-Oxum: -1.1\n', 'bag.INVALID'],
-    ['one of more digits than a number holds exactly', `Payload-Oxum: ${'9'.repeat(16)}.1\n`, 'bag.INVALID'],
-    ['a line without a label', 'hello\n', 'bag.INVALID'],
-    ['a value that goes on before there is one', ' hello\n', 'bag.INVALID'],
-  ])('with %s', (_, text, code) => {
-    expect(codeOf(() => parseBagInfo(toUtf8(text)))).toBe(code);
-  });
+it.each([
+  [
+    '0.97, which older tools write',
+    'BagIt-Version: 0.97\r\nTag-File-Character-Encoding: utf-8\r\n',
+    undefined,
+  ],
+  ['a version to come', 'BagIt-Version: 1.1\nTag-File-Character-Encoding: UTF-8\n', 'bag.UNSUPPORTED'],
+  ['another encoding', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: ISO-8859-1\n', 'bag.UNSUPPORTED'],
+  ['a third line', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\nx: y\n', 'bag.INVALID'],
+  ['a byte order mark', '\uFEFFBagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n', 'bag.INVALID'],
+  ['nothing', '', 'bag.INVALID'],
+])('the declaration of a bag of %s', (_, text, code) => {
+  expect(codeOf(() => parseBagDeclaration(toUtf8(text)))).toBe(code);
 });
 
-describe('a tree of files', () => {
-  it.each([
-    [['bagit.txt', 'data/manifest.json'], true],
-    [['bagit.txt'], false],
-    [['data/manifest.json'], false],
-    [['bagit.txt', 'database/x'], false],
-    [['bagit.txt', 'data/x', 'manifest.json'], false],
-  ])('%j is a bag: %j', (paths, expected) => {
-    expect(isBag(paths)).toBe(expected);
-  });
+it('bag-info.txt is read back as it was written', () => {
+  const bytes = bagInfoBytes([
+    ['Bag-Software-Agent', 'drillproof\n1'],
+    ['Payload-Oxum', '12.3'],
+  ]);
+  expect(new TextDecoder().decode(bytes)).toBe('Bag-Software-Agent: drillproof 1\nPayload-Oxum: 12.3\n');
+  expect(parseBagInfo(bytes)).toEqual({ bytes: 12, files: 3 });
+});
+
+it.each([
+  ['no Payload-Oxum', 'Contact-Name: A\n  and B\n', undefined],
+  ['one in other case', 'payload-oxum : 0.0\n', undefined],
+  ['one twice', 'Payload-Oxum: 1.1\nPayload-Oxum: 1.1\n', 'bag.INVALID'],
+  ['one that is no pair', 'Payload-Oxum: 1\n', 'bag.INVALID'],
+  ['a negative one', 'Payload-Oxum: -1.1\n', 'bag.INVALID'],
+  ['one of more digits than a number holds exactly', `Payload-Oxum: ${'9'.repeat(16)}.1\n`, 'bag.INVALID'],
+  ['a line without a label', 'hello\n', 'bag.INVALID'],
+  ['a value that goes on before there is one', ' hello\n', 'bag.INVALID'],
+])('bag-info.txt with %s', (_, text, code) => {
+  expect(codeOf(() => parseBagInfo(toUtf8(text)))).toBe(code);
+});
+
+it.each([
+  [['bagit.txt', 'data/manifest.json'], true],
+  [['bagit.txt'], false],
+  [['data/manifest.json'], false],
+  [['bagit.txt', 'database/x'], false],
+  [['bagit.txt', 'data/x', 'manifest.json'], false],
+])('a tree of files %j is a bag: %j', (paths, expected) => {
+  expect(isBag(paths)).toBe(expected);
 });

@@ -165,21 +165,19 @@ describe('packing an export', () => {
   });
 });
 
-describe('the selection digest', () => {
-  test('covers ids, digests and order, and distinguishes parts from reports', () => {
-    const [a, b] = ['a', 'b'].map((id) => ({ evidenceBundleId: id, manifestDigest: hashOf(id) }));
-    const report = { localReportId: 'a', manifestDigest: hashOf('a') };
-    const digests = [
-      selectionDigest([], []),
-      selectionDigest([a!], []),
-      selectionDigest([], [report]),
-      selectionDigest([a!, b!], []),
-      selectionDigest([b!, a!], []),
-      selectionDigest([{ ...a!, manifestDigest: hashOf('c') }], []),
-    ];
-    expect(new Set(digests).size).toBe(digests.length);
-    expect(selectionDigest([], [])).toBe(hashOf('[]'));
-  });
+test('the selection digest covers ids, digests and order, and distinguishes parts from reports', () => {
+  const [a, b] = ['a', 'b'].map((id) => ({ evidenceBundleId: id, manifestDigest: hashOf(id) }));
+  const report = { localReportId: 'a', manifestDigest: hashOf('a') };
+  const digests = [
+    selectionDigest([], []),
+    selectionDigest([a!], []),
+    selectionDigest([], [report]),
+    selectionDigest([a!, b!], []),
+    selectionDigest([b!, a!], []),
+    selectionDigest([{ ...a!, manifestDigest: hashOf('c') }], []),
+  ];
+  expect(new Set(digests).size).toBe(digests.length);
+  expect(selectionDigest([], [])).toBe(hashOf('[]'));
 });
 
 test('sums of bytes are exact at any size', () => {

@@ -7,66 +7,62 @@ import { forAll } from '../../support/property.ts';
 
 const never = new AbortController().signal;
 
-describe('the window of concurrency', () => {
-  it('starts wide, halves on overload, and grows by about one for each round', () => {
-    const window = new CongestionWindow(8);
-    expect(window.size).toBe(8);
-    window.overloaded(window.epoch);
-    expect(window.size).toBe(4);
-    for (let i = 0; i < 5; i++) window.succeeded();
-    expect(window.size).toBe(5);
-    for (let i = 0; i < 100; i++) window.succeeded();
-    expect(window.size).toBe(8);
-  });
+it('the window of concurrency starts wide, halves on overload, and grows by about one for each round', () => {
+  const window = new CongestionWindow(8);
+  expect(window.size).toBe(8);
+  window.overloaded(window.epoch);
+  expect(window.size).toBe(4);
+  for (let i = 0; i < 5; i++) window.succeeded();
+  expect(window.size).toBe(5);
+  for (let i = 0; i < 100; i++) window.succeeded();
+  expect(window.size).toBe(8);
+});
 
-  it('is halved once by all transfers that notice one overload', () => {
-    const window = new CongestionWindow(64);
-    const { epoch } = window;
-    for (let i = 0; i < 64; i++) window.overloaded(epoch);
-    expect(window.size).toBe(32);
-  });
+it('the window of concurrency is halved once by all transfers that notice one overload', () => {
+  const window = new CongestionWindow(64);
+  const { epoch } = window;
+  for (let i = 0; i < 64; i++) window.overloaded(epoch);
+  expect(window.size).toBe(32);
+});
 
-  it('stays between 1 and the requested size, whatever happens', () => {
-    const step = fc.constantFrom('success', 'overload', 'stale');
-    forAll(100, [fc.integer({ min: 1, max: 64 }), fc.array(step, { maxLength: 300 })], (most, steps) => {
-      const window = new CongestionWindow(most);
-      for (const one of steps) {
-        const before = window.size;
-        if (one === 'success') window.succeeded();
-        else window.overloaded(one === 'stale' ? window.epoch - 1 : window.epoch);
-        expect(window.size).toBeGreaterThanOrEqual(1);
-        expect(window.size).toBeLessThanOrEqual(most);
-        if (one === 'stale') expect(window.size).toBe(before);
-        if (one === 'overload') expect(window.size).toBeLessThanOrEqual(Math.max(1, (before + 1) / 2));
-      }
-    });
+it('the window of concurrency stays between 1 and the requested size, whatever happens', () => {
+  const step = fc.constantFrom('success', 'overload', 'stale');
+  forAll(100, [fc.integer({ min: 1, max: 64 }), fc.array(step, { maxLength: 300 })], (most, steps) => {
+    const window = new CongestionWindow(most);
+    for (const one of steps) {
+      const before = window.size;
+      if (one === 'success') window.succeeded();
+      else window.overloaded(one === 'stale' ? window.epoch - 1 : window.epoch);
+      expect(window.size).toBeGreaterThanOrEqual(1);
+      expect(window.size).toBeLessThanOrEqual(most);
+      if (one === 'stale') expect(window.size).toBe(before);
+      if (one === 'overload') expect(window.size).toBeLessThanOrEqual(Math.max(1, (before + 1) / 2));
+    }
   });
 });
 
-describe('the bucket of a bandwidth limit', () => {
-  it('passes at most the rate, one burst and the last chunk, over any time', () => {
-    const flow = fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 5_000 })));
-    forAll(100, [fc.integer({ min: 1, max: 1_000_000 }), flow], (rate, steps) => {
-      let nowMs = 0;
-      let passed = 0;
-      const bucket = new TokenBucket(rate, () => nowMs);
-      for (const [bytes, idleMs] of steps) {
-        nowMs += idleMs;
-        const bound = (rate * nowMs) / 1000 + rate / 4;
-        expect(passed).toBeLessThanOrEqual(bound + 1e-6 * bound);
-        passed += bytes;
-        nowMs += bucket.take(bytes);
-      }
-    });
+it('the bucket of a bandwidth limit passes at most the rate, one burst and the last chunk, over any time', () => {
+  const flow = fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 5_000 })));
+  forAll(100, [fc.integer({ min: 1, max: 1_000_000 }), flow], (rate, steps) => {
+    let nowMs = 0;
+    let passed = 0;
+    const bucket = new TokenBucket(rate, () => nowMs);
+    for (const [bytes, idleMs] of steps) {
+      nowMs += idleMs;
+      const bound = (rate * nowMs) / 1000 + rate / 4;
+      expect(passed).toBeLessThanOrEqual(bound + 1e-6 * bound);
+      passed += bytes;
+      nowMs += bucket.take(bytes);
+    }
   });
+});
 
-  it('never waits longer than the debt if the clock is set back', () => {
-    let nowMs = 1_000_000;
-    const bucket = new TokenBucket(1000, () => nowMs);
-    bucket.take(250);
-    nowMs = 0;
-    expect(bucket.take(1000)).toBe(1000);
-  });
+it('the bucket of a bandwidth limit never waits longer than the debt if the clock is set back', () => {
+  let nowMs = 1_000_000;
+  const bucket = new TokenBucket(1000, () => nowMs);
+  bucket.take(250);
+  nowMs = 0;
+  expect(bucket.take(1000)).toBe(1000);
 });
 
 function paced(options: Parameters<typeof createPacer>[0] = {}) {

@@ -166,25 +166,23 @@ describe('a signing key', () => {
   });
 });
 
-describe('a verifying key', () => {
-  it('is read from PEM and JWK as everywhere, without a validity', () => {
-    const key = { keyId: keyIdOf(pointOf(1)), point: pointOf(1) };
-    expect(readVerifyingKey(publicKeyPem(pointOf(1)))).toEqual(key);
-    expect(readVerifyingKey(json(publicJwk(pointOf(1))))).toEqual(key);
-  });
+it('a verifying key is read from PEM and JWK as everywhere, without a validity', () => {
+  const key = { keyId: keyIdOf(pointOf(1)), point: pointOf(1) };
+  expect(readVerifyingKey(publicKeyPem(pointOf(1)))).toEqual(key);
+  expect(readVerifyingKey(json(publicJwk(pointOf(1))))).toEqual(key);
+});
 
-  it('is never a private key', () => {
-    expect(codeOf(() => readVerifyingKey(pem))).toBe('trust.KEY_PRIVATE');
-    expect(codeOf(() => readVerifyingKey(json(privateJwk)))).toBe('trust.KEY_PRIVATE');
-    expect(codeOf(() => readVerifyingKey(formatPem('CERTIFICATE', der) + pem))).toBe('trust.KEY_PRIVATE');
-  });
+it('a verifying key is never a private key', () => {
+  expect(codeOf(() => readVerifyingKey(pem))).toBe('trust.KEY_PRIVATE');
+  expect(codeOf(() => readVerifyingKey(json(privateJwk)))).toBe('trust.KEY_PRIVATE');
+  expect(codeOf(() => readVerifyingKey(formatPem('CERTIFICATE', der) + pem))).toBe('trust.KEY_PRIVATE');
+});
 
-  it.each([
-    ['no certificate in it', formatPem('CERTIFICATE', der)],
-    ['nothing in it', formatPem('CERTIFICATE', new Uint8Array())],
-  ])('is refused from a certificate block with %s', (_, text) => {
-    expect(codeOf(() => readVerifyingKey(text))).toBe('trust.KEY_INVALID');
-  });
+it.each([
+  ['no certificate in it', formatPem('CERTIFICATE', der)],
+  ['nothing in it', formatPem('CERTIFICATE', new Uint8Array())],
+])('a verifying key is refused from a certificate block with %s', (_, text) => {
+  expect(codeOf(() => readVerifyingKey(text))).toBe('trust.KEY_INVALID');
 });
 
 /** A self-signed certificate in NAME.crt, its key in NAME.key. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeExport, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
@@ -42,96 +42,90 @@ async function expectWhole(made: TestExport): Promise<void> {
   expect(await uploadsIn(s3, bucket)).toEqual([]);
 }
 
-describe('a temporary fault only delays a mirror in S3', () => {
-  it.each<[string, TestExport, Fate, number, (method: string, target: string) => boolean]>([
-    [
-      'a connection that breaks in the middle of an upload',
-      large,
-      'cut',
-      2,
-      (_, t) => t.includes('partNumber=2'),
-    ],
-    [
-      'an answer to a part of an upload that is lost',
-      large,
-      'lose-answer',
-      1,
-      (_, t) => t.includes('partNumber=1'),
-    ],
-    [
-      'the end of an upload whose answer is lost',
-      large,
-      'lose-answer',
-      1,
-      (m, t) => m === 'POST' && t.includes('uploadId='),
-    ],
-    [
-      'the beginning of an upload that breaks',
-      large,
-      'cut',
-      1,
-      (m, t) => m === 'POST' && t.includes('uploads'),
-    ],
-    [
-      'a small object that was stored, and whose answer is lost',
-      small,
-      'lose-answer',
-      2,
-      (m, t) => m === 'PUT' && isPart(t),
-    ],
-    ['S3 that asks to slow down', small, 'slow-down', 4, (m, t) => m === 'PUT' && isPart(t)],
-    [
-      'S3 that asks to slow down in the middle of an upload',
-      large,
-      'slow-down',
-      3,
-      (_, t) => t.includes('partNumber='),
-    ],
-    ['a wrong entity tag of a small object', small, 'other-etag', 9, (m, t) => m === 'PUT' && isPart(t)],
-    ['a list that breaks', small, 'cut', 2, (m, t) => m === 'GET' && t.includes('list-type=2')],
-    ['reading back that breaks off', large, 'cut-answer', 3, (m, t) => m === 'GET' && isPart(t)],
-  ])('%s', async (_, made, fate, times, matches) => {
-    proxy.fate = firstOnes(fate, times, matches);
-    const receipt = await mirrorTo(sink(), await source(made));
-    expect(receipt.outcome).toBe('complete');
-    const hit = proxy.seen.filter((one) => matches(one.split(' ')[0]!, one.split(' ')[1]!));
-    expect(hit.length).toBeGreaterThan(0);
-    await expectWhole(made);
-  });
+it.each<[string, TestExport, Fate, number, (method: string, target: string) => boolean]>([
+  [
+    'a connection that breaks in the middle of an upload',
+    large,
+    'cut',
+    2,
+    (_, t) => t.includes('partNumber=2'),
+  ],
+  [
+    'an answer to a part of an upload that is lost',
+    large,
+    'lose-answer',
+    1,
+    (_, t) => t.includes('partNumber=1'),
+  ],
+  [
+    'the end of an upload whose answer is lost',
+    large,
+    'lose-answer',
+    1,
+    (m, t) => m === 'POST' && t.includes('uploadId='),
+  ],
+  [
+    'the beginning of an upload that breaks',
+    large,
+    'cut',
+    1,
+    (m, t) => m === 'POST' && t.includes('uploads'),
+  ],
+  [
+    'a small object that was stored, and whose answer is lost',
+    small,
+    'lose-answer',
+    2,
+    (m, t) => m === 'PUT' && isPart(t),
+  ],
+  ['S3 that asks to slow down', small, 'slow-down', 4, (m, t) => m === 'PUT' && isPart(t)],
+  [
+    'S3 that asks to slow down in the middle of an upload',
+    large,
+    'slow-down',
+    3,
+    (_, t) => t.includes('partNumber='),
+  ],
+  ['a wrong entity tag of a small object', small, 'other-etag', 9, (m, t) => m === 'PUT' && isPart(t)],
+  ['a list that breaks', small, 'cut', 2, (m, t) => m === 'GET' && t.includes('list-type=2')],
+  ['reading back that breaks off', large, 'cut-answer', 3, (m, t) => m === 'GET' && isPart(t)],
+])('a temporary fault only delays a mirror in S3 %s', async (_, made, fate, times, matches) => {
+  proxy.fate = firstOnes(fate, times, matches);
+  const receipt = await mirrorTo(sink(), await source(made));
+  expect(receipt.outcome).toBe('complete');
+  const hit = proxy.seen.filter((one) => matches(one.split(' ')[0]!, one.split(' ')[1]!));
+  expect(hit.length).toBeGreaterThan(0);
+  await expectWhole(made);
 });
 
-describe('a permanent fault ends a mirror in S3 without unverified objects', () => {
-  it.each<[string, string, TestExport, Fate, (method: string, target: string) => boolean]>([
-    ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', (_, t) => t.includes('partNumber=2')],
-    [
-      'a wrong entity tag of a part of an upload',
-      'io.WRITE_FAILED',
-      large,
-      'other-etag',
-      (_, t) => t.includes('partNumber=1'),
-    ],
-    [
-      'an object that never gets through',
-      'io.WRITE_FAILED',
-      small,
-      'cut',
-      (m, t) => m === 'PUT' && isPart(t),
-    ],
-    [
-      'a storage that gives back other bytes',
-      'io.WRITE_FAILED',
-      small,
-      'flip',
-      (m, t) => m === 'GET' && isPart(t),
-    ],
-    [
-      'a storage that gives back other bytes of an upload',
-      'io.WRITE_FAILED',
-      large,
-      'flip',
-      (m, t) => m === 'GET' && isPart(t),
-    ],
-  ])('%s: %s', { timeout: 120_000 }, async (_, code, made, fate, matches) => {
+it.each<[string, string, TestExport, Fate, (method: string, target: string) => boolean]>([
+  ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', (_, t) => t.includes('partNumber=2')],
+  [
+    'a wrong entity tag of a part of an upload',
+    'io.WRITE_FAILED',
+    large,
+    'other-etag',
+    (_, t) => t.includes('partNumber=1'),
+  ],
+  ['an object that never gets through', 'io.WRITE_FAILED', small, 'cut', (m, t) => m === 'PUT' && isPart(t)],
+  [
+    'a storage that gives back other bytes',
+    'io.WRITE_FAILED',
+    small,
+    'flip',
+    (m, t) => m === 'GET' && isPart(t),
+  ],
+  [
+    'a storage that gives back other bytes of an upload',
+    'io.WRITE_FAILED',
+    large,
+    'flip',
+    (m, t) => m === 'GET' && isPart(t),
+  ],
+])(
+  'a permanent fault ends a mirror in S3 without unverified objects %s: %s',
+  { timeout: 120_000 },
+  async (_, code, made, fate, matches) => {
     proxy.fate = (method, target) => (matches(method, target) ? fate : 'pass');
     const failure = await failureOf(mirrorTo(sink(), await source(made), { concurrency: 1 }));
     expect(failure.code).toBe(code);
@@ -140,17 +134,17 @@ describe('a permanent fault ends a mirror in S3 without unverified objects', () 
     expect(keys.filter((key) => key.includes('/parts/') || key.endsWith('/manifest.json'))).toEqual([]);
     await mirrorTo(sink(), await source(made));
     await expectWhole(made);
-  });
+  },
+);
 
-  it('an object that cannot be read back is not a success', { timeout: 120_000 }, async () => {
-    proxy.fate = (method, target) => (method === 'GET' && isPart(target) ? 'cut' : 'pass');
-    const failure = await failureOf(mirrorTo(sink(), await source(small), { concurrency: 1 }));
-    expect(failure.code).toBe('io.UNREADABLE');
-    expect((await objectsIn(s3, bucket)).has(`${PREFIX}/manifest.json`)).toBe(false);
-    proxy.fate = () => 'pass';
-    await mirrorTo(sink(), await source(small));
-    await expectWhole(small);
-  });
+it('an object that cannot be read back is not a success', { timeout: 120_000 }, async () => {
+  proxy.fate = (method, target) => (method === 'GET' && isPart(target) ? 'cut' : 'pass');
+  const failure = await failureOf(mirrorTo(sink(), await source(small), { concurrency: 1 }));
+  expect(failure.code).toBe('io.UNREADABLE');
+  expect((await objectsIn(s3, bucket)).has(`${PREFIX}/manifest.json`)).toBe(false);
+  proxy.fate = () => 'pass';
+  await mirrorTo(sink(), await source(small));
+  await expectWhole(small);
 });
 
 it('reads back only objects that the server does not confirm by SHA-256', async () => {

@@ -23,56 +23,53 @@ const startIn = (server: ExportSource, bucket: string, options: ChildOptions = {
   startNode('mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
 
 // Each kill must find its process holding the lease of the one before, and take it over: all are of this machine.
-describe('a mirror into S3 that is killed at any moment', () => {
-  it.each([
-    ['', {}],
-    [' as a bag', { bagit: true }],
-    [' with a store', { store: '' }],
-  ] as const)(
-    'leaves only verified objects%s, and the next run completes it',
-    { timeout: 900_000 },
-    async (_, given: ChildOptions) => {
-      const bucket = await s3.bucket();
-      const store = given.store === undefined ? undefined : await newFolder();
-      const options = { ...given, ...(store !== undefined && { store }) };
-      const prefix = given.bagit === true ? 'a/data/' : 'a/';
-      const made = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
-      const { slowly, sent } = slowSender(MIB / 4);
-      const server = await source(made, slowly);
-      const guard = refetchGuard(server);
-      const look = async (): Promise<number> => {
-        const objects = await objectsIn(s3, bucket);
-        const here = [...made.files].filter(([path]) => objects.has(prefix + path));
-        for (const [path, bytes] of here)
-          expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
-        if (objects.has(`${prefix}manifest.json`)) expect(here).toHaveLength(made.files.size);
-        guard.note(here.map(([path]) => path));
-        return here.length;
-      };
-      let killed = 0;
-      for (let i = 0; i < KILLS; i++) {
-        const one = await killAtRandom(startIn(server, bucket, options), server, { withinMs: 700 });
-        if (one.killed) killed++;
-        await look();
-      }
-      expect(killed).toBeGreaterThan(0);
-      expect((await ended(startIn(server, bucket, options))).said).toBe('complete');
-      expect(await look()).toBe(made.files.size);
-      expect(guard.again()).toEqual([]);
-      const size = made.files.size * 9 * MIB;
-      expect(sent()).toBeLessThanOrEqual(size + killed * AT_ONCE * 9 * MIB);
-      if (KILLS > 20)
-        process.stderr.write(`S3: ${killed} kills, files of ${size} bytes, ${sent()} bytes sent\n`);
-      expect(await uploadsIn(s3, bucket)).toEqual([]);
-      const own = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
-      expect(own).toEqual([]);
-      if (store === undefined) return;
-      expect(await readdir(join(store, 'tmp'))).toEqual([]);
-      for (const [path, bytes] of await filesOf(join(store, 'sha256')))
-        expect(sha256(bytes).slice('sha256:'.length)).toBe(path.slice(3));
-    },
-  );
-});
+it.each([
+  ['', {}],
+  [' as a bag', { bagit: true }],
+  [' with a store', { store: '' }],
+] as const)(
+  'a mirror into S3 that is killed at any moment leaves only verified objects%s, and the next run completes it',
+  { timeout: 900_000 },
+  async (_, given: ChildOptions) => {
+    const bucket = await s3.bucket();
+    const store = given.store === undefined ? undefined : await newFolder();
+    const options = { ...given, ...(store !== undefined && { store }) };
+    const prefix = given.bagit === true ? 'a/data/' : 'a/';
+    const made = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
+    const { slowly, sent } = slowSender(MIB / 4);
+    const server = await source(made, slowly);
+    const guard = refetchGuard(server);
+    const look = async (): Promise<number> => {
+      const objects = await objectsIn(s3, bucket);
+      const here = [...made.files].filter(([path]) => objects.has(prefix + path));
+      for (const [path, bytes] of here) expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
+      if (objects.has(`${prefix}manifest.json`)) expect(here).toHaveLength(made.files.size);
+      guard.note(here.map(([path]) => path));
+      return here.length;
+    };
+    let killed = 0;
+    for (let i = 0; i < KILLS; i++) {
+      const one = await killAtRandom(startIn(server, bucket, options), server, { withinMs: 700 });
+      if (one.killed) killed++;
+      await look();
+    }
+    expect(killed).toBeGreaterThan(0);
+    expect((await ended(startIn(server, bucket, options))).said).toBe('complete');
+    expect(await look()).toBe(made.files.size);
+    expect(guard.again()).toEqual([]);
+    const size = made.files.size * 9 * MIB;
+    expect(sent()).toBeLessThanOrEqual(size + killed * AT_ONCE * 9 * MIB);
+    if (KILLS > 20)
+      process.stderr.write(`S3: ${killed} kills, files of ${size} bytes, ${sent()} bytes sent\n`);
+    expect(await uploadsIn(s3, bucket)).toEqual([]);
+    const own = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
+    expect(own).toEqual([]);
+    if (store === undefined) return;
+    expect(await readdir(join(store, 'tmp'))).toEqual([]);
+    for (const [path, bytes] of await filesOf(join(store, 'sha256')))
+      expect(sha256(bytes).slice('sha256:'.length)).toBe(path.slice(3));
+  },
+);
 
 describe('two mirrors of one export into one prefix, in two processes', () => {
   const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });

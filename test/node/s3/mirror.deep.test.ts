@@ -284,15 +284,13 @@ describe('a mirror in S3', () => {
   });
 });
 
-describe('S3 without the SDK', () => {
-  it('is io.PACKAGE_MISSING, unlike a failure in the SDK', async () => {
-    const absent = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
-    const missing = await failureOf(loadSdk(() => Promise.reject(absent)));
-    expect([missing.code, missing.message]).toEqual([
-      'io.PACKAGE_MISSING',
-      expect.stringContaining('@aws-sdk/client-s3 and @aws-sdk/lib-storage'),
-    ]);
-    await expect(loadSdk(() => Promise.reject(new RangeError('another')))).rejects.toThrow(RangeError);
-    expect(locationOf('s3://bucket').bucket).toBe('bucket');
-  });
+it('S3 without the SDK is io.PACKAGE_MISSING, unlike a failure in the SDK', async () => {
+  const absent = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
+  const missing = await failureOf(loadSdk(() => Promise.reject(absent)));
+  expect([missing.code, missing.message]).toEqual([
+    'io.PACKAGE_MISSING',
+    expect.stringContaining('@aws-sdk/client-s3 and @aws-sdk/lib-storage'),
+  ]);
+  await expect(loadSdk(() => Promise.reject(new RangeError('another')))).rejects.toThrow(RangeError);
+  expect(locationOf('s3://bucket').bucket).toBe('bucket');
 });

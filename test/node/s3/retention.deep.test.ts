@@ -31,43 +31,41 @@ const lockOf = async (Bucket: string, Key: string) => {
   return [ObjectLockMode, ObjectLockRetainUntilDate?.getTime(), ObjectLockLegalHoldStatus];
 };
 
-describe('a mirror with retention', () => {
-  it('locks every object, large ones too, so that none can be deleted', async () => {
-    const Bucket = await lockedBucket();
-    const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
-    const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
-    await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(made));
-    const keys = [...(await objectsIn(s3, Bucket)).keys()];
-    expect(keys.length).toBeGreaterThanOrEqual(6);
-    for (const key of keys) expect(await lockOf(Bucket, key), key).toEqual(['GOVERNANCE', untilMs, 'ON']);
-    const { Versions = [] } = await s3.client.send(
-      new ListObjectVersionsCommand({ Bucket, Prefix: 'a/parts/' }),
-    );
-    const [{ Key, VersionId } = {}] = Versions;
-    await expect(s3.client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))).rejects.toThrow();
-  });
+it('a mirror with retention locks every object, large ones too, so that none can be deleted', async () => {
+  const Bucket = await lockedBucket();
+  const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
+  const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
+  await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(made));
+  const keys = [...(await objectsIn(s3, Bucket)).keys()];
+  expect(keys.length).toBeGreaterThanOrEqual(6);
+  for (const key of keys) expect(await lockOf(Bucket, key), key).toEqual(['GOVERNANCE', untilMs, 'ON']);
+  const { Versions = [] } = await s3.client.send(
+    new ListObjectVersionsCommand({ Bucket, Prefix: 'a/parts/' }),
+  );
+  const [{ Key, VersionId } = {}] = Versions;
+  await expect(s3.client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))).rejects.toThrow();
+});
 
-  it('can be retained by a later run, and for longer', async () => {
-    const Bucket = await lockedBucket();
-    const server = await source(makeExport());
-    const url = s3.url(Bucket, 'a');
-    await mirrorTo(sinkTo(s3, url), server);
-    const [key = ''] = [...(await objectsIn(s3, Bucket)).keys()].filter((one) => one.includes('/parts/'));
-    expect(await lockOf(Bucket, key)).toEqual([undefined, undefined, undefined]);
-    for (const until of [untilMs, untilMs + HOUR_MS]) {
-      const retention = { retain: { mode: 'COMPLIANCE', untilMs: until } } as const;
-      const { files } = await mirrorTo(sinkTo(s3, url, { retention }), server);
-      expect(files.every(({ state }) => state === 'kept')).toBe(true);
-      expect((await lockOf(Bucket, key)).slice(0, 2)).toEqual(['COMPLIANCE', until]);
-    }
-  });
+it('a mirror with retention can be retained by a later run, and for longer', async () => {
+  const Bucket = await lockedBucket();
+  const server = await source(makeExport());
+  const url = s3.url(Bucket, 'a');
+  await mirrorTo(sinkTo(s3, url), server);
+  const [key = ''] = [...(await objectsIn(s3, Bucket)).keys()].filter((one) => one.includes('/parts/'));
+  expect(await lockOf(Bucket, key)).toEqual([undefined, undefined, undefined]);
+  for (const until of [untilMs, untilMs + HOUR_MS]) {
+    const retention = { retain: { mode: 'COMPLIANCE', untilMs: until } } as const;
+    const { files } = await mirrorTo(sinkTo(s3, url, { retention }), server);
+    expect(files.every(({ state }) => state === 'kept')).toBe(true);
+    expect((await lockOf(Bucket, key)).slice(0, 2)).toEqual(['COMPLIANCE', until]);
+  }
+});
 
-  it('is refused before anything is written if the bucket has no object lock', async () => {
-    const bucket = await s3.bucket();
-    const to = sinkTo(s3, s3.url(bucket, 'a'), { retention: { legalHold: true } });
-    expect((await failureOf(mirrorTo(to, await source(makeExport())))).code).toBe('io.KIND');
-    expect((await objectsIn(s3, bucket)).size).toBe(0);
-  });
+it('a mirror with retention is refused before anything is written if the bucket has no object lock', async () => {
+  const bucket = await s3.bucket();
+  const to = sinkTo(s3, s3.url(bucket, 'a'), { retention: { legalHold: true } });
+  expect((await failureOf(mirrorTo(to, await source(makeExport())))).code).toBe('io.KIND');
+  expect((await objectsIn(s3, bucket)).size).toBe(0);
 });
 
 const stated = (mode: string | undefined, ms: number, hold?: string) => ({

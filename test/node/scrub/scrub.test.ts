@@ -288,55 +288,53 @@ const ticking = (fromMs: number) => {
   return () => (nowMs += 1_000);
 };
 
-describe('scrubs with a time limit', () => {
-  test('read all files over time, oldest first, and report what remains', async () => {
-    const { root } = await makeArchive({ mirrors: 3, parts: 4 });
-    const seen = new Map<string, number>();
-    const lefts: number[] = [];
-    for (let slice = 0; slice < 40; slice++) {
-      const fromMs = NOW + slice * 1_000_000;
-      const results = await scrubbed(root, {
-        now: ticking(fromMs),
-        untilMs: fromMs + 20_000,
-        olderThanMs: 400 * DAY,
-        onProgress: (event) => {
-          if (event.type !== 'read') return;
-          const key = `${event.name}/${event.path}`;
-          seen.set(key, (seen.get(key) ?? 0) + 1);
-        },
-      });
-      lefts.push(results.reduce((sum, { left }) => sum + left, 0));
-      if (lefts.at(-1) === 0) break;
-    }
-    expect(lefts.length).toBeGreaterThan(2);
-    expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
-    expect(lefts.at(-1)).toBe(0);
-    expect([...seen.values()]).toEqual(Array(15).fill(1));
-  });
+test('scrubs with a time limit read all files over time, oldest first, and report what remains', async () => {
+  const { root } = await makeArchive({ mirrors: 3, parts: 4 });
+  const seen = new Map<string, number>();
+  const lefts: number[] = [];
+  for (let slice = 0; slice < 40; slice++) {
+    const fromMs = NOW + slice * 1_000_000;
+    const results = await scrubbed(root, {
+      now: ticking(fromMs),
+      untilMs: fromMs + 20_000,
+      olderThanMs: 400 * DAY,
+      onProgress: (event) => {
+        if (event.type !== 'read') return;
+        const key = `${event.name}/${event.path}`;
+        seen.set(key, (seen.get(key) ?? 0) + 1);
+      },
+    });
+    lefts.push(results.reduce((sum, { left }) => sum + left, 0));
+    if (lefts.at(-1) === 0) break;
+  }
+  expect(lefts.length).toBeGreaterThan(2);
+  expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+  expect(lefts.at(-1)).toBe(0);
+  expect([...seen.values()]).toEqual(Array(15).fill(1));
+});
 
-  test('without an age start with the file that was read the longest time ago', async () => {
-    const { root } = await makeArchive({ mirrors: 2, parts: 4 });
-    const seen: string[] = [];
-    for (let slice = 0; slice < 12 && new Set(seen).size < 10; slice++) {
-      const fromMs = NOW + slice * 1_000_000;
-      await scrubbed(root, {
-        now: ticking(fromMs),
-        untilMs: fromMs + 1_000,
-        onProgress: (event) => void (event.type === 'read' && seen.push(`${event.name}/${event.path}`)),
-      });
-    }
-    expect(new Set(seen.slice(0, 10)).size).toBe(10);
-  });
+test('scrubs with a time limit without an age start with the file that was read the longest time ago', async () => {
+  const { root } = await makeArchive({ mirrors: 2, parts: 4 });
+  const seen: string[] = [];
+  for (let slice = 0; slice < 12 && new Set(seen).size < 10; slice++) {
+    const fromMs = NOW + slice * 1_000_000;
+    await scrubbed(root, {
+      now: ticking(fromMs),
+      untilMs: fromMs + 1_000,
+      onProgress: (event) => void (event.type === 'read' && seen.push(`${event.name}/${event.path}`)),
+    });
+  }
+  expect(new Set(seen.slice(0, 10)).size).toBe(10);
+});
 
-  test('keep what was read when they are aborted', async () => {
-    const { root } = await makeArchive({ mirrors: 1, parts: 6 });
-    const stop = new AbortController();
-    let reads = 0;
-    const how = {
-      onProgress: (event: { type: string }) => void (event.type === 'read' && ++reads === 3 && stop.abort()),
-    };
-    await expect(scrubbed(root, { ...how, signal: stop.signal })).rejects.toThrow();
-    const [rest] = await scrubbed(root, { olderThanMs: DAY });
-    expect([rest!.young, rest!.outcome]).toEqual([3, 'good']);
-  });
+test('scrubs with a time limit keep what was read when they are aborted', async () => {
+  const { root } = await makeArchive({ mirrors: 1, parts: 6 });
+  const stop = new AbortController();
+  let reads = 0;
+  const how = {
+    onProgress: (event: { type: string }) => void (event.type === 'read' && ++reads === 3 && stop.abort()),
+  };
+  await expect(scrubbed(root, { ...how, signal: stop.signal })).rejects.toThrow();
+  const [rest] = await scrubbed(root, { olderThanMs: DAY });
+  expect([rest!.young, rest!.outcome]).toEqual([3, 'good']);
 });

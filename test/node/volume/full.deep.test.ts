@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { failureOf } from '../../client/make.ts';
@@ -27,39 +27,37 @@ const enlarge = (folder: string): void => void execFileSync('mount', ['-o', 'rem
 
 const made = makeExport({ parts: 8, reports: 1, bytes: 100_000 });
 
-describe('a disk that is too small (needs root for a mount)', () => {
-  // From one that takes nothing to one that all but the last document fits on: 900,000 bytes of parts and reports.
-  it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
-    '(%i KiB) ends the mirror with io.DISK_FULL; with more room the next run goes on',
-    async (kib) => {
-      const folder = await smallDisk(kib);
-      const server = await source(made);
-      expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.DISK_FULL' });
-      const guard = refetchGuard(server);
-      guard.note(await expectProven(made, folder));
-      enlarge(folder);
-      await mirror(server, folder);
-      expect(guard.again()).toEqual([]);
-      expect((await expectProven(made, folder)).length).toBe(made.files.size);
-      execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: folder });
-      expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
-    },
-  );
-
-  it('under a store is reported, leaves no incomplete file, and the next run fills it', async () => {
-    const [disk, folder] = [await smallDisk(350), await newFolder()];
+// From one that takes nothing to one that all but the last document fits on: 900,000 bytes of parts and reports.
+it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
+  'a disk that is too small (needs root for a mount) (%i KiB) ends the mirror with io.DISK_FULL; with more room the next run goes on',
+  async (kib) => {
+    const folder = await smallDisk(kib);
     const server = await source(made);
-    const run = async () =>
-      mirror(server, folder, { to: mirrorDirectory(folder, { store: await openPartStore(disk) }) });
-    expect(await failureOf(run())).toMatchObject({ code: 'io.DISK_FULL' });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.DISK_FULL' });
     const guard = refetchGuard(server);
     guard.note(await expectProven(made, folder));
-    expect(await readdir(join(disk, 'tmp'))).toEqual([]);
-    enlarge(disk);
-    await run();
+    enlarge(folder);
+    await mirror(server, folder);
     expect(guard.again()).toEqual([]);
-    const stored = [...(await filesOf(disk)).keys()].filter((path) => path.startsWith('sha256/'));
-    expect(stored).toHaveLength(made.files.size);
-    expect(await readdir(join(disk, 'tmp'))).toEqual([]);
-  });
+    expect((await expectProven(made, folder)).length).toBe(made.files.size);
+    execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: folder });
+    expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
+  },
+);
+
+it('a disk that is too small (needs root for a mount) under a store is reported, leaves no incomplete file, and the next run fills it', async () => {
+  const [disk, folder] = [await smallDisk(350), await newFolder()];
+  const server = await source(made);
+  const run = async () =>
+    mirror(server, folder, { to: mirrorDirectory(folder, { store: await openPartStore(disk) }) });
+  expect(await failureOf(run())).toMatchObject({ code: 'io.DISK_FULL' });
+  const guard = refetchGuard(server);
+  guard.note(await expectProven(made, folder));
+  expect(await readdir(join(disk, 'tmp'))).toEqual([]);
+  enlarge(disk);
+  await run();
+  expect(guard.again()).toEqual([]);
+  const stored = [...(await filesOf(disk)).keys()].filter((path) => path.startsWith('sha256/'));
+  expect(stored).toHaveLength(made.files.size);
+  expect(await readdir(join(disk, 'tmp'))).toEqual([]);
 });

@@ -297,10 +297,8 @@ describe('S3', () => {
   });
 });
 
-describe('S3 without the SDK', () => {
-  it('is refused in one line that names the packages', async () => {
-    const opening = openS3Blobs(place('s3://bucket'), { env: {}, load: absentSdk });
-    expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
-    expect(await messageOf(opening)).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
-  });
+it('S3 without the SDK is refused in one line that names the packages', async () => {
+  const opening = openS3Blobs(place('s3://bucket'), { env: {}, load: absentSdk });
+  expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
+  expect(await messageOf(opening)).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
 });

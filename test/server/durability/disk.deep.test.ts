@@ -139,60 +139,58 @@ async function fill(path: string): Promise<void> {
   }
 }
 
-describe('a full disk of 1 MiB', () => {
-  it('a full disk answers unavailable, loses no answered request, and works again when space is free', async () => {
-    const folder = await temporaryFolder();
-    mount(folder.path);
-    try {
-      const { store, blobs } = await openEmbedded(folder.path);
-      const admin = createAdmin({ store, blobs });
-      await tenants({ admin });
-      const { bytes, buildHash } = await buildArchive();
-      await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-      await worlds({ admin }, buildHash);
-      const sender = {
-        server: createServer({ store, blobs }),
-        token: await token({ admin }),
-      };
-      const answered: string[] = [];
-      const note = async (response: Response): Promise<void> =>
-        void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);
-      await note(await post(sender, RERUNS, {}));
+it('a full disk answers unavailable, loses no answered request, and works again when space is free', async () => {
+  const folder = await temporaryFolder();
+  mount(folder.path);
+  try {
+    const { store, blobs } = await openEmbedded(folder.path);
+    const admin = createAdmin({ store, blobs });
+    await tenants({ admin });
+    const { bytes, buildHash } = await buildArchive();
+    await admin.ingestBuild(PROJECT, memoryAccess(bytes));
+    await worlds({ admin }, buildHash);
+    const sender = {
+      server: createServer({ store, blobs }),
+      token: await token({ admin }),
+    };
+    const answered: string[] = [];
+    const note = async (response: Response): Promise<void> =>
+      void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);
+    await note(await post(sender, RERUNS, {}));
 
-      const filler = join(folder.path, 'filler');
-      await fill(filler);
-      let refused: string | undefined;
-      for (let n = 0; n < 500 && refused === undefined; n++) {
-        const response = await post(sender, RERUNS, {}, `full-disk-${n}`);
-        if (response.ok) await note(response);
-        else {
-          await expectEnvelope(response, 'control.UNAVAILABLE');
-          refused = `full-disk-${n}`;
-        }
+    const filler = join(folder.path, 'filler');
+    await fill(filler);
+    let refused: string | undefined;
+    for (let n = 0; n < 500 && refused === undefined; n++) {
+      const response = await post(sender, RERUNS, {}, `full-disk-${n}`);
+      if (response.ok) await note(response);
+      else {
+        await expectEnvelope(response, 'control.UNAVAILABLE');
+        refused = `full-disk-${n}`;
       }
-      expect(refused).toBeDefined();
-      const large = await buildArchive('// '.padEnd(200_000, 'x'));
-      for (const operationId of answered) expect(await store.operations.find(ORG, operationId)).toBeDefined();
-
-      await rm(filler);
-      expect((await post(sender, RERUNS, {}, refused)).status).toBe(202);
-      const { uploadUrl } = await beginUpload(sender, large);
-      await fill(filler);
-      await expectEnvelope(await sendArchive(sender, uploadUrl, large.bytes), 'control.UNAVAILABLE');
-      await writeFile(filler, '');
-      expect((await sendArchive(sender, uploadUrl, large.bytes)).status).toBe(200);
-      await store.close();
-
-      const reopened = await openEmbedded(folder.path);
-      for (const operationId of answered)
-        expect(await reopened.store.operations.find(ORG, operationId)).toBeDefined();
-      expect((await reopened.store.builds.find(PROJECT, large.buildHash))?.archive?.bytes).toBe(
-        large.bytes.length,
-      );
-      await reopened.store.close();
-    } finally {
-      execFileSync('umount', [folder.path]);
-      await folder.remove();
     }
-  });
+    expect(refused).toBeDefined();
+    const large = await buildArchive('// '.padEnd(200_000, 'x'));
+    for (const operationId of answered) expect(await store.operations.find(ORG, operationId)).toBeDefined();
+
+    await rm(filler);
+    expect((await post(sender, RERUNS, {}, refused)).status).toBe(202);
+    const { uploadUrl } = await beginUpload(sender, large);
+    await fill(filler);
+    await expectEnvelope(await sendArchive(sender, uploadUrl, large.bytes), 'control.UNAVAILABLE');
+    await writeFile(filler, '');
+    expect((await sendArchive(sender, uploadUrl, large.bytes)).status).toBe(200);
+    await store.close();
+
+    const reopened = await openEmbedded(folder.path);
+    for (const operationId of answered)
+      expect(await reopened.store.operations.find(ORG, operationId)).toBeDefined();
+    expect((await reopened.store.builds.find(PROJECT, large.buildHash))?.archive?.bytes).toBe(
+      large.bytes.length,
+    );
+    await reopened.store.close();
+  } finally {
+    execFileSync('umount', [folder.path]);
+    await folder.remove();
+  }
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
 import { tries } from '../../support/deep.ts';
@@ -135,12 +135,10 @@ async function survive(env: Environment): Promise<void> {
   }
 }
 
-describe('a server that is killed between its commit and its answer', () => {
-  it('a request repeated after the kill has one effect on the embedded store', () => survive({}), 120_000);
+it('a request repeated after the kill has one effect on the embedded store', () => survive({}), 120_000);
 
-  it(
-    'a request repeated after the kill has one effect on PostgreSQL',
-    async () => survive({ DATABASE_URL: await postgres.schema() }),
-    120_000,
-  );
-});
+it(
+  'a request repeated after the kill has one effect on PostgreSQL',
+  async () => survive({ DATABASE_URL: await postgres.schema() }),
+  120_000,
+);

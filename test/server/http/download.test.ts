@@ -180,29 +180,27 @@ const cut = (blob: OpenBlob): OpenBlob => ({
   },
 });
 
-describe('a download whose file ends early', () => {
-  it('a download whose file is truncated is cut, never completed', async () => {
-    const blobs = {
-      ...here.blobs,
-      open: async (...args: Parameters<World['blobs']['open']>) => cut(await here.blobs.open(...args)),
-    };
-    const log: string[] = [];
-    const server = createServer({
-      store: here.store,
-      blobs,
-      now: () => here.clock.nowMs,
-      log: ({ event }) => log.push(event),
-    });
-    const other = await listen(server);
-    const headers = { authorization: `Bearer ${here.token}` };
-    const outcome = fetch(other.url + LARGE, { headers }).then((response) => response.arrayBuffer());
-    await expect(outcome).rejects.toThrow();
-    await expect(
-      ask({ server }, LARGE, { token: here.token }).then((response) => response.arrayBuffer()),
-    ).rejects.toThrow();
-    expect(log).toContain('download.interrupted');
-    await other.close();
+it('a download whose file is truncated is cut, never completed', async () => {
+  const blobs = {
+    ...here.blobs,
+    open: async (...args: Parameters<World['blobs']['open']>) => cut(await here.blobs.open(...args)),
+  };
+  const log: string[] = [];
+  const server = createServer({
+    store: here.store,
+    blobs,
+    now: () => here.clock.nowMs,
+    log: ({ event }) => log.push(event),
   });
+  const other = await listen(server);
+  const headers = { authorization: `Bearer ${here.token}` };
+  const outcome = fetch(other.url + LARGE, { headers }).then((response) => response.arrayBuffer());
+  await expect(outcome).rejects.toThrow();
+  await expect(
+    ask({ server }, LARGE, { token: here.token }).then((response) => response.arrayBuffer()),
+  ).rejects.toThrow();
+  expect(log).toContain('download.interrupted');
+  await other.close();
 });
 
 const openFiles = async (): Promise<number> => {
@@ -210,20 +208,18 @@ const openFiles = async (): Promise<number> => {
   return links.length;
 };
 
-describe('a download that the client leaves', () => {
-  it('an aborted download closes its file, and the server still answers', async () => {
-    await (await overSocket(SMALL)).arrayBuffer();
-    const before = await openFiles();
-    for (let n = 0; n < 20; n++) {
-      const controller = new AbortController();
-      const response = await fetch(listening.url + LARGE, {
-        headers: { authorization: `Bearer ${here.token}` },
-        signal: controller.signal,
-      });
-      controller.abort();
-      await response.arrayBuffer().catch(() => undefined);
-    }
-    await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
-    expect((await body(await overSocket(LARGE))).length).toBe(bytesOf[LARGE]!.length);
-  });
+it('an aborted download closes its file, and the server still answers', async () => {
+  await (await overSocket(SMALL)).arrayBuffer();
+  const before = await openFiles();
+  for (let n = 0; n < 20; n++) {
+    const controller = new AbortController();
+    const response = await fetch(listening.url + LARGE, {
+      headers: { authorization: `Bearer ${here.token}` },
+      signal: controller.signal,
+    });
+    controller.abort();
+    await response.arrayBuffer().catch(() => undefined);
+  }
+  await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
+  expect((await body(await overSocket(LARGE))).length).toBe(bytesOf[LARGE]!.length);
 });

@@ -114,34 +114,32 @@ it('the sweep settles more than one batch, and then finds nothing', async () => 
   expect(await sweep()).toBe(0);
 });
 
-describe('a world of the warm pool', () => {
-  it.each(warmPoolStates)('extend of a ready world whose warm pool state is %s', async (state) => {
-    const warmPool = { state, setupHash: HASH };
-    const session = makeSession(5, { warmPool });
-    await here.admin.importResources({ schemaVersion: 1, sessions: [session] });
-    const response = await post(here, EXTEND.replace(id('ses', 1), session.sessionId), extension());
-    if (state === 'claimed') {
-      const { session: extended } = operations['sessions.extend'].success.schema.parse(await response.json());
-      expect(extended.warmPool).toEqual(warmPool);
-    } else await expectEnvelope(response, 'control.SESSION_NOT_READY');
-  });
+it.each(warmPoolStates)('extend of a ready world whose warm pool state is %s', async (state) => {
+  const warmPool = { state, setupHash: HASH };
+  const session = makeSession(5, { warmPool });
+  await here.admin.importResources({ schemaVersion: 1, sessions: [session] });
+  const response = await post(here, EXTEND.replace(id('ses', 1), session.sessionId), extension());
+  if (state === 'claimed') {
+    const { session: extended } = operations['sessions.extend'].success.schema.parse(await response.json());
+    expect(extended.warmPool).toEqual(warmPool);
+  } else await expectEnvelope(response, 'control.SESSION_NOT_READY');
+});
 
-  it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: %s', async (state) => {
-    const { run } = await queueRerun(here);
-    await here.store.transaction(async (tx) => {
-      const row = (await tx.sessions.lock(PROJECT, run.sessionId))!;
-      await tx.sessions.update({
-        ...row,
-        resource: { ...row.resource, warmPool: { state, setupHash: HASH } },
-      });
+it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: %s', async (state) => {
+  const { run } = await queueRerun(here);
+  await here.store.transaction(async (tx) => {
+    const row = (await tx.sessions.lock(PROJECT, run.sessionId))!;
+    await tx.sessions.update({
+      ...row,
+      resource: { ...row.resource, warmPool: { state, setupHash: HASH } },
     });
-    const runner = runnerOf(async (job, context) => {
-      await context.progress({ session: 'ready' });
-      return goodRunner.run(job, context);
-    });
-    expect(await workerOf(here, runner).workOnce()).toBe('succeeded');
-    expect(await read(`sessions/${run.sessionId}`)).toMatchObject({
-      state: state === 'claimed' ? 'ready' : 'warming',
-    });
+  });
+  const runner = runnerOf(async (job, context) => {
+    await context.progress({ session: 'ready' });
+    return goodRunner.run(job, context);
+  });
+  expect(await workerOf(here, runner).workOnce()).toBe('succeeded');
+  expect(await read(`sessions/${run.sessionId}`)).toMatchObject({
+    state: state === 'claimed' ? 'ready' : 'warming',
   });
 });

@@ -294,23 +294,21 @@ describe('sending the archive', () => {
 const flip = (bytes: Uint8Array, at: number): Uint8Array =>
   Uint8Array.from(bytes, (byte, i) => (i === at ? byte ^ 1 : byte));
 
-describe('bytes that are removed before the build names them', () => {
-  it('removed bytes leave no build, and the archive can be sent again', async () => {
-    const { uploadUrl, attempt } = await create();
-    const store = withMembers(here.store, ({ buildAttempts }) => ({
-      buildAttempts: {
-        ...buildAttempts,
-        update: async (row) => {
-          await buildAttempts.update(row);
-          if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
-        },
+it('removed bytes leave no build, and the archive can be sent again', async () => {
+  const { uploadUrl, attempt } = await create();
+  const store = withMembers(here.store, ({ buildAttempts }) => ({
+    buildAttempts: {
+      ...buildAttempts,
+      update: async (row) => {
+        await buildAttempts.update(row);
+        if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
       },
-    }));
-    await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
-    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
-    expect((await read(attempt)).state).toBe('verifying');
-    expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
-  });
+    },
+  }));
+  await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
+  expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
+  expect((await read(attempt)).state).toBe('verifying');
+  expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
 });
 
 describe('an upload address', () => {
@@ -502,36 +500,34 @@ describe('an environment that is named', () => {
 const sweep = (): Promise<number> =>
   sweepAttempts({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs }, { stalledMs: 1000 });
 
-describe('sweeping attempts', () => {
-  it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
-    'the sweep resumes an attempt whose server died before it was %s',
-    async (state) => {
-      const { uploadUrl, attempt } = await create();
-      await put(uploadUrl, { server: serverOn(watched(state).store) });
-      here.clock.nowMs += 1000;
-      expect(await sweep()).toBe(0);
-      here.clock.nowMs += 1;
-      expect(await sweep()).toBe(state === 'queued' ? 0 : 1);
-      expect((await read(attempt)).state).toBe(state === 'queued' ? 'awaiting_upload' : 'succeeded');
-    },
-  );
-
-  it('fails an attempt whose address has ended', async () => {
-    const { attempt } = await create();
-    here.clock.nowMs += HOUR_MS - 1;
+it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
+  'the sweep resumes an attempt whose server died before it was %s',
+  async (state) => {
+    const { uploadUrl, attempt } = await create();
+    await put(uploadUrl, { server: serverOn(watched(state).store) });
+    here.clock.nowMs += 1000;
     expect(await sweep()).toBe(0);
     here.clock.nowMs += 1;
-    expect(await sweep()).toBe(1);
-    const row = await here.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
-    expect(row?.resource.state).toBe('failed');
-  });
+    expect(await sweep()).toBe(state === 'queued' ? 0 : 1);
+    expect((await read(attempt)).state).toBe(state === 'queued' ? 'awaiting_upload' : 'succeeded');
+  },
+);
 
-  it('fails an attempt whose archive is lost', async () => {
-    const { uploadUrl, attempt } = await create();
-    await put(uploadUrl, { server: serverOn(watched('fetching').store) });
-    await here.blobs.remove(digestOf(build.bytes));
-    here.clock.nowMs += 1001;
-    expect(await sweep()).toBe(1);
-    expect(codes(await read(attempt))).toEqual(['control.STORED_BYTES_CORRUPT']);
-  });
+it('sweeping attempts fails an attempt whose address has ended', async () => {
+  const { attempt } = await create();
+  here.clock.nowMs += HOUR_MS - 1;
+  expect(await sweep()).toBe(0);
+  here.clock.nowMs += 1;
+  expect(await sweep()).toBe(1);
+  const row = await here.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
+  expect(row?.resource.state).toBe('failed');
+});
+
+it('sweeping attempts fails an attempt whose archive is lost', async () => {
+  const { uploadUrl, attempt } = await create();
+  await put(uploadUrl, { server: serverOn(watched('fetching').store) });
+  await here.blobs.remove(digestOf(build.bytes));
+  here.clock.nowMs += 1001;
+  expect(await sweep()).toBe(1);
+  expect(codes(await read(attempt))).toEqual(['control.STORED_BYTES_CORRUPT']);
 });

@@ -182,64 +182,60 @@ const change = (over: Partial<Change> = {}): Change => ({
 const schema = z.strictObject({ n: z.int() });
 const once = () => createRunOnce(here.store, () => here.clock.nowMs);
 
-describe('running a change once', () => {
-  it('keeps neither the key nor the effect of a request that fails', async () => {
-    const failed = once()(change(), schema, async (tx) => {
-      await tx.environments.insert({
-        organizationId: ORG,
-        projectId: PROJECT,
-        environmentId: id('env', 9),
-        name: 'lost',
-        version: 1,
-        createdAtMs: 0,
-        updatedAtMs: 0,
-      });
-      throw new Error('the first failure');
+it('running a change once keeps neither the key nor the effect of a request that fails', async () => {
+  const failed = once()(change(), schema, async (tx) => {
+    await tx.environments.insert({
+      organizationId: ORG,
+      projectId: PROJECT,
+      environmentId: id('env', 9),
+      name: 'lost',
+      version: 1,
+      createdAtMs: 0,
+      updatedAtMs: 0,
     });
-    await expect(failed).rejects.toThrow('the first failure');
-    expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
-    expect(await here.store.idempotency.find(scope())).toBeUndefined();
-    const next = await once()(change(), schema, async () => ({ n: 2 }));
-    expect(next).toEqual({ value: { n: 2 }, replayed: false });
+    throw new Error('the first failure');
   });
-
-  it('requests that arrive during the first one wait for it, and get its answer', async () => {
-    const [going, begun] = [new Gate(), new Gate()];
-    const first = once()(change(), schema, async () => {
-      begun.open();
-      await going.opened;
-      return { n: 1 };
-    });
-    await begun.opened;
-    const second = once()(change(), schema, async () => ({ n: 2 }));
-    const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 }));
-    going.open();
-    expect(await first).toEqual({ value: { n: 1 }, replayed: false });
-    expect(await second).toEqual({ value: { n: 1 }, replayed: true });
-    expect(await codeOf(other)).toBe('control.IDEMPOTENCY_KEY_REUSED');
-  });
-
-  it('survives a server that stops between two requests', async () => {
-    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
-    const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
-    const again = await post({ ...here, server }, EXTEND, extension(), KEY);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
-    expect(await answerOf('sessions.extend', again)).toEqual(first);
-  });
+  await expect(failed).rejects.toThrow('the first failure');
+  expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
+  expect(await here.store.idempotency.find(scope())).toBeUndefined();
+  const next = await once()(change(), schema, async () => ({ n: 2 }));
+  expect(next).toEqual({ value: { n: 2 }, replayed: false });
 });
 
-describe('the hash of a request', () => {
-  it('the request hash covers the canonical JSON of operation, path and body', () => {
-    const params = { projectId: PROJECT, sessionId: id('ses', 1) };
-    const canonical = `{"body":{"a":1},"operation":"sessions.extend","path":"/v1/projects/${PROJECT}/sessions/${id('ses', 1)}/extend"}`;
-    const hash = requestHashOf('sessions.extend', params, { a: 1 });
-    expect(hash).toBe(digestOf(toUtf8(canonical)));
-    const body = fc.jsonValue().map(jsonOf);
-    forAll(50, [body, body], (left, right) => {
-      const [first, second] = [left, right].map((one) => requestHashOf('sessions.extend', params, one));
-      expect(first === second).toBe(canonicalJson(left) === canonicalJson(right));
-      expect(requestHashOf('runs.reruns.create', params, left)).not.toBe(first);
-      expect(requestHashOf('sessions.extend', { ...params, sessionId: id('ses', 2) }, left)).not.toBe(first);
-    });
+it('requests that arrive during the first one wait for it, and get its answer', async () => {
+  const [going, begun] = [new Gate(), new Gate()];
+  const first = once()(change(), schema, async () => {
+    begun.open();
+    await going.opened;
+    return { n: 1 };
+  });
+  await begun.opened;
+  const second = once()(change(), schema, async () => ({ n: 2 }));
+  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 }));
+  going.open();
+  expect(await first).toEqual({ value: { n: 1 }, replayed: false });
+  expect(await second).toEqual({ value: { n: 1 }, replayed: true });
+  expect(await codeOf(other)).toBe('control.IDEMPOTENCY_KEY_REUSED');
+});
+
+it('running a change once survives a server that stops between two requests', async () => {
+  const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
+  const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+  const again = await post({ ...here, server }, EXTEND, extension(), KEY);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(await answerOf('sessions.extend', again)).toEqual(first);
+});
+
+it('the request hash covers the canonical JSON of operation, path and body', () => {
+  const params = { projectId: PROJECT, sessionId: id('ses', 1) };
+  const canonical = `{"body":{"a":1},"operation":"sessions.extend","path":"/v1/projects/${PROJECT}/sessions/${id('ses', 1)}/extend"}`;
+  const hash = requestHashOf('sessions.extend', params, { a: 1 });
+  expect(hash).toBe(digestOf(toUtf8(canonical)));
+  const body = fc.jsonValue().map(jsonOf);
+  forAll(50, [body, body], (left, right) => {
+    const [first, second] = [left, right].map((one) => requestHashOf('sessions.extend', params, one));
+    expect(first === second).toBe(canonicalJson(left) === canonicalJson(right));
+    expect(requestHashOf('runs.reruns.create', params, left)).not.toBe(first);
+    expect(requestHashOf('sessions.extend', { ...params, sessionId: id('ses', 2) }, left)).not.toBe(first);
   });
 });

@@ -62,78 +62,71 @@ describe.each(Object.entries(STARTS))('%s', (permission, start) => {
 const cancel = (sender: Sender, operationId: string) =>
   post(sender, inProject(`operations/${operationId}/cancel`), {});
 
-describe('operations.cancel', () => {
-  it.each(['run.write', 'authoring.write'] as const)(
-    'waiting work that %s started is cancelled at once, and only by that permission',
-    async (permission) => {
-      const sender = await only(permission);
-      const paths = await STARTS[permission]?.(sender);
-      const operationId = paths?.at(-1)?.split('/')[1] ?? '';
-      const other = permission === 'run.write' ? 'authoring.write' : 'run.write';
-      await expectEnvelope(await cancel(await only(other), operationId), 'control.PERMISSION_DENIED');
-      await expectEnvelope(
-        await cancel(await only('evidence.read'), operationId),
-        'control.PERMISSION_DENIED',
-      );
-      const { success } = operations['operations.cancel'];
-      const cancelled = success.schema.parse(await (await cancel(sender, operationId)).json());
-      expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: here.clock.nowMs });
-      expect(success.schema.parse(await (await cancel(sender, operationId)).json())).toEqual(cancelled);
-    },
-  );
+it.each(['run.write', 'authoring.write'] as const)(
+  'waiting work that %s started is cancelled at once, and only by that permission',
+  async (permission) => {
+    const sender = await only(permission);
+    const paths = await STARTS[permission]?.(sender);
+    const operationId = paths?.at(-1)?.split('/')[1] ?? '';
+    const other = permission === 'run.write' ? 'authoring.write' : 'run.write';
+    await expectEnvelope(await cancel(await only(other), operationId), 'control.PERMISSION_DENIED');
+    await expectEnvelope(await cancel(await only('evidence.read'), operationId), 'control.PERMISSION_DENIED');
+    const { success } = operations['operations.cancel'];
+    const cancelled = success.schema.parse(await (await cancel(sender, operationId)).json());
+    expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: here.clock.nowMs });
+    expect(success.schema.parse(await (await cancel(sender, operationId)).json())).toEqual(cancelled);
+  },
+);
 
-  it('work of an operator cannot be cancelled over HTTP', async () => {
-    const scope = { kind: 'project' as const, projectId: PROJECT };
-    const window = { fromAtMs: 0, throughAtMs: here.clock.nowMs };
-    const { operation } = await here.admin.createExport({ organizationId: ORG, scope, ...window });
-    await expectEnvelope(await cancel(here, operation.operationId), 'control.PERMISSION_DENIED');
-    await expectEnvelope(await cancel(here, id('op', 99)), 'control.NOT_FOUND');
-  });
+it('work of an operator cannot be cancelled over HTTP', async () => {
+  const scope = { kind: 'project' as const, projectId: PROJECT };
+  const window = { fromAtMs: 0, throughAtMs: here.clock.nowMs };
+  const { operation } = await here.admin.createExport({ organizationId: ORG, scope, ...window });
+  await expectEnvelope(await cancel(here, operation.operationId), 'control.PERMISSION_DENIED');
+  await expectEnvelope(await cancel(here, id('op', 99)), 'control.NOT_FOUND');
 });
 
 const path = inProject(`authoring-sessions/${id('authsess', 1)}`);
 const close = (sender: Sender) => post(sender, `${path}/close`, {});
 
-describe('an authoring session', () => {
-  it('is closed once it has no unfinished turn, and then takes no turns', async () => {
-    const sender = await only('authoring.write');
-    const paths = await STARTS['authoring.write']?.(sender);
-    await expectEnvelope(await close(sender), 'control.AUTHORING_TURN_ACTIVE');
-    await post(sender, inProject(`${paths?.at(-1) ?? ''}/cancel`), {});
-    const { session, operation } = operations['authoring.sessions.close'].success.schema.parse(
-      await (await close(sender)).json(),
-    );
-    expect(session).toMatchObject({ state: 'closed', closedAtMs: here.clock.nowMs });
-    expect(operation).toMatchObject({ kind: 'authoring.session.close', state: 'succeeded' });
-    expect(await (await ask(here, path, sender)).json()).toEqual(session);
-    await expectEnvelope(await close(sender), 'control.AUTHORING_SESSION_NOT_ACTIVE');
-    await expectEnvelope(await post(sender, TURNS, { prompt: 'on' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
-    await expectEnvelope(await close(await only('run.write')), 'control.PERMISSION_DENIED');
-  });
+it('an authoring session is closed once it has no unfinished turn, and then takes no turns', async () => {
+  const sender = await only('authoring.write');
+  const paths = await STARTS['authoring.write']?.(sender);
+  await expectEnvelope(await close(sender), 'control.AUTHORING_TURN_ACTIVE');
+  await post(sender, inProject(`${paths?.at(-1) ?? ''}/cancel`), {});
+  const { session, operation } = operations['authoring.sessions.close'].success.schema.parse(
+    await (await close(sender)).json(),
+  );
+  expect(session).toMatchObject({ state: 'closed', closedAtMs: here.clock.nowMs });
+  expect(operation).toMatchObject({ kind: 'authoring.session.close', state: 'succeeded' });
+  expect(await (await ask(here, path, sender)).json()).toEqual(session);
+  await expectEnvelope(await close(sender), 'control.AUTHORING_SESSION_NOT_ACTIVE');
+  await expectEnvelope(await post(sender, TURNS, { prompt: 'on' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
+  await expectEnvelope(await close(await only('run.write')), 'control.PERMISSION_DENIED');
+});
 
-  it('lists its turns page by page in order, with a cursor that no other session takes', async () => {
-    for (let n = 0; n < 3; n++) {
-      const { operation } = await answerOf(
-        'authoring.turns.create',
-        await post(here, TURNS, { prompt: `turn ${n}` }),
-      );
-      await post(here, inProject(`operations/${operation.operationId}/cancel`), {});
-    }
-    const { schema } = operations['authoring.turns.list'].success;
-    const read = async (query: string) =>
-      schema.parse(await (await ask(here, `${path}/turns?${query}`, here)).json());
-    const first = await read('limit=2');
-    const second = await read(`limit=2&cursor=${first.nextCursor ?? ''}`);
-    expect([...first.items, ...second.items].map(({ prompt }) => prompt)).toEqual([
-      'turn 0',
-      'turn 1',
-      'turn 2',
-    ]);
-    expect(second.nextCursor).toBeUndefined();
-    const other = path.replace(id('authsess', 1), id('authsess', 2));
-    await expectEnvelope(
-      await ask(here, `${other}/turns?cursor=${first.nextCursor ?? ''}`, here),
-      'control.CURSOR_INVALID',
+it('an authoring session lists its turns page by page in order, with a cursor that no other session takes', async () => {
+  for (let n = 0; n < 3; n++) {
+    const { operation } = await answerOf(
+      'authoring.turns.create',
+      await post(here, TURNS, { prompt: `turn ${n}` }),
     );
-  });
+    await post(here, inProject(`operations/${operation.operationId}/cancel`), {});
+  }
+  const { schema } = operations['authoring.turns.list'].success;
+  const read = async (query: string) =>
+    schema.parse(await (await ask(here, `${path}/turns?${query}`, here)).json());
+  const first = await read('limit=2');
+  const second = await read(`limit=2&cursor=${first.nextCursor ?? ''}`);
+  expect([...first.items, ...second.items].map(({ prompt }) => prompt)).toEqual([
+    'turn 0',
+    'turn 1',
+    'turn 2',
+  ]);
+  expect(second.nextCursor).toBeUndefined();
+  const other = path.replace(id('authsess', 1), id('authsess', 2));
+  await expectEnvelope(
+    await ask(here, `${other}/turns?cursor=${first.nextCursor ?? ''}`, here),
+    'control.CURSOR_INVALID',
+  );
 });

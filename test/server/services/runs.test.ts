@@ -164,31 +164,29 @@ describe('a rerun', () => {
   });
 });
 
-describe('an operation', () => {
-  it('an operation is visible through its own project only', async () => {
-    const { operation } = await rerun();
-    const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
-    expect((await ask(here, path(PROJECT), here)).status).toBe(200);
-    const foreign = await token(here, { organizationId: OTHER_ORG });
-    for (const [target, bearer] of [
-      [path(SECOND_PROJECT), here.token],
-      [path(PROJECT), foreign],
-      [path(id('prj', 3)), foreign],
-      [path(PROJECT), await token(here, { projects: [SECOND_PROJECT] })],
-      [path(PROJECT).replace(operation.operationId, id('op', 9)), here.token],
-    ] as const)
-      await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
-  });
+it('an operation is visible through its own project only', async () => {
+  const { operation } = await rerun();
+  const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
+  expect((await ask(here, path(PROJECT), here)).status).toBe(200);
+  const foreign = await token(here, { organizationId: OTHER_ORG });
+  for (const [target, bearer] of [
+    [path(SECOND_PROJECT), here.token],
+    [path(PROJECT), foreign],
+    [path(id('prj', 3)), foreign],
+    [path(PROJECT), await token(here, { projects: [SECOND_PROJECT] })],
+    [path(PROJECT).replace(operation.operationId, id('op', 9)), here.token],
+  ] as const)
+    await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
+});
 
-  it('an operation of the whole organization is visible to a token for all projects', async () => {
-    const { operation } = await rerun();
-    const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
-    await here.store.transaction((tx) =>
-      tx.operations.insert({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
-    );
-    const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
-    expect(await (await ask(here, path, here)).json()).toEqual(whole);
-    const narrow = await token(here, { projects: [PROJECT] });
-    await expectEnvelope(await ask(here, path, { token: narrow }), 'control.NOT_FOUND');
-  });
+it('an operation of the whole organization is visible to a token for all projects', async () => {
+  const { operation } = await rerun();
+  const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
+  await here.store.transaction((tx) =>
+    tx.operations.insert({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
+  );
+  const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
+  expect(await (await ask(here, path, here)).json()).toEqual(whole);
+  const narrow = await token(here, { projects: [PROJECT] });
+  await expectEnvelope(await ask(here, path, { token: narrow }), 'control.NOT_FOUND');
 });

@@ -177,28 +177,26 @@ describe('an extension', () => {
   });
 });
 
-describe('a session of another tenant', () => {
-  it('answers like a session that does not exist', async () => {
-    const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
-    const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
-    const answers = [];
-    for (const [from, path] of [
-      [here, EXTEND.replace(SESSION, id('ses', 9))],
-      [here, EXTEND.replace(PROJECT, SECOND_PROJECT)],
-      [here, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
-      [foreign, EXTEND],
-      [foreign, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
-      [narrow, EXTEND],
-    ] as const) {
-      const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
-        await post(from, path, extension()),
-        'control.NOT_FOUND',
-      );
-      answers.push(JSON.stringify(envelope));
-    }
-    expect(new Set(answers).size).toBe(1);
-    expect((await stored()).version).toBe(1);
-  });
+it('a session of another tenant answers like a session that does not exist', async () => {
+  const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
+  const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
+  const answers = [];
+  for (const [from, path] of [
+    [here, EXTEND.replace(SESSION, id('ses', 9))],
+    [here, EXTEND.replace(PROJECT, SECOND_PROJECT)],
+    [here, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
+    [foreign, EXTEND],
+    [foreign, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
+    [narrow, EXTEND],
+  ] as const) {
+    const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
+      await post(from, path, extension()),
+      'control.NOT_FOUND',
+    );
+    answers.push(JSON.stringify(envelope));
+  }
+  expect(new Set(answers).size).toBe(1);
+  expect((await stored()).version).toBe(1);
 });
 
 describe('the rules of an extension', () => {

@@ -131,63 +131,59 @@ describe('an upload that was cut', () => {
   });
 });
 
-describe('Content-Range of an upload', () => {
-  it.each([
-    ['bytes 0-9/*', 'control.REQUEST_INVALID'],
-    ['bytes 9-0/TOTAL', 'control.REQUEST_INVALID'],
-    ['bytes 0-TOTAL/TOTAL', 'control.REQUEST_INVALID'],
-    ['bytes */TOTAL', 'control.REQUEST_INVALID'],
-    ['items 0-9/TOTAL', 'control.REQUEST_INVALID'],
-    ['', 'control.REQUEST_INVALID'],
-    ['bytes 0-9/10', 'control.UPLOAD_MISMATCH'],
-    ['bytes 1-10/TOTAL', 'control.UPLOAD_OFFSET_MISMATCH'],
-  ] as const)('%s is refused with %s', async (range, code) => {
-    await expectEnvelope(
-      await put(archive.slice(0, 10), range.replaceAll('TOTAL', String(archive.length))),
-      code,
-    );
-    expect(await pieces()).toEqual([]);
-  });
+it.each([
+  ['bytes 0-9/*', 'control.REQUEST_INVALID'],
+  ['bytes 9-0/TOTAL', 'control.REQUEST_INVALID'],
+  ['bytes 0-TOTAL/TOTAL', 'control.REQUEST_INVALID'],
+  ['bytes */TOTAL', 'control.REQUEST_INVALID'],
+  ['items 0-9/TOTAL', 'control.REQUEST_INVALID'],
+  ['', 'control.REQUEST_INVALID'],
+  ['bytes 0-9/10', 'control.UPLOAD_MISMATCH'],
+  ['bytes 1-10/TOTAL', 'control.UPLOAD_OFFSET_MISMATCH'],
+] as const)('Content-Range of an upload %s is refused with %s', async (range, code) => {
+  await expectEnvelope(
+    await put(archive.slice(0, 10), range.replaceAll('TOTAL', String(archive.length))),
+    code,
+  );
+  expect(await pieces()).toEqual([]);
+});
 
-  it('is refused when the body is shorter or longer', async () => {
-    for (const bytes of [archive.slice(0, 9), archive.slice(0, 11)])
-      await expectEnvelope(await put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
-  });
+it('Content-Range of an upload is refused when the body is shorter or longer', async () => {
+  for (const bytes of [archive.slice(0, 9), archive.slice(0, 11)])
+    await expectEnvelope(await put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
+});
 
-  it('where another upload is further says where to continue', async () => {
-    await cutAt(100);
-    const refused = await putFrom(50);
-    const { details } = await expectEnvelope(refused, 'control.UPLOAD_OFFSET_MISMATCH');
-    expect(details).toEqual({ receivedBytes: 100 });
+it('Content-Range of an upload where another upload is further says where to continue', async () => {
+  await cutAt(100);
+  const refused = await putFrom(50);
+  const { details } = await expectEnvelope(refused, 'control.UPLOAD_OFFSET_MISMATCH');
+  expect(details).toEqual({ receivedBytes: 100 });
+});
+
+it('the address of an upload says nothing with another signature, and needs no token', async () => {
+  const forged = upload.uploadUrl.replace(/signature=./, (text) =>
+    text.endsWith('A') ? 'signature=B' : 'signature=A',
+  );
+  await expectEnvelope(await ask(here, forged), 'control.NOT_FOUND');
+  expect(await progress()).toEqual({
+    schemaVersion: 1,
+    buildAttemptId: upload.attempt.buildAttemptId,
+    state: 'awaiting_upload',
+    bytes: archive.length,
+    receivedBytes: 0,
   });
 });
 
-describe('the address of an upload', () => {
-  it('says nothing with another signature, and needs no token', async () => {
-    const forged = upload.uploadUrl.replace(/signature=./, (text) =>
-      text.endsWith('A') ? 'signature=B' : 'signature=A',
-    );
-    await expectEnvelope(await ask(here, forged), 'control.NOT_FOUND');
-    expect(await progress()).toEqual({
-      schemaVersion: 1,
-      buildAttemptId: upload.attempt.buildAttemptId,
-      state: 'awaiting_upload',
-      bytes: archive.length,
-      receivedBytes: 0,
-    });
-  });
-
-  it('of an attempt that failed stores no bytes', async () => {
-    const useless = archive.slice(0, 1000);
-    const body = { buildHash: digestOf(archive), artifactDigest: digestOf(useless), bytes: useless.length };
-    upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
-    expect(await stateOf(await put(useless))).toBe('failed');
-    await here.blobs.remove(digestOf(useless));
-    for (const range of [undefined, 'bytes 0-999/1000'])
-      expect(await stateOf(await put(useless, range))).toBe('failed');
-    expect(await here.blobs.has(digestOf(useless))).toBe(false);
-    const other = useless.map((byte) => byte ^ 1);
-    await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
-    expect((await here.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
-  });
+it('the address of an upload of an attempt that failed stores no bytes', async () => {
+  const useless = archive.slice(0, 1000);
+  const body = { buildHash: digestOf(archive), artifactDigest: digestOf(useless), bytes: useless.length };
+  upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
+  expect(await stateOf(await put(useless))).toBe('failed');
+  await here.blobs.remove(digestOf(useless));
+  for (const range of [undefined, 'bytes 0-999/1000'])
+    expect(await stateOf(await put(useless, range))).toBe('failed');
+  expect(await here.blobs.has(digestOf(useless))).toBe(false);
+  const other = useless.map((byte) => byte ^ 1);
+  await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
+  expect((await here.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
 });

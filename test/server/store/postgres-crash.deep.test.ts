@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/server/store/postgres/postgres.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { startPostgres } from '../../support/postgres.ts';
@@ -27,49 +27,48 @@ async function kept(store: Store): Promise<Set<string>> {
   return new Set(organizations);
 }
 
-describe('what the PostgreSQL store answered', () => {
-  it.each(['SIGQUIT', 'SIGKILL'] as const)(
-    'committed rows survive when the database is ended by %s during transactions',
-    async (signal) => {
-      const store = await openPostgresStore(await postgres.database(), { connectTimeoutMs: 1_000 });
-      const answered: string[] = [];
-      const refusals: unknown[] = [];
-      let next = 0;
-      for (let round = 0; round < 6; round++) {
-        const down = new AbortController();
-        const client = async (): Promise<void> => {
-          while (!down.signal.aborted) {
-            const n = next++;
-            await pair(store, n).then(
-              () => answered.push(id('org', n)),
-              (error: unknown) => refusals.push(error),
-            );
-          }
-        };
-        const clients = Array.from({ length: 8 }, client);
-        await sleep(30 + round * 17);
-        await postgres.stop(signal);
-        down.abort();
-        await Promise.all(clients);
-        expect(await codeOf(store.organizations.list())).toBe('control.UNAVAILABLE');
-        await postgres.start();
-        const there = await kept(store);
-        expect(answered.filter((one) => !there.has(one))).toEqual([]);
-      }
-      expect(answered.length).toBeGreaterThan(5);
-      expect(refusals.length).toBeGreaterThan(0);
-      for (const error of refusals) {
-        expect(error).toMatchObject({ code: 'control.UNAVAILABLE' });
-        expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(postgres.password);
-      }
-      await store.close();
-    },
-  );
+it.each(['SIGQUIT', 'SIGKILL'] as const)(
+  'committed rows survive when the database is ended by %s during transactions',
+  async (signal) => {
+    const store = await openPostgresStore(await postgres.database(), { connectTimeoutMs: 1_000 });
+    const answered: string[] = [];
+    const refusals: unknown[] = [];
+    let next = 0;
+    for (let round = 0; round < 6; round++) {
+      const down = new AbortController();
+      const client = async (): Promise<void> => {
+        while (!down.signal.aborted) {
+          const n = next++;
+          await pair(store, n).then(
+            () => answered.push(id('org', n)),
+            (error: unknown) => refusals.push(error),
+          );
+        }
+      };
+      const clients = Array.from({ length: 8 }, client);
+      await sleep(30 + round * 17);
+      await postgres.stop(signal);
+      down.abort();
+      await Promise.all(clients);
+      expect(await codeOf(store.organizations.list())).toBe('control.UNAVAILABLE');
+      await postgres.start();
+      const there = await kept(store);
+      expect(answered.filter((one) => !there.has(one))).toEqual([]);
+    }
+    expect(answered.length).toBeGreaterThan(5);
+    expect(refusals.length).toBeGreaterThan(0);
+    for (const error of refusals) {
+      expect(error).toMatchObject({ code: 'control.UNAVAILABLE' });
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(postgres.password);
+    }
+    await store.close();
+  },
+);
 
-  it('committed rows survive when the process is killed during transactions', async () => {
-    const url = await postgres.database();
-    const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
-    const script = `
+it('committed rows survive when the process is killed during transactions', async () => {
+  const url = await postgres.database();
+  const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
+  const script = `
       import { openPostgresStore } from ${JSON.stringify(source)};
       const store = await openPostgresStore(process.env.URL);
       const id = (prefix, n) => prefix + '_' + String(n).padStart(12, '0');
@@ -87,23 +86,22 @@ describe('what the PostgreSQL store answered', () => {
       };
       await Promise.all([client(), client(), client(), client()]);
     `;
-    const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
-    const store = await openPostgresStore(url);
-    const answered: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      const env = { ...process.env, URL: url, FROM: String(round * 100_000) };
-      const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-      const closed = once(child, 'close');
-      const most = answered.length + 10 + round * 13;
-      for await (const line of createInterface(child.stdout)) {
-        answered.push(line);
-        if (answered.length === most) child.kill('SIGKILL');
-      }
-      await closed;
-      const there = await kept(store);
-      expect(answered.filter((one) => !there.has(one))).toEqual([]);
+  const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
+  const store = await openPostgresStore(url);
+  const answered: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    const env = { ...process.env, URL: url, FROM: String(round * 100_000) };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    const most = answered.length + 10 + round * 13;
+    for await (const line of createInterface(child.stdout)) {
+      answered.push(line);
+      if (answered.length === most) child.kill('SIGKILL');
     }
-    expect(answered.length).toBeGreaterThan(100);
-    await store.close();
-  });
+    await closed;
+    const there = await kept(store);
+    expect(answered.filter((one) => !there.has(one))).toEqual([]);
+  }
+  expect(answered.length).toBeGreaterThan(100);
+  await store.close();
 });

@@ -98,36 +98,34 @@ describe('/readyz', () => {
   });
 });
 
-describe('a look', () => {
-  it('readiness is shared by all requests within a second, so that they cannot load the storage', async () => {
-    let looks = 0;
-    const blobs = { ...here.blobs, ping: async () => void looks++ };
-    const probe = createReadiness({ ...here, blobs, now: () => here.clock.nowMs, log: () => undefined });
-    await Promise.all(Array.from({ length: 100 }, () => probe.assertReady()));
-    here.clock.nowMs += 999;
-    await probe.look();
-    expect(looks).toBe(1);
-    here.clock.nowMs += 1;
-    await probe.look();
-    expect(looks).toBe(2);
-  });
+it('readiness is shared by all requests within a second, so that they cannot load the storage', async () => {
+  let looks = 0;
+  const blobs = { ...here.blobs, ping: async () => void looks++ };
+  const probe = createReadiness({ ...here, blobs, now: () => here.clock.nowMs, log: () => undefined });
+  await Promise.all(Array.from({ length: 100 }, () => probe.assertReady()));
+  here.clock.nowMs += 999;
+  await probe.look();
+  expect(looks).toBe(1);
+  here.clock.nowMs += 1;
+  await probe.look();
+  expect(looks).toBe(2);
+});
 
-  it('readiness reports a timeout when the storage hangs', async () => {
-    const blobs = { ...here.blobs, ping: () => new Promise<void>(() => undefined) };
-    const options = { ...here, blobs, now: () => here.clock.nowMs, log: () => undefined, timeoutMs: 20 };
-    const probe = createReadiness(options);
-    expect((await probe.look()).checks.blobs).toBe('timeout');
-    expect(await codeOf(probe.assertReady())).toBe('control.UNAVAILABLE');
-  });
+it('readiness reports a timeout when the storage hangs', async () => {
+  const blobs = { ...here.blobs, ping: () => new Promise<void>(() => undefined) };
+  const options = { ...here, blobs, now: () => here.clock.nowMs, log: () => undefined, timeoutMs: 20 };
+  const probe = createReadiness(options);
+  expect((await probe.look()).checks.blobs).toBe('timeout');
+  expect(await codeOf(probe.assertReady())).toBe('control.UNAVAILABLE');
+});
 
-  it('the queue is unknown, not empty, when the store is unavailable', async () => {
-    const count = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
-    const options = {
-      ...here,
-      store: { ...here.store, jobs: { ...here.store.jobs, count } },
-      now: () => here.clock.nowMs,
-      log: () => undefined,
-    };
-    expect(await createReadiness(options).queueDepths()).toBeUndefined();
-  });
+it('the queue is unknown, not empty, when the store is unavailable', async () => {
+  const count = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
+  const options = {
+    ...here,
+    store: { ...here.store, jobs: { ...here.store.jobs, count } },
+    now: () => here.clock.nowMs,
+    log: () => undefined,
+  };
+  expect(await createReadiness(options).queueDepths()).toBeUndefined();
 });

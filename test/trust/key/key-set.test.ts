@@ -95,15 +95,13 @@ describe('a JWK Set', () => {
   });
 });
 
-describe('one key', () => {
-  it('is read from PEM and from a JWK, which may name it', () => {
-    const own = [{ keyId: keyIdOf(pointOf(1)), point: pointOf(1) }];
-    expect(importPublicKeys(publicKeyPem(pointOf(1)))).toEqual(own);
-    expect(importPublicKeys(json(bare(1)))).toEqual(own);
-    expect(importPublicKeys(json(jwk(1, { kid: 'ci-2026' })))).toEqual([
-      { keyId: 'ci-2026', point: pointOf(1) },
-    ]);
-  });
+it('one key is read from PEM and from a JWK, which may name it', () => {
+  const own = [{ keyId: keyIdOf(pointOf(1)), point: pointOf(1) }];
+  expect(importPublicKeys(publicKeyPem(pointOf(1)))).toEqual(own);
+  expect(importPublicKeys(json(bare(1)))).toEqual(own);
+  expect(importPublicKeys(json(jwk(1, { kid: 'ci-2026' })))).toEqual([
+    { keyId: 'ci-2026', point: pointOf(1) },
+  ]);
 });
 
 it('never gives an empty list, whatever it reads', () => {

@@ -22,16 +22,14 @@ const spkiOf = (key: Uint8Array, unusedBits = 0): Uint8Array => {
 };
 const pemOf = (der: Uint8Array): string => formatPem('PUBLIC KEY', der);
 
-describe('a key id', () => {
-  it('is sha256: and the SHA-256 of the SubjectPublicKeyInfo that node:crypto writes', () => {
-    const der = createPublicKey(pem).export({ type: 'spki', format: 'der' });
-    expect(keyIdOf(point)).toBe(`sha256:${createHash('sha256').update(der).digest('hex')}`);
-  });
+it('a key id is sha256: and the SHA-256 of the SubjectPublicKeyInfo that node:crypto writes', () => {
+  const der = createPublicKey(pem).export({ type: 'spki', format: 'der' });
+  expect(keyIdOf(point)).toBe(`sha256:${createHash('sha256').update(der).digest('hex')}`);
+});
 
-  it('is asked of an uncompressed point only', () => {
-    expect(() => keyIdOf(compressed)).toThrow(TypeError);
-    expect(() => publicJwk(compressed)).toThrow(TypeError);
-  });
+it('a key id is asked of an uncompressed point only', () => {
+  expect(() => keyIdOf(compressed)).toThrow(TypeError);
+  expect(() => publicJwk(compressed)).toThrow(TypeError);
 });
 
 describe('a public key in PEM', () => {

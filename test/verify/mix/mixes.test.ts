@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { verifyExport } from '../../../src/verify/index.ts';
@@ -41,22 +41,20 @@ beforeAll(async () => {
 
 const options = (): { asOfMs: number; trust: TrustStore } => ({ asOfMs: NOW, trust });
 
-describe('two exports that are verified', () => {
-  test('are', async () => {
-    for (const files of exports)
-      expect((await verifyExport(memorySource(files), options())).verdict).toBe('verified');
-  });
+test('two exports that are verified are', async () => {
+  for (const files of exports)
+    expect((await verifyExport(memorySource(files), options())).verdict).toBe('verified');
+});
 
-  test('give none that is when any of their files are mixed', async () => {
-    const paths = Object.keys(exports[0]).filter((path) => !path.startsWith('local-reports/'));
-    expect(paths).toEqual(Object.keys(exports[1]).filter((path) => !path.startsWith('local-reports/')));
-    for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
-      const mixed = paths.map((path, i) => [path, exports[(mask >> i) & 1 ? 1 : 0][path]!] as const);
-      const files = { ...exports[0], ...Object.fromEntries(mixed) };
-      const report = await verifyExport(memorySource(files), options());
-      expect([mask, report.verdict]).toEqual([mask, 'failed']);
-    }
-  });
+test('two exports that are verified give none that is when any of their files are mixed', async () => {
+  const paths = Object.keys(exports[0]).filter((path) => !path.startsWith('local-reports/'));
+  expect(paths).toEqual(Object.keys(exports[1]).filter((path) => !path.startsWith('local-reports/')));
+  for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
+    const mixed = paths.map((path, i) => [path, exports[(mask >> i) & 1 ? 1 : 0][path]!] as const);
+    const files = { ...exports[0], ...Object.fromEntries(mixed) };
+    const report = await verifyExport(memorySource(files), options());
+    expect([mask, report.verdict]).toEqual([mask, 'failed']);
+  }
 });
 
 type Act =
@@ -112,18 +110,16 @@ const evidenceOf = (files: Files): Files =>
     Object.entries(files).filter(([path]) => /^(?:export|manifest|export-attestation)\.json$|\//.test(path)),
   );
 
-describe('an export that was tampered with at random', () => {
-  test('is verified only when all of its evidence is byte for byte what it was', async () => {
-    await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
-      const original = exports[0];
-      const files = list.reduce(tampered, original);
-      const report = await verifyExport(memorySource(files), {
-        ...options(),
-        expect: { evidenceExportId: ids[0]! },
-      });
-      if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
-      else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
+test('an export that was tampered with at random is verified only when all of its evidence is byte for byte what it was', async () => {
+  await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
+    const original = exports[0];
+    const files = list.reduce(tampered, original);
+    const report = await verifyExport(memorySource(files), {
+      ...options(),
+      expect: { evidenceExportId: ids[0]! },
     });
+    if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
+    else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
   });
 });
 

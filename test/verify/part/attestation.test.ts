@@ -261,26 +261,24 @@ describe('the form of an attestation', () => {
   });
 });
 
-describe('the type of a statement', () => {
-  test('must be that of evidence: the type of an export attestation is refused', async () => {
-    const report = await verify(await withStatement((s) => void (s.predicateType = EXPORT_PREDICATE_TYPE)));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.PREDICATE_UNSUPPORTED']]);
-    expect(report.signer).toBeUndefined();
-  });
+test('the type of a statement must be that of evidence: the type of an export attestation is refused', async () => {
+  const report = await verify(await withStatement((s) => void (s.predicateType = EXPORT_PREDICATE_TYPE)));
+  expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.PREDICATE_UNSUPPORTED']]);
+  expect(report.signer).toBeUndefined();
+});
 
-  test('may be another one that the caller accepts, and then not ours', async () => {
-    const type = 'https://example.com/evidence/v1';
-    const bytes = await withStatement((s) => void (s.predicateType = type));
-    const predicateTypes = { evidence: [type], export: [] };
-    expect((await verify(bytes, { predicateTypes })).verdict).toBe('verified');
-    expect(errorsOf(await verify(part, { predicateTypes }))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
-  });
+test('the type of a statement may be another one that the caller accepts, and then not ours', async () => {
+  const type = 'https://example.com/evidence/v1';
+  const bytes = await withStatement((s) => void (s.predicateType = type));
+  const predicateTypes = { evidence: [type], export: [] };
+  expect((await verify(bytes, { predicateTypes })).verdict).toBe('verified');
+  expect(errorsOf(await verify(part, { predicateTypes }))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
+});
 
-  test('is not open to a whole export attestation', async () => {
-    const { files } = await makeExport({ signer });
-    const report = await verify(await withAttestation(files['export-attestation.json']!));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
-  });
+test('the type of a statement is not open to a whole export attestation', async () => {
+  const { files } = await makeExport({ signer });
+  const report = await verify(await withAttestation(files['export-attestation.json']!));
+  expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
 });
 
 const trustedKey = ({ keyId, point: bytes }: Signer): TrustedKey => ({
@@ -353,13 +351,11 @@ describe('the key of a statement', () => {
 const issuedAt = (issuedAtMs: number): Promise<Uint8Array> =>
   withStatement((s) => void (s.issuedAtMs = issuedAtMs));
 
-describe('the time of a statement', () => {
-  test('may be that of the verification, and not a millisecond later', async () => {
-    expect((await verify(await issuedAt(NOW))).verdict).toBe('verified');
-    const report = await verify(await issuedAt(NOW + 1));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
-    expect(report.signer).toBeUndefined();
-  });
+test('the time of a statement may be that of the verification, and not a millisecond later', async () => {
+  expect((await verify(await issuedAt(NOW))).verdict).toBe('verified');
+  const report = await verify(await issuedAt(NOW + 1));
+  expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
+  expect(report.signer).toBeUndefined();
 });
 
 describe('a second opinion', () => {
@@ -402,32 +398,30 @@ describe('a second opinion', () => {
 
 type Entry = { name: string; bytes: number; digest: `sha256:${string}` };
 
-describe('a run result that is signed', () => {
-  test('must be one, unsigned or signed', async () => {
-    const path = 'objects/run-result.json';
-    const text = '{"schemaVersion":1}';
-    for (const name of [ATTESTATION, 'none']) {
-      const forged = await repacked(part, (copy) => {
-        copy.delete(name);
-        copy.set(path, toUtf8(text));
-        const manifest = edited<Manifest>(copy.get('manifest.json'), ({ objects }) => {
-          const row = objects.find((object) => object['path'] === path)!;
-          Object.assign(row, { digest: hashOf(text), bytes: text.length });
-        });
-        copy.set('manifest.json', manifest);
+test('a run result that is signed must be one, unsigned or signed', async () => {
+  const path = 'objects/run-result.json';
+  const text = '{"schemaVersion":1}';
+  for (const name of [ATTESTATION, 'none']) {
+    const forged = await repacked(part, (copy) => {
+      copy.delete(name);
+      copy.set(path, toUtf8(text));
+      const manifest = edited<Manifest>(copy.get('manifest.json'), ({ objects }) => {
+        const row = objects.find((object) => object['path'] === path)!;
+        Object.assign(row, { digest: hashOf(text), bytes: text.length });
       });
-      const report = await verify(forged);
-      expect(report.verdict).toBe('failed');
-      expect(errorsOf(report)).toContain('bundle.RUN_RESULT_INVALID');
-    }
-  });
+      copy.set('manifest.json', manifest);
+    });
+    const report = await verify(forged);
+    expect(report.verdict).toBe('failed');
+    expect(errorsOf(report)).toContain('bundle.RUN_RESULT_INVALID');
+  }
+});
 
-  test('gives the outcome, and a failed drill is as verified as a passed one', async () => {
-    const failed = makeRunResult(1, { verdict: 'failed' });
-    const bytes = (await makePart(1, signer, { runResult: failed })).bytes;
-    const report = await verify(bytes);
-    expect([report.verdict, report.outcome?.verdict]).toEqual(['verified', 'failed']);
-  });
+test('a run result that is signed gives the outcome, and a failed drill is as verified as a passed one', async () => {
+  const failed = makeRunResult(1, { verdict: 'failed' });
+  const bytes = (await makePart(1, signer, { runResult: failed })).bytes;
+  const report = await verify(bytes);
+  expect([report.verdict, report.outcome?.verdict]).toEqual(['verified', 'failed']);
 });
 
 test('signing refuses a statement that names another key', async () => {

@@ -91,26 +91,24 @@ describe('bytes that cannot be read', () => {
   });
 });
 
-describe('a part of up to 1 MiB', () => {
-  test('is read once, and verified as it was then', async () => {
-    const signer = makeSigner();
-    const { bytes } = await makePart(1, signer);
-    const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
-    const sound = faultyAccess(bytes, 1); // a second read would fail
-    expect((await verifyPart(sound, options)).verdict).toBe('verified');
-    expect(sound.reads).toBe(1);
-  });
+test('a part of up to 1 MiB is read once, and verified as it was then', async () => {
+  const signer = makeSigner();
+  const { bytes } = await makePart(1, signer);
+  const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
+  const sound = faultyAccess(bytes, 1); // a second read would fail
+  expect((await verifyPart(sound, options)).verdict).toBe('verified');
+  expect(sound.reads).toBe(1);
+});
 
-  test('has the same report from memory and from a file, sound or damaged', async () => {
-    const signer = makeSigner();
-    const { bytes } = await makePart(1, signer);
-    const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
-    for (const at of [undefined, 0, 40, 100, 400, bytes.length - 300, bytes.length - 1]) {
-      const tested = at === undefined ? bytes : flipped(bytes, at);
-      const held = await verifyPart(memoryAccess(tested), options);
-      expect(await verifyPart(faultyAccess(tested, -1), options)).toEqual(held);
-    }
-  });
+test('a part of up to 1 MiB has the same report from memory and from a file, sound or damaged', async () => {
+  const signer = makeSigner();
+  const { bytes } = await makePart(1, signer);
+  const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
+  for (const at of [undefined, 0, 40, 100, 400, bytes.length - 300, bytes.length - 1]) {
+    const tested = at === undefined ? bytes : flipped(bytes, at);
+    const held = await verifyPart(memoryAccess(tested), options);
+    expect(await verifyPart(faultyAccess(tested, -1), options)).toEqual(held);
+  }
 });
 
 const changing = (bytes: Uint8Array) => ({
@@ -120,19 +118,17 @@ const changing = (bytes: Uint8Array) => ({
   },
 });
 
-describe('an archive that changed after it was digested', () => {
-  test('leaves the verdict open, and the report has no digest of it', async () => {
-    for (const depth of ['full', 'digest'] as const) {
-      const report = await verifyPart(changing(part), { asOfMs: NOW, trust, listed, depth });
-      expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['incomplete', 'not_checked']);
-      expect([errorsOf(report), report.archive]).toEqual([['io.CHANGED'], undefined]);
-    }
-  });
+test('an archive that changed after it was digested leaves the verdict open, and the report has no digest of it', async () => {
+  for (const depth of ['full', 'digest'] as const) {
+    const report = await verifyPart(changing(part), { asOfMs: NOW, trust, listed, depth });
+    expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['incomplete', 'not_checked']);
+    expect([errorsOf(report), report.archive]).toEqual([['io.CHANGED'], undefined]);
+  }
+});
 
-  test('does not hide what does not match', async () => {
-    const report = await verifyPart(changing(flipped(part, 100)), { asOfMs: NOW, trust, listed });
-    expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
-  });
+test('an archive that changed after it was digested does not hide what does not match', async () => {
+  const report = await verifyPart(changing(flipped(part, 100)), { asOfMs: NOW, trust, listed });
+  expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
 });
 
 /** The second reader, as it reads the part while it is whole. */
@@ -156,50 +152,45 @@ async function judged(other?: string): Promise<BundleReport> {
   throw new TypeError('no read of the large object failed');
 }
 
-describe('a second reader next to an entry that could not be read', () => {
-  test('is open, and does not disagree', async () => {
-    const report = await judged();
-    expect([stateOf(report, 'second.reader'), errorsOf(report)]).toEqual(['not_checked', ['io.UNREADABLE']]);
-  });
-
-  test('disagrees over another entry', async () => {
-    const report = await judged('manifest.json');
-    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['failed', 'failed']);
-    expect(errorsOf(report)).toEqual(['io.UNREADABLE', 'zip.SECOND_OPINION']);
-  });
+test('a second reader next to an entry that could not be read is open, and does not disagree', async () => {
+  const report = await judged();
+  expect([stateOf(report, 'second.reader'), errorsOf(report)]).toEqual(['not_checked', ['io.UNREADABLE']]);
 });
 
-describe('an aborted signal', () => {
-  test('throws its reason, whichever read it comes at, even when that is an error of ours', async () => {
-    for (const reason of [
-      new Error('enough'),
-      new DrillproofError('transport.ABORTED', 'the caller ended it'),
-    ]) {
-      const { reads } = await counted();
-      for (let n = 0; n < reads - 1; n++) {
-        const stop = new AbortController();
-        let at = 0;
-        const access = {
-          size: part.length,
-          read(offset: number, length: number) {
-            if (at++ === n) stop.abort(reason);
-            return memoryAccess(part).read(offset, length);
-          },
-        };
-        const options = { asOfMs: NOW, trust, listed, signal: stop.signal };
-        const ended = await verifyPart(access, options).catch((error: unknown) => error);
-        // Once everything is read there is nothing left to end.
-        if (ended !== reason)
-          expect([n, ended]).toEqual([n, expect.objectContaining({ verdict: 'verified' })]);
-        if (n < 2) expect(ended).toBe(reason);
-      }
-    }
-  });
+test('a second reader next to an entry that could not be read disagrees over another entry', async () => {
+  const report = await judged('manifest.json');
+  expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['failed', 'failed']);
+  expect(errorsOf(report)).toEqual(['io.UNREADABLE', 'zip.SECOND_OPINION']);
+});
 
-  test('throws at once when it was aborted before', async () => {
-    const options = { asOfMs: NOW, signal: AbortSignal.abort(new Error('before')) };
-    await expect(verifyPart(memoryAccess(part), options)).rejects.toThrow('before');
-  });
+test('an aborted signal throws its reason, whichever read it comes at, even when that is an error of ours', async () => {
+  for (const reason of [
+    new Error('enough'),
+    new DrillproofError('transport.ABORTED', 'the caller ended it'),
+  ]) {
+    const { reads } = await counted();
+    for (let n = 0; n < reads - 1; n++) {
+      const stop = new AbortController();
+      let at = 0;
+      const access = {
+        size: part.length,
+        read(offset: number, length: number) {
+          if (at++ === n) stop.abort(reason);
+          return memoryAccess(part).read(offset, length);
+        },
+      };
+      const options = { asOfMs: NOW, trust, listed, signal: stop.signal };
+      const ended = await verifyPart(access, options).catch((error: unknown) => error);
+      // Once everything is read there is nothing left to end.
+      if (ended !== reason) expect([n, ended]).toEqual([n, expect.objectContaining({ verdict: 'verified' })]);
+      if (n < 2) expect(ended).toBe(reason);
+    }
+  }
+});
+
+test('an aborted signal throws at once when it was aborted before', async () => {
+  const options = { asOfMs: NOW, signal: AbortSignal.abort(new Error('before')) };
+  await expect(verifyPart(memoryAccess(part), options)).rejects.toThrow('before');
 });
 
 async function counted(): Promise<{ reads: number }> {

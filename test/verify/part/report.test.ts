@@ -88,101 +88,93 @@ describe('the signers of a part', () => {
   });
 });
 
-describe('a part of which something could not be read', () => {
-  it('leaves an envelope about an unread bundle open, and fails one about another manifest', async () => {
-    const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
-    const report = await verify(bytes, { dsse });
-    expect(stateOf(report, 'dsse.attestation')).toBe('not_checked');
-    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
-    expect(errorsOf(report)).not.toContain('bundle.BINDING_MISMATCH');
-    const other = await repacked(bytes, async (entries) => {
-      const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
-        subject.manifestDigest = `sha256:${'0'.repeat(64)}`;
-      });
-      entries.set('attestation.json', forged);
+it('a part of which something could not be read leaves an envelope about an unread bundle open, and fails one about another manifest', async () => {
+  const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
+  const report = await verify(bytes, { dsse });
+  expect(stateOf(report, 'dsse.attestation')).toBe('not_checked');
+  expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+  expect(errorsOf(report)).not.toContain('bundle.BINDING_MISMATCH');
+  const other = await repacked(bytes, async (entries) => {
+    const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
+      subject.manifestDigest = `sha256:${'0'.repeat(64)}`;
     });
-    expect(errorsOf(await verify(other))).toContain('attestation.SUBJECT_MISMATCH');
+    entries.set('attestation.json', forged);
   });
+  expect(errorsOf(await verify(other))).toContain('attestation.SUBJECT_MISMATCH');
+});
 
-  it('leaves a hash open that differs from the statement when it could not be compared', async () => {
-    const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
-    const other = await repacked(bytes, async (entries) => {
-      const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
-        subject.stateHash = `sha256:${'0'.repeat(64)}`;
-      });
-      entries.set('attestation.json', forged);
+it('a part of which something could not be read leaves a hash open that differs from the statement when it could not be compared', async () => {
+  const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
+  const other = await repacked(bytes, async (entries) => {
+    const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
+      subject.stateHash = `sha256:${'0'.repeat(64)}`;
     });
-    const report = await verify(other);
-    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
-    expect(errorsOf(report)).toEqual(errorsOf(await verify(bytes)));
-    expect(report.verdict).toBe('failed');
+    entries.set('attestation.json', forged);
   });
-
-  it('lists exactly the checks that were requested', async () => {
-    const broken = new Uint8Array(10);
-    expect(ids(await verify(broken))).not.toContain('second.reader');
-    expect(ids(await verify(broken))).not.toContain('dsse.attestation');
-    const asked = await verify(broken, { secondOpinion, dsse });
-    for (const id of ['second.reader', 'second.crypto', 'dsse.attestation'] as const)
-      expect(stateOf(asked, id)).toBe('not_checked');
-    expect(new Set(ids(asked)).size).toBe(ids(asked).length);
-  });
+  const report = await verify(other);
+  expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+  expect(errorsOf(report)).toEqual(errorsOf(await verify(bytes)));
+  expect(report.verdict).toBe('failed');
 });
 
-describe('a part whose attestation could not be read', () => {
-  it('fails, and has one answer on the envelopes that were given', async () => {
-    const broken = await repacked(signed, (entries) => void entries.set('attestation.json', toUtf8('{}')));
-    const report = await verify(broken, { dsse });
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
-    expect(stateOf(report, 'dsse.attestation')).toBe('passed');
-    expect(new Set(ids(report)).size).toBe(ids(report).length);
-  });
+it('a part of which something could not be read lists exactly the checks that were requested', async () => {
+  const broken = new Uint8Array(10);
+  expect(ids(await verify(broken))).not.toContain('second.reader');
+  expect(ids(await verify(broken))).not.toContain('dsse.attestation');
+  const asked = await verify(broken, { secondOpinion, dsse });
+  for (const id of ['second.reader', 'second.crypto', 'dsse.attestation'] as const)
+    expect(stateOf(asked, id)).toBe('not_checked');
+  expect(new Set(ids(asked)).size).toBe(ids(asked).length);
 });
 
-describe('a second opinion of the signature', () => {
-  it('does not apply to a part that carries none, and is named only where it is asked for', async () => {
-    expect(stateOf(await verify(unsigned, { secondOpinion }), 'second.crypto')).toBe('not_applicable');
-    expect(stateOf(await verify(unsigned), 'second.crypto')).toBeUndefined();
-  });
+it('a part whose attestation could not be read fails, and has one answer on the envelopes that were given', async () => {
+  const broken = await repacked(signed, (entries) => void entries.set('attestation.json', toUtf8('{}')));
+  const report = await verify(broken, { dsse });
+  expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
+  expect(stateOf(report, 'dsse.attestation')).toBe('passed');
+  expect(new Set(ids(report)).size).toBe(ids(report).length);
 });
 
-describe('a finding about a part', () => {
-  it('names the bundle by its id, and where it is, and what is there', async () => {
-    const bytes = await withObject(/readme/, toUtf8('other'));
-    const path = [...(await unpack(bytes)).keys()].find((name) => name.includes('readme'))!;
-    const [size] = found(await verify(bytes), 'object.BYTES_MISMATCH');
-    expect(size).toMatchObject({ subject: BUNDLE, path, actual: '5' });
-    const [digest] = found(await verify(bytes), 'object.DIGEST_MISMATCH');
-    expect(digest).toMatchObject({ subject: BUNDLE, path });
-    expect(digest?.expected).not.toBe(digest?.actual);
-    const gone = await repacked(bytes, (entries) => void entries.delete(path));
-    expect(found(await verify(gone), 'object.MISSING')).toStrictEqual([
-      { code: 'object.MISSING', subject: BUNDLE, path },
-    ]);
-    const extra = await repacked(signed, (entries) => void entries.set('objects/zz', toUtf8('x')));
-    expect(found(await verify(extra), 'object.EXTRA')).toStrictEqual([
-      { code: 'object.EXTRA', subject: BUNDLE, path: 'objects/zz' },
-    ]);
-    expect(found(await verify(extra), 'zip.ORDER_UNUSUAL')).toEqual([]);
-  });
+it('a second opinion of the signature does not apply to a part that carries none, and is named only where it is asked for', async () => {
+  expect(stateOf(await verify(unsigned, { secondOpinion }), 'second.crypto')).toBe('not_applicable');
+  expect(stateOf(await verify(unsigned), 'second.crypto')).toBeUndefined();
+});
 
-  it('names it by its row, where one lists it', async () => {
-    const listed = await listingOf(signed);
-    const row = { ...listed.row, evidenceBundleId: idOf('evidence', 9) };
-    const report = await verify(signed, { listed: { ...listed, row } });
-    expect(found(report, 'part.ROW_MISMATCH')).toMatchObject([
-      { subject: idOf('evidence', 9), expected: idOf('evidence', 9), actual: BUNDLE },
-    ]);
-  });
+it('a finding about a part names the bundle by its id, and where it is, and what is there', async () => {
+  const bytes = await withObject(/readme/, toUtf8('other'));
+  const path = [...(await unpack(bytes)).keys()].find((name) => name.includes('readme'))!;
+  const [size] = found(await verify(bytes), 'object.BYTES_MISMATCH');
+  expect(size).toMatchObject({ subject: BUNDLE, path, actual: '5' });
+  const [digest] = found(await verify(bytes), 'object.DIGEST_MISMATCH');
+  expect(digest).toMatchObject({ subject: BUNDLE, path });
+  expect(digest?.expected).not.toBe(digest?.actual);
+  const gone = await repacked(bytes, (entries) => void entries.delete(path));
+  expect(found(await verify(gone), 'object.MISSING')).toStrictEqual([
+    { code: 'object.MISSING', subject: BUNDLE, path },
+  ]);
+  const extra = await repacked(signed, (entries) => void entries.set('objects/zz', toUtf8('x')));
+  expect(found(await verify(extra), 'object.EXTRA')).toStrictEqual([
+    { code: 'object.EXTRA', subject: BUNDLE, path: 'objects/zz' },
+  ]);
+  expect(found(await verify(extra), 'zip.ORDER_UNUSUAL')).toEqual([]);
+});
 
-  it('fails for a broken expectation even if another one about the export cannot be checked', async () => {
-    const expected = { organizationId: idOf('org', 9), bundles: 1 };
-    const report = await verify(signed, { expect: expected });
-    expect(stateOf(report, 'bundle.expected')).toBe('failed');
-    expect(found(report, 'expect.ORGANIZATION_MISMATCH')).toMatchObject([
-      { subject: BUNDLE, path: 'manifest.json', expected: idOf('org', 9) },
-    ]);
-    expect(stateOf(await verify(signed, { expect: { bundles: 1 } }), 'bundle.expected')).toBe('not_checked');
-    expect(stateOf(await verify(signed), 'bundle.expected')).toBe('not_applicable');
-  });
+it('a finding about a part names it by its row, where one lists it', async () => {
+  const listed = await listingOf(signed);
+  const row = { ...listed.row, evidenceBundleId: idOf('evidence', 9) };
+  const report = await verify(signed, { listed: { ...listed, row } });
+  expect(found(report, 'part.ROW_MISMATCH')).toMatchObject([
+    { subject: idOf('evidence', 9), expected: idOf('evidence', 9), actual: BUNDLE },
+  ]);
+});
+
+it('a finding about a part fails for a broken expectation even if another one about the export cannot be checked', async () => {
+  const expected = { organizationId: idOf('org', 9), bundles: 1 };
+  const report = await verify(signed, { expect: expected });
+  expect(stateOf(report, 'bundle.expected')).toBe('failed');
+  expect(found(report, 'expect.ORGANIZATION_MISMATCH')).toMatchObject([
+    { subject: BUNDLE, path: 'manifest.json', expected: idOf('org', 9) },
+  ]);
+  expect(stateOf(await verify(signed, { expect: { bundles: 1 } }), 'bundle.expected')).toBe('not_checked');
+  expect(stateOf(await verify(signed), 'bundle.expected')).toBe('not_applicable');
 });

@@ -41,24 +41,22 @@ const judge = (...facts: readonly ReceiptFacts[]) => checkChain(facts, undefined
 const pathsOf = (...facts: readonly ReceiptFacts[]): readonly string[] =>
   judge(...facts).order.map(({ path }) => path);
 
-describe('the order of receipts', () => {
-  it('is by time, and of the same time by name, however they were found', () => {
-    const [early, late, last] = [
-      receiptAt('z', { finishedAtMs: 1 }),
-      receiptAt('a', { finishedAtMs: 2 }),
-      receiptAt('b', { finishedAtMs: 2 }),
-    ] as const;
-    expect(pathsOf(early, late, last)).toEqual(['z', 'a', 'b']);
-    expect(pathsOf(last, late, early)).toEqual(['z', 'a', 'b']);
-  });
+it('the order of receipts is by time, and of the same time by name, however they were found', () => {
+  const [early, late, last] = [
+    receiptAt('z', { finishedAtMs: 1 }),
+    receiptAt('a', { finishedAtMs: 2 }),
+    receiptAt('b', { finishedAtMs: 2 }),
+  ] as const;
+  expect(pathsOf(early, late, last)).toEqual(['z', 'a', 'b']);
+  expect(pathsOf(last, late, early)).toEqual(['z', 'a', 'b']);
+});
 
-  it('has those at its end that could not be read', () => {
-    const unread: ReceiptFacts = { path: '0', findings: [] };
-    const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
-    expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
-    const { order, head, subject } = judge(unread);
-    expect([order, head, subject]).toEqual([[unread], undefined, undefined]);
-  });
+it('the order of receipts has those at its end that could not be read', () => {
+  const unread: ReceiptFacts = { path: '0', findings: [] };
+  const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
+  expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
+  const { order, head, subject } = judge(unread);
+  expect([order, head, subject]).toEqual([[unread], undefined, undefined]);
 });
 
 describe('the head of a chain', () => {
@@ -104,30 +102,28 @@ it('a receipt without a link may be of the same moment as the beginning of a cha
   expect(codes(NOW + 1)).toContain('receipt.FORKED');
 });
 
-describe('the report on receipts', () => {
-  it('has a line for one that could not be read, and the subject of the others', async () => {
-    const { files, written } = await makeChain(2);
-    const { path } = written[0]!;
-    const whole = memorySource(files);
-    const report = await verifyReceipts(
-      {
-        ...whole,
-        open: (name) =>
-          name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name),
-      },
-      {},
-    );
-    const { evidenceExportId, organizationId, manifestDigest } = receiptFacts;
-    expect(report).toMatchObject({ evidenceExportId, organizationId, manifestDigest });
-    expect(report.receipts).toMatchObject([{ path: written[1]!.path, digest: written[1]!.digest }, { path }]);
-    expect(report.receipts[1]).not.toHaveProperty('digest');
-  });
+it('the report on receipts has a line for one that could not be read, and the subject of the others', async () => {
+  const { files, written } = await makeChain(2);
+  const { path } = written[0]!;
+  const whole = memorySource(files);
+  const report = await verifyReceipts(
+    {
+      ...whole,
+      open: (name) =>
+        name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name),
+    },
+    {},
+  );
+  const { evidenceExportId, organizationId, manifestDigest } = receiptFacts;
+  expect(report).toMatchObject({ evidenceExportId, organizationId, manifestDigest });
+  expect(report.receipts).toMatchObject([{ path: written[1]!.path, digest: written[1]!.digest }, { path }]);
+  expect(report.receipts[1]).not.toHaveProperty('digest');
+});
 
-  it('has no receipts and a finding when the mirror cannot be listed', async () => {
-    const report = await verifyReceipts(
-      { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
-      {},
-    );
-    expect(report).toMatchObject({ verdict: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
-  });
+it('the report on receipts has no receipts and a finding when the mirror cannot be listed', async () => {
+  const report = await verifyReceipts(
+    { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
+    {},
+  );
+  expect(report).toMatchObject({ verdict: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
 });

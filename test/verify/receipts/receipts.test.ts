@@ -19,32 +19,30 @@ const errorsOf = async (files: Files, options: VerifyReceiptsOptions = {}): Prom
 const without = (files: Files, ...paths: readonly string[]): Files =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)));
 
-describe('a chain of receipts', () => {
-  it('is sound as a mirror writes it, and its head is the newest', async () => {
-    const { files, written } = await makeChain(4);
-    const report = await judge(files);
-    const head = written.at(-1)!;
-    expect(report).toMatchObject({
-      verdict: 'sound',
-      unlinked: 0,
-      manifestHere: false,
-      head: { path: head.path, digest: head.digest, finishedAtMs: head.receipt.finishedAtMs },
-    });
-    expect(report.findings).toEqual([]);
-    expect(report.receipts.map(({ path }) => path)).toEqual(written.map(({ path }) => path));
+it('a chain of receipts is sound as a mirror writes it, and its head is the newest', async () => {
+  const { files, written } = await makeChain(4);
+  const report = await judge(files);
+  const head = written.at(-1)!;
+  expect(report).toMatchObject({
+    verdict: 'sound',
+    unlinked: 0,
+    manifestHere: false,
+    head: { path: head.path, digest: head.digest, finishedAtMs: head.receipt.finishedAtMs },
   });
+  expect(report.findings).toEqual([]);
+  expect(report.receipts.map(({ path }) => path)).toEqual(written.map(({ path }) => path));
+});
 
-  it('of one receipt is sound, and an empty one is not', async () => {
-    expect((await judge((await makeChain(1)).files)).verdict).toBe('sound');
-    expect((await judge({})).verdict).toBe('none');
-    expect((await judge({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
-  });
+it('a chain of receipts of one receipt is sound, and an empty one is not', async () => {
+  expect((await judge((await makeChain(1)).files)).verdict).toBe('sound');
+  expect((await judge({})).verdict).toBe('none');
+  expect((await judge({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
+});
 
-  it('matches the schema of reports', async () => {
-    const { files } = await makeChain(2);
-    const report = await judge(files);
-    expect(receiptsReportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
-  });
+it('a chain of receipts matches the schema of reports', async () => {
+  const { files } = await makeChain(2);
+  const report = await judge(files);
+  expect(receiptsReportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
 });
 
 function replaced(files: Files, path: string, edit: Parameters<typeof putReceipt>[2]): Files {
@@ -201,47 +199,43 @@ const older = async (): Promise<Files> => {
   return old;
 };
 
-describe('receipts from before they were linked', () => {
-  it('are read, and the newest of them begins the chain', async () => {
-    const files = await older();
-    expect(await judge(files)).toMatchObject({ verdict: 'sound', unlinked: 3 });
-    await appendReceipts(files, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
-    const report = await judge(files);
-    expect(report).toMatchObject({ verdict: 'sound', unlinked: 2 });
-    expect(report.findings.map(({ code }) => code)).toContain('receipt.UNLINKED');
-  });
-
-  it('are a fork when they are from after the chain had begun', async () => {
-    const files = await older();
-    const [{ path } = { path: '' }] = await appendReceipts(files, [{ finishedAtMs: NOW - 50_000 }]);
-    putReceipt(files, files[path], (receipt) => unlinked({ ...receipt, finishedAtMs: NOW - 10_000 }));
-    expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
-  });
-
-  it('do not excuse a second chain next to them', async () => {
-    const anew: Files = {};
-    await appendReceipts(anew, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
-    const files = { ...(await older()), ...anew };
-    expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
-  });
+it('receipts from before they were linked are read, and the newest of them begins the chain', async () => {
+  const files = await older();
+  expect(await judge(files)).toMatchObject({ verdict: 'sound', unlinked: 3 });
+  await appendReceipts(files, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
+  const report = await judge(files);
+  expect(report).toMatchObject({ verdict: 'sound', unlinked: 2 });
+  expect(report.findings.map(({ code }) => code)).toContain('receipt.UNLINKED');
 });
 
-describe('one receipt by itself', () => {
-  it('is broken by its own faults, and is not compared with a manifest', async () => {
-    const files: Files = {};
-    const [sent] = await appendReceipts(files, [{ facts: { startedAtMs: NOW + 1 }, finishedAtMs: NOW }]);
-    const report = await verifyReceipt(memorySource(files), sent!.path, {});
-    expect(report).toMatchObject({ verdict: 'broken', manifestHere: false, unlinked: 0 });
-    expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
-  });
+it('receipts from before they were linked are a fork when they are from after the chain had begun', async () => {
+  const files = await older();
+  const [{ path } = { path: '' }] = await appendReceipts(files, [{ finishedAtMs: NOW - 50_000 }]);
+  putReceipt(files, files[path], (receipt) => unlinked({ ...receipt, finishedAtMs: NOW - 10_000 }));
+  expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
+});
 
-  it('is verified under any name, and its report notes that its place in a chain was not checked', async () => {
-    const { files, written } = await makeChain(2);
-    const alone = { 'receipts/sent.json': files[written[1]!.path]! };
-    const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json', {});
-    expect(report).toMatchObject({ verdict: 'sound', head: { digest: written[1]!.digest } });
-    expect(report.findings.map(({ code }) => code)).toEqual(['receipt.ALONE']);
-  });
+it('receipts from before they were linked do not excuse a second chain next to them', async () => {
+  const anew: Files = {};
+  await appendReceipts(anew, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
+  const files = { ...(await older()), ...anew };
+  expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
+});
+
+it('one receipt by itself is broken by its own faults, and is not compared with a manifest', async () => {
+  const files: Files = {};
+  const [sent] = await appendReceipts(files, [{ facts: { startedAtMs: NOW + 1 }, finishedAtMs: NOW }]);
+  const report = await verifyReceipt(memorySource(files), sent!.path, {});
+  expect(report).toMatchObject({ verdict: 'broken', manifestHere: false, unlinked: 0 });
+  expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
+});
+
+it('one receipt by itself is verified under any name, and its report notes that its place in a chain was not checked', async () => {
+  const { files, written } = await makeChain(2);
+  const alone = { 'receipts/sent.json': files[written[1]!.path]! };
+  const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json', {});
+  expect(report).toMatchObject({ verdict: 'sound', head: { digest: written[1]!.digest } });
+  expect(report.findings.map(({ code }) => code)).toEqual(['receipt.ALONE']);
 });
 
 it('an envelope next to a receipt, whatever it signs, adds nothing to the report', async () => {

@@ -215,17 +215,15 @@ describe('an envelope that does not hold', () => {
   });
 });
 
-describe('envelopes given with a single part', () => {
-  it('add their keys up, and each of them has to be about it', async () => {
-    const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
-    const part = (...dsse: readonly Uint8Array[]) =>
-      verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse });
-    const both = await part(await about(1, a), await about(1, b));
-    expect([both.verdict, both.signers?.map(({ keyId }) => keyId)]).toEqual(['verified', [a.keyId, b.keyId]]);
-    const wrong = await part(await about(1, a), await about(2, a));
-    expect([wrong.verdict, wrong.signers]).toEqual(['failed', undefined]);
-    expect(errorsOf(wrong)).toContain('attestation.SUBJECT_MISMATCH');
-  });
+it('envelopes given with a single part add their keys up, and each of them has to be about it', async () => {
+  const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
+  const part = (...dsse: readonly Uint8Array[]) =>
+    verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse });
+  const both = await part(await about(1, a), await about(1, b));
+  expect([both.verdict, both.signers?.map(({ keyId }) => keyId)]).toEqual(['verified', [a.keyId, b.keyId]]);
+  const wrong = await part(await about(1, a), await about(2, a));
+  expect([wrong.verdict, wrong.signers]).toEqual(['failed', undefined]);
+  expect(errorsOf(wrong)).toContain('attestation.SUBJECT_MISMATCH');
 });
 
 describe('how many envelopes there may be', () => {

@@ -151,22 +151,20 @@ it('the signature of a single part is verified', async () => {
   });
 });
 
-describe('a change of the trust store', () => {
-  it.each(RETIREMENTS)(
-    'has the same effect by the signatures alone and by a whole verification: %s',
-    async (how) => {
-      for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
-        const { keyId } = made.signer;
-        const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
-        const fully = async (store: TrustStore) => {
-          const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
-          return [listStanding(report), ...report.parts.map(bundleStanding)];
-        };
-        const quick = trustEffects(await judge(made.files), await judge(made.files, after));
-        const whole = trustEffects(await fully(trust), await fully(after));
-        const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
-        expect(short(quick)).toEqual(short(whole));
-      }
-    },
-  );
-});
+it.each(RETIREMENTS)(
+  'a change of the trust store has the same effect by the signatures alone and by a whole verification: %s',
+  async (how) => {
+    for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
+      const { keyId } = made.signer;
+      const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
+      const fully = async (store: TrustStore) => {
+        const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
+        return [listStanding(report), ...report.parts.map(bundleStanding)];
+      };
+      const quick = trustEffects(await judge(made.files), await judge(made.files, after));
+      const whole = trustEffects(await fully(trust), await fully(after));
+      const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
+      expect(short(quick)).toEqual(short(whole));
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
@@ -42,42 +42,40 @@ async function compare(bytes: Uint8Array, limits?: ZipLimits): Promise<void> {
   expect(await atOnce(memoryAccess(bytes), limits)).toEqual(plainly);
 }
 
-describe('an archive in memory', () => {
-  it('is read like one that is not, whatever fault it has', async () => {
-    await fc.assert(
-      fc.asyncProperty(badArchives, ({ entries, end }) => compare(rawZip(entries, end))),
-      { numRuns: tries(100, 1500) },
-    );
-  }, 600_000);
+it('an archive in memory is read like one that is not, whatever fault it has', async () => {
+  await fc.assert(
+    fc.asyncProperty(badArchives, ({ entries, end }) => compare(rawZip(entries, end))),
+    { numRuns: tries(100, 1500) },
+  );
+}, 600_000);
 
-  it('is read like one that is not, with any bytes changed and under any limits', async () => {
-    const damage = fc.tuple(fc.nat(), fc.nat(255));
-    const limits = fc.record(
-      {
-        entries: fc.nat(8),
-        entryBytes: fc.nat(4000),
-        totalBytes: fc.nat(9000),
-        expansionRatio: fc.nat(20),
-        expansionFloorBytes: fc.nat(500),
-      },
-      { requiredKeys: [] },
-    );
-    await fc.assert(
-      fc.asyncProperty(trees, fc.array(damage, { maxLength: 3 }), limits, async (files, changes, limit) => {
-        const bytes = await zipOf(files);
-        for (const [at, mask] of changes) bytes[at % bytes.length]! ^= mask;
-        await compare(bytes, limit);
-      }),
-      { numRuns: tries(300, 3000) },
-    );
-  });
+it('an archive in memory is read like one that is not, with any bytes changed and under any limits', async () => {
+  const damage = fc.tuple(fc.nat(), fc.nat(255));
+  const limits = fc.record(
+    {
+      entries: fc.nat(8),
+      entryBytes: fc.nat(4000),
+      totalBytes: fc.nat(9000),
+      expansionRatio: fc.nat(20),
+      expansionFloorBytes: fc.nat(500),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(trees, fc.array(damage, { maxLength: 3 }), limits, async (files, changes, limit) => {
+      const bytes = await zipOf(files);
+      for (const [at, mask] of changes) bytes[at % bytes.length]! ^= mask;
+      await compare(bytes, limit);
+    }),
+    { numRuns: tries(300, 3000) },
+  );
+});
 
-  it('has entries that are streamed: those above 4 MiB, and all of an archive that is not in memory', async () => {
-    const bytes = await zipOf({ large: new Uint8Array(2 ** 22 + 1), small: 'x' });
-    const inMemory = await openZip(memoryAccess(bytes));
-    expect(inMemory.readAtOnce(inMemory.entries[0]!)).toBeUndefined();
-    expect(inMemory.readAtOnce(inMemory.entries[1]!)).toEqual(new TextEncoder().encode('x'));
-    const elsewhere = await openZip(strictAccess(bytes));
-    for (const entry of elsewhere.entries) expect(elsewhere.readAtOnce(entry)).toBeUndefined();
-  });
+it('an archive in memory has entries that are streamed: those above 4 MiB, and all of an archive that is not in memory', async () => {
+  const bytes = await zipOf({ large: new Uint8Array(2 ** 22 + 1), small: 'x' });
+  const inMemory = await openZip(memoryAccess(bytes));
+  expect(inMemory.readAtOnce(inMemory.entries[0]!)).toBeUndefined();
+  expect(inMemory.readAtOnce(inMemory.entries[1]!)).toEqual(new TextEncoder().encode('x'));
+  const elsewhere = await openZip(strictAccess(bytes));
+  for (const entry of elsewhere.entries) expect(elsewhere.readAtOnce(entry)).toBeUndefined();
 });

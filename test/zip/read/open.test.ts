@@ -280,34 +280,32 @@ describe('the limits of openZip', () => {
 const notesOf = async (bytes: Uint8Array) =>
   (await open(bytes)).notes.map(({ code, entry }) => [code, entry] as const);
 
-describe('the notes of openZip', () => {
-  it('are empty for what writeZip writes', async () => {
-    expect(await notesOf(await zipOf({ a: 'x', b: 'y'.repeat(99) }))).toEqual([]);
-  });
+it('the notes of openZip are empty for what writeZip writes', async () => {
+  expect(await notesOf(await zipOf({ a: 'x', b: 'y'.repeat(99) }))).toEqual([]);
+});
 
-  it.each<[string, RawEntry]>([
-    ['a time', { both: { time: 1 } }],
-    ['a date', { both: { date: 0x5821 } }],
-    ['a mode', { central: { external: 0o100755 * 65536 } }],
-    ['no mode', { central: { external: 0 } }],
-    ['another maker', { central: { madeBy: 0x031e } }],
-    ['another needed version', { both: { version: 10 } }],
-    ['internal attributes', { central: { internal: 1 } }],
-    ['an extra field', { extra: extraField(0x5455, le(0, 5)) }],
-    ['a local extra field', { localExtra: extraField(0x5455, le(0, 5)) }],
-    ['a data descriptor', streamed(descriptorOf('abc'))],
-    ['a signed data descriptor', streamed(join(le(0x08074b50, 4), descriptorOf('abc')))],
-    [
-      'a descriptor and a local header that knew already',
-      { plain: 'abc', flags: 0x0808, after: descriptorOf('abc') },
-    ],
-  ])('name an entry with %s', async (_, entry) => {
-    expect(await notesOf(rawZip([a, { ...entry, name: 'b' }]))).toEqual([['zip.METADATA_UNUSUAL', 'b']]);
-  });
+it.each<[string, RawEntry]>([
+  ['a time', { both: { time: 1 } }],
+  ['a date', { both: { date: 0x5821 } }],
+  ['a mode', { central: { external: 0o100755 * 65536 } }],
+  ['no mode', { central: { external: 0 } }],
+  ['another maker', { central: { madeBy: 0x031e } }],
+  ['another needed version', { both: { version: 10 } }],
+  ['internal attributes', { central: { internal: 1 } }],
+  ['an extra field', { extra: extraField(0x5455, le(0, 5)) }],
+  ['a local extra field', { localExtra: extraField(0x5455, le(0, 5)) }],
+  ['a data descriptor', streamed(descriptorOf('abc'))],
+  ['a signed data descriptor', streamed(join(le(0x08074b50, 4), descriptorOf('abc')))],
+  [
+    'a descriptor and a local header that knew already',
+    { plain: 'abc', flags: 0x0808, after: descriptorOf('abc') },
+  ],
+])('the notes of openZip name an entry with %s', async (_, entry) => {
+  expect(await notesOf(rawZip([a, { ...entry, name: 'b' }]))).toEqual([['zip.METADATA_UNUSUAL', 'b']]);
+});
 
-  it('say once that the directory has another order than the file', async () => {
-    const archive = rawZip([a, b, { name: 'c' }], { order: [0, 2, 1] });
-    expect(await notesOf(archive)).toEqual([['zip.ORDER_UNUSUAL', 'c']]);
-    expect((await open(archive)).entries.map(({ name }) => name)).toEqual(['a', 'c', 'b']);
-  });
+it('the notes of openZip say once that the directory has another order than the file', async () => {
+  const archive = rawZip([a, b, { name: 'c' }], { order: [0, 2, 1] });
+  expect(await notesOf(archive)).toEqual([['zip.ORDER_UNUSUAL', 'c']]);
+  expect((await open(archive)).entries.map(({ name }) => name)).toEqual(['a', 'c', 'b']);
 });

@@ -61,18 +61,16 @@ async function commitTrap(url: string, then: 'cut' | 'silent'): Promise<Trap> {
   return { url: through, arm: () => (armed = true), close: () => server.close() };
 }
 
-describe('statements for PostgreSQL', () => {
-  it('number their parameters in order', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom('a = ', ' AND ', '?', '(', ')', '::bigint')), (words) => {
-        const text = words.join('');
-        let n = 0;
-        const expected = words.map((word) => (word === '?' ? `$${++n}` : word)).join('');
-        expect(numberMarks(text)).toBe(expected);
-        expect(numberMarks(text)).toBe(expected);
-      }),
-    );
-  });
+it('statements for PostgreSQL number their parameters in order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a = ', ' AND ', '?', '(', ')', '::bigint')), (words) => {
+      const text = words.join('');
+      let n = 0;
+      const expected = words.map((word) => (word === '?' ? `$${++n}` : word)).join('');
+      expect(numberMarks(text)).toBe(expected);
+      expect(numberMarks(text)).toBe(expected);
+    }),
+  );
 });
 
 describe('a transaction of the PostgreSQL store', () => {
