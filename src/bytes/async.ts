@@ -61,3 +61,15 @@ export async function mapConcurrently<T, R>(
 
 /** Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. */
 export const turn = (): Promise<void> => platform.turn();
+
+/** Works with what was opened, and then closes it, whatever came of the work. */
+export async function closeAfter<R extends { close(): Promise<void> }, T>(
+  opened: R,
+  work: (opened: R) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}

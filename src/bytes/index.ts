@@ -26,7 +26,7 @@ export {
   withMembers,
   withMethods,
 } from './arguments.ts';
-export { abortable, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
+export { abortable, closeAfter, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
 export { collectBytes, concatBytes, joinChunks } from './chunks.ts';
 export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
 export { type Digest, digestAccess, digester, digestOf, digestSoon, digestStream } from './hash.ts';

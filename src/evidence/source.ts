@@ -10,6 +10,7 @@ import {
   watchedBy,
   withMembers,
   withMethods,
+  closeAfter,
 } from '../bytes/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive, ZipNote } from '../zip/index.ts';
@@ -143,10 +144,5 @@ export async function readWhole(access: RandomAccess, maxBytes: number, path: st
 
 /** `readWhole` of a file of a source, which is closed afterwards. */
 export async function readFile(source: EvidenceSource, path: string, maxBytes: number): Promise<Uint8Array> {
-  const file = await source.open(path);
-  try {
-    return await readWhole(file, maxBytes, path);
-  } finally {
-    await file.close();
-  }
+  return closeAfter(await source.open(path), (file) => readWhole(file, maxBytes, path));
 }

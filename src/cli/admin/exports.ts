@@ -44,10 +44,8 @@ const operationFacts = (operation: OperationResource): string =>
   facts([
     ['operation', operation.operationId],
     ['state', operation.state],
-    ...(operation.error === undefined ? [] : [['why', operation.error.message] as const]),
-    ...(operation.state === 'pending'
-      ? [['note', 'a worker does this work; --now does it here'] as const]
-      : []),
+    ['why', operation.error?.message],
+    ['note', operation.state === 'pending' ? 'a worker does this work; --now does it here' : undefined],
   ]);
 
 function scopeOf({ scope, project }: CreateOptions): ExportScope {
@@ -105,7 +103,7 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
     ['export', resource.evidenceExportId],
     ['bundles', count(resource.bundleCount)],
     ['local reports', count(resource.localReportCount ?? 0)],
-    ...(resource.manifestDigest === undefined ? [] : [['manifest', resource.manifestDigest] as const]),
+    ['manifest', resource.manifestDigest],
   ]);
   await writeProduct(cli, { kind: 'created-export', ...made }, lines + operationFacts(operation));
   if (operation.state === 'failed') cli.exitCode = EXIT.unchecked;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defined } from '../../bytes/index.ts';
+import { defined, closeAfter } from '../../bytes/index.ts';
 import type { OpenFile } from '../../evidence/index.ts';
 import { openFile } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
@@ -15,14 +15,8 @@ type InProject = DataOptions & { readonly project: string };
 const projectOption = (command: Command): Command =>
   dataOptions(command).requiredOption('--project <id>', 'project that it belongs to');
 
-async function withFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> {
-  const file = await openFile(path);
-  try {
-    return await work(file);
-  } finally {
-    await file.close();
-  }
-}
+const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> =>
+  closeAfter(await openFile(path), work);
 
 const news = (created: boolean): string => (created ? 'stored' : 'unchanged');
 

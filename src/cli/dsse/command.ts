@@ -4,7 +4,7 @@ import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions, time, wholeNumber } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { open } from 'node:fs/promises';
-import { defined, parseJson } from '../../bytes/index.ts';
+import { defined, parseJson, closeAfter } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -40,7 +40,7 @@ import {
 import { readInput } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { facts, writeProduct } from '../shared/output/product.ts';
 
@@ -121,8 +121,6 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
     );
 }
 
-const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
-
 async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await requireTrust(cli, options);
@@ -135,7 +133,7 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions
   });
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
-  cli.exitCode = EXITS[report.verdict];
+  cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }
 
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
@@ -158,13 +156,11 @@ async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest>
 export async function looksLikeJson(path: string): Promise<boolean> {
   const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
   if (file === undefined) return false;
-  try {
+  return closeAfter(file, async () => {
     if (!(await file.stat()).isFile()) return false;
     const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
     return bytesRead === 1 && buffer.toString() === '{';
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
@@ -230,13 +226,11 @@ function originalOf({ manifest, attestation }: PartDocuments): Pick<BundleSignin
       'pack.INPUT_INVALID',
       'the counters of the run that this rerun reproduces are not in the part',
     );
-  const { originalTrial, originalTrialCount, originalAttempt, originalAttemptLimit } =
-    attestation.statement.subject.reproduction;
-  const original = {
-    trial: originalTrial,
-    trialCount: originalTrialCount,
-    attempt: originalAttempt,
-    attemptLimit: originalAttemptLimit,
-  };
-  return { original };
+  const {
+    originalTrial: trial,
+    originalTrialCount: trialCount,
+    originalAttempt: attempt,
+    originalAttemptLimit: attemptLimit,
+  } = attestation.statement.subject.reproduction;
+  return { original: { trial, trialCount, attempt, attemptLimit } };
 }

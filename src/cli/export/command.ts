@@ -3,11 +3,11 @@ import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions, time } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { type ReportSpec, reportSpec, readReportFacts } from './local-report.ts';
-import { once } from 'node:events';
+import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { digester } from '../../bytes/index.ts';
+import { closeAfter, digester, once } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type ExportInput,
@@ -101,18 +101,14 @@ async function exportParts(cli: Cli, paths: readonly string[], options: ExportOp
   await writeProduct(cli, productOf(packed, options.out), textOf(packed, options.out));
 }
 
-async function readPart(path: string): Promise<PartFacts> {
-  const access = await openFile(path);
-  try {
-    return await readPartFacts(access).catch((error: unknown) =>
+const readPart = async (path: string): Promise<PartFacts> =>
+  closeAfter(await openFile(path), (access) =>
+    readPartFacts(access).catch((error: unknown) =>
       namingFile(path, () => {
         throw error;
       }),
-    );
-  } finally {
-    await access.close();
-  }
-}
+    ),
+  );
 
 type Contents = Pick<ExportInput, 'parts' | 'localReports'> & { readonly onlyProject: string | undefined };
 
@@ -198,13 +194,9 @@ export function exportFiles(
     return { path, bytes: Number(bytes), open: () => unchanged(file, digest, signal) };
   });
   return [
-    ...documents.map(({ path, bytes }) => ({ path, bytes: bytes.length, open: () => whole(bytes) })),
+    ...documents.map(({ path, bytes }) => ({ path, bytes: bytes.length, open: () => once(bytes) })),
     ...archives,
   ];
-}
-
-async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 /** The bytes of a file that must still be what was digested. @throws DrillproofError `io.CHANGED` */
@@ -243,7 +235,7 @@ export async function writeExportZip(
   } catch (cause) {
     if (!pass.destroyed) {
       pass.destroy();
-      await once(pass, 'close');
+      await onceEmitted(pass, 'close');
     }
     if (cause instanceof DrillproofError) throw cause;
     await zipped; // what ended it

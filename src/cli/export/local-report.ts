@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { digestAccess, digestOf, parseJson, type RandomAccess } from '../../bytes/index.ts';
+import { digestAccess, digestOf, parseJson, type RandomAccess, closeAfter } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   BUNDLE_MANIFEST,
@@ -53,17 +53,14 @@ export async function readReportFacts(
       `Write --report ${spec.file},project=ID.`,
     );
   }
-  const access = await openFile(spec.file);
-  try {
+  return closeAfter(await openFile(spec.file), async (access) => {
     const { digest, bytes } = await digestAccess(access);
     const claims = metadata
       ? claimsOf(metadata)
       : { ...(await ownClaims(access)), createdAtMs: await fileTime(spec.file) };
     const localReportId = metadata?.localReportId ?? derivedId('lrep', projectId, digest);
     return { localReportId, projectId, digest, bytes, ...claims };
-  } finally {
-    await access.close();
-  }
+  });
 }
 
 type Claims = Pick<LocalReportFacts, 'manifestDigest' | 'expandedBytes'>;

@@ -34,7 +34,11 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   // Until a decision is made, the exit code says that the gate could not tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
-  const inputs = await readInputs(cli, names, options, { ...how, keep: reduceReport });
+  const inputs: EvidenceInput[] = [];
+  for (const name of names) {
+    cli.signal.throwIfAborted();
+    inputs.push(await readInputOf(cli, name, options, { ...how, keep: reduceReport }));
+  }
   const { asOfMs, trust } = how;
   const evaluated = evaluate(inputs, policy, {
     asOfMs,
@@ -136,24 +140,6 @@ function refusePast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean
 const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;
 
 /**
- * The report on each named evidence, or why there is none. Only a wrong call and an internal error end the work; every
- * other failure becomes a reason in the decision.
- */
-async function readInputs(
-  cli: Cli,
-  names: readonly string[],
-  options: GateOptions,
-  how: VerifyHow,
-): Promise<readonly EvidenceInput[]> {
-  const inputs: EvidenceInput[] = [];
-  for (const name of names) {
-    cli.signal.throwIfAborted();
-    inputs.push(await readInputOf(cli, name, options, how));
-  }
-  return inputs;
-}
-
-/**
  * What a policy needs of a report on a bundle: of the findings with one code only the first, which says how many there
  * are, so that memory does not depend on their number.
  */
@@ -167,6 +153,10 @@ export function reduceReport(report: BundleReport): BundleReport {
   return { ...report, checks: [], findings };
 }
 
+/**
+ * The report on named evidence, or why there is none. Only a wrong call and an internal error end the work; every other
+ * failure becomes a reason in the decision.
+ */
 async function readInputOf(
   cli: Cli,
   name: string,

@@ -13,14 +13,12 @@ import {
   counted,
   inShard,
   listDigest,
-  type Shard,
   sumTransfers,
 } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
   isFailed,
-  type QueueOptions,
   sharedPlace,
   type SharedRun,
   type SharedWork,
@@ -33,21 +31,9 @@ import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
 import { archiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
 import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
-import type { SinkOptions } from './setting.ts';
+import type { MirrorCommandOptions } from './setting.ts';
 
-type ManyOptions = QueueOptions &
-  SinkOptions & {
-    readonly shard?: Shard;
-    readonly list?: string;
-    readonly all?: boolean;
-    readonly since?: number;
-    readonly project: string;
-    readonly to: string;
-    readonly concurrency: number;
-    readonly wait?: number;
-    readonly withoutLocalReports?: boolean;
-    readonly check?: boolean;
-  };
+type ManyOptions = MirrorCommandOptions & { readonly project: string };
 
 type Asked = Aside & { readonly wishes: readonly Wish[] };
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defined, type Digest } from '../../bytes/index.ts';
+import { defined, type Digest, closeAfter } from '../../bytes/index.ts';
 import { type ChainResult, verifyReceipt, verifyReceipts } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { digest, examples, standardOptions } from '../shared/options/options.ts';
@@ -97,15 +97,11 @@ async function verifyMirrorReceipts(
   options: ReceiptsOptions,
 ): Promise<readonly MirrorReceipts[]> {
   const how: How = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
-  const tree = await openReceiptTree(cli, path);
-  try {
-    const { single } = tree;
-    return single === undefined
-      ? await verifyEach(cli, path, tree, how)
-      : [await verifySingle(path, tree, single, how)];
-  } finally {
-    await tree.close();
-  }
+  return closeAfter(await openReceiptTree(cli, path), async (tree) =>
+    tree.single === undefined
+      ? verifyEach(cli, path, tree, how)
+      : [await verifySingle(path, tree, tree.single, how)],
+  );
 }
 
 async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): Promise<MirrorReceipts[]> {
@@ -179,15 +175,7 @@ const isFolder = async (path: string): Promise<boolean> =>
 
 async function openReceipt(path: string): Promise<ReceiptTree> {
   const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
-  const source = memorySource({ [single]: await readFileAt(path) });
+  const bytes = await closeAfter(await openFile(path), (file) => readWhole(file, MAX_RECEIPT_BYTES, path));
+  const source = memorySource({ [single]: bytes });
   return { source, single, close: () => Promise.resolve() };
-}
-
-async function readFileAt(path: string): Promise<Uint8Array> {
-  const file = await openFile(path);
-  try {
-    return await readWhole(file, MAX_RECEIPT_BYTES, path);
-  } finally {
-    await file.close();
-  }
 }

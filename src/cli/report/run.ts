@@ -34,7 +34,7 @@ import { writeArchive } from '../mirror/output.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';
 import { readInput, namingFile } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
 import type { Failure } from '../shared/output/failure.ts';
 import { describeRun, facts, table } from '../shared/output/product.ts';
 import { writeResults } from '../verify/output.ts';
@@ -129,8 +129,6 @@ export type HistoryOptions = TrustedOptions & {
   readonly force?: boolean;
 };
 
-const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
-
 export async function verifyChain(
   cli: Cli,
   names: readonly string[],
@@ -141,7 +139,7 @@ export async function verifyChain(
   const trust = await readTrust(cli, options);
   const files = await readFiles(cli, names);
   const chain = verifyReportChain(files, { asOfMs: asOf, ...defined({ trust, after, expectLast }) });
-  cli.exitCode = EXITS[chain.verdict];
+  cli.exitCode = EXIT_OF_SIGNED[chain.verdict];
   await writeRenderings(cli, outputs, {
     text: () => chainText(chain),
     json: () => stableJson(chain),
@@ -194,7 +192,7 @@ export async function showHistory(
   );
   const { drawChart } = await import('./charts.ts');
   const page = renderHistoryPage(entries, { asOfMs: asOf, draw: drawChart, ...defined({ trust, chain }) });
-  cli.exitCode = chain === undefined ? EXIT.pass : EXITS[chain.verdict];
+  cli.exitCode = chain === undefined ? EXIT.pass : EXIT_OF_SIGNED[chain.verdict];
   await writeBytes(cli, file, [Buffer.from(page)], { force });
 }
 

@@ -15,7 +15,7 @@ import {
   texts,
 } from '../shared/options/options.ts';
 import { duration, usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 
 const MAX_ENVELOPE_BYTES = 1024 * 1024;
 
@@ -74,36 +74,23 @@ function defineVerify(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
-
 async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const trust = await readTrust(cli, options);
   if (trust === undefined) throw usageError('no trusted keys given', 'Pass --trust FILE.');
-  const {
-    expectVerifier,
-    expectResource,
-    expectPolicy,
-    expectInput,
-    maxAge,
-    threshold,
-    asOf = cli.now(),
-  } = options;
   const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifySummary(envelope, {
-    asOfMs: asOf,
+    asOfMs: options.asOf ?? cli.now(),
     trust,
-    expect: {
-      ...defined({
-        verifierId: expectVerifier,
-        resourceUri: expectResource,
-        policyDigest: expectPolicy,
-        inputs: expectInput,
-        maxAgeMs: maxAge,
-      }),
-    },
-    ...defined({ threshold }),
+    expect: defined({
+      verifierId: options.expectVerifier,
+      resourceUri: options.expectResource,
+      policyDigest: options.expectPolicy,
+      inputs: options.expectInput,
+      maxAgeMs: options.maxAge,
+    }),
+    ...defined({ threshold: options.threshold }),
   });
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));
-  cli.exitCode = EXITS[report.verdict];
+  cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }

@@ -122,18 +122,15 @@ class BossQueue implements WorkQueue {
   readonly lostAfterMs: number;
   private readonly boss: PgBoss;
   private readonly where: string;
+  private readonly options: QueueOptions;
   private readonly name: string;
-  private readonly work: string;
-  private readonly retries: number;
 
   constructor(boss: PgBoss, where: string, options: QueueOptions & { readonly lostAfterMs: number }) {
-    const { name, work, retries = 4, lostAfterMs } = options;
     this.boss = boss;
     this.where = where;
-    this.name = name;
-    this.work = work;
-    this.retries = retries;
-    this.lostAfterMs = lostAfterMs;
+    this.options = options;
+    this.name = options.name;
+    this.lostAfterMs = options.lostAfterMs;
   }
 
   async share(items: readonly QueueItem[]): Promise<void> {
@@ -147,10 +144,11 @@ class BossQueue implements WorkQueue {
   }
 
   private jobOf({ key, data }: QueueItem) {
+    const { work, retries = 4 } = this.options;
     return {
       id: jobId(this.name, key),
-      data: { ...data, work: this.work },
-      retryLimit: this.retries,
+      data: { ...data, work },
+      retryLimit: retries,
       ...RETRY,
       expireInSeconds: EXPIRE_S,
       heartbeatSeconds: Math.ceil(this.lostAfterMs / 1_000),
@@ -225,7 +223,7 @@ class BossQueue implements WorkQueue {
   private async assertSameWork(): Promise<void> {
     const rows = await this.query(`SELECT DISTINCT data->>'work' AS work FROM ${SCHEMA}.job WHERE name = $1`);
     const others = z.array(z.object({ work: z.string() })).parse(rows);
-    if (others.every(({ work }) => work === this.work)) return;
+    if (others.every(({ work }) => work === this.options.work)) return;
     throw new DrillproofError('queue.RUN_MISMATCH', `the run ${this.name} was started by another command`);
   }
 

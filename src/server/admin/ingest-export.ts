@@ -1,4 +1,12 @@
-import { defined, type Digest, digestOf, mapConcurrently, once, streamAccess } from '../../bytes/index.ts';
+import {
+  defined,
+  type Digest,
+  digestOf,
+  mapConcurrently,
+  once,
+  streamAccess,
+  closeAfter,
+} from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -21,7 +29,7 @@ import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
 import { queue } from '../store/table.ts';
 import { exportContent } from '../jobs/export/content.ts';
-import type { BlobRef, LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
+import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
   type AdminContext,
   type Ingested,
@@ -141,17 +149,10 @@ const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
 
 async function storeRow(ingest: Export, row: PartRow): Promise<StoredPart> {
   const { organizationId, fromAtMs, throughAtMs } = ingest.manifest;
-  const file = await ingest.source.open(row.path);
-  try {
-    return await storePart(ingest, projectOf(ingest, row.projectId), file, {
-      row,
-      organizationId,
-      fromAtMs,
-      throughAtMs,
-    });
-  } finally {
-    await file.close();
-  }
+  const listing = { row, organizationId, fromAtMs, throughAtMs };
+  return closeAfter(await ingest.source.open(row.path), (file) =>
+    storePart(ingest, projectOf(ingest, row.projectId), file, listing),
+  );
 }
 
 /** Stores the archive of a report; the blob store refuses bytes that do not match the manifest. */
@@ -161,16 +162,10 @@ async function storeReport(
   claims: readonly LocalReportMetadata[],
 ): Promise<LocalReportRow> {
   const project = projectOf(ingest, line.projectId);
-  const file = await ingest.source.open(line.path);
-  let archive: BlobRef;
-  try {
-    archive = await ingest.blobs.put(streamAccess(file), {
-      digest: toDigest(line.digest),
-      bytes: Number(line.bytes),
-    });
-  } finally {
-    await file.close();
-  }
+  const expected = { digest: toDigest(line.digest), bytes: Number(line.bytes) };
+  const archive = await closeAfter(await ingest.source.open(line.path), (file) =>
+    ingest.blobs.put(streamAccess(file), expected),
+  );
   const metadata = claims.find(({ localReportId }) => localReportId === line.localReportId);
   const row =
     metadata === undefined

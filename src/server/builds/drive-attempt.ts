@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/index.ts';
+import { defined, closeAfter } from '../../bytes/index.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { toDigest } from '../ids.ts';
@@ -168,8 +168,7 @@ async function checkArchive(
   archive: BlobRef,
 ): Promise<OpenBuild> {
   await stepTo(work, ref, 'fetching');
-  const blob = await work.blobs.open(archive.digest);
-  try {
+  return closeAfter(await work.blobs.open(archive.digest), async (blob) => {
     await stepTo(work, ref, 'compiling');
     const build = await openBuild(blob.access());
     if (build.buildHash !== attempt.expectedBuildHash) {
@@ -181,9 +180,7 @@ async function checkArchive(
     await stepTo(work, ref, 'verifying');
     await checkPackages(build);
     return build;
-  } finally {
-    await blob.close();
-  }
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../bytes/index.ts';
+import { type Bytes, once } from '../../bytes/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import { receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';
@@ -36,10 +36,6 @@ export async function dropPieces(tx: Tx, ref: Ref): Promise<void> {
 }
 
 const dropAll = ({ store }: Work, ref: Ref): Promise<void> => store.transaction((tx) => dropPieces(tx, ref));
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 async function keepPiece({ store, blobs }: Work, ref: Ref, at: number, bytes: Uint8Array): Promise<void> {
   const archive = await blobs.put(once(bytes));

@@ -1,4 +1,4 @@
-import { defined, digestOf, fromUtf8 } from '../../bytes/index.ts';
+import { defined, digestOf, fromUtf8, closeAfter } from '../../bytes/index.ts';
 import { MAX_TOOL_SOURCE_BYTES, type ToolSource } from '../../contract/index.ts';
 import {
   type BuildLock,
@@ -68,14 +68,11 @@ export async function readToolSource(
   const build = await readVisible(store, principal, projectId, () => store.builds.find(projectId, buildHash));
   if (build.archive === undefined)
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
-  const blob = await blobs.open(build.archive.digest);
-  try {
+  return closeAfter(await blobs.open(build.archive.digest), async (blob) => {
     const archive = await openZip(blob.access());
     const lock = await lockOf(archive, buildHash);
     const locked = lock.packages.find((candidate) => candidate.packageId === packageId);
     if (locked === undefined) throw notFound();
     return toolSource(build, locked, await sourceOf(archive, locked));
-  } finally {
-    await blob.close();
-  }
+  });
 }

@@ -130,39 +130,21 @@ const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
 
 /** The numbers of one process. No label holds an id, an address or a secret: each is one of a few fixed words. */
 export function createMetrics(build: { readonly version: string; readonly node: string }): Metrics {
-  const requests = numbers(
-    'counter',
-    'drillproof_http_requests_total',
-    'Requests answered, by operation and status.',
-  );
+  const counter = (name: string, help: string) => numbers('counter', `drillproof_${name}`, help);
+  const gauge = (name: string, help: string) => numbers('gauge', `drillproof_${name}`, help);
+  const requests = counter('http_requests_total', 'Requests answered, by operation and status.');
   const durations = histogram(
     'drillproof_http_request_duration_seconds',
     'Time from the request to the end of its answer, downloads included.',
     DURATION_BOUNDS,
   );
-  const inFlight = numbers(
-    'gauge',
-    'drillproof_http_requests_in_flight',
-    'Requests whose answer has not ended.',
-  );
-  const bytes = numbers('counter', 'drillproof_http_response_bytes_total', 'Bytes of the bodies of answers.');
-  const limited = numbers(
-    'counter',
-    'drillproof_http_rate_limited_total',
-    'Requests refused for the rate of a token.',
-  );
-  const jobs = numbers(
-    'counter',
-    'drillproof_worker_jobs_total',
-    'Jobs of this worker, by kind and outcome.',
-  );
-  const queue = numbers(
-    'gauge',
-    'drillproof_queue_operations',
-    'Queued work, by kind and state of its operation.',
-  );
-  const readable = numbers('gauge', 'drillproof_queue_readable', 'Whether the queue could be read, 1 or 0.');
-  const info = numbers('gauge', 'drillproof_build_info', 'What runs here; always 1.');
+  const inFlight = gauge('http_requests_in_flight', 'Requests whose answer has not ended.');
+  const bytes = counter('http_response_bytes_total', 'Bytes of the bodies of answers.');
+  const limited = counter('http_rate_limited_total', 'Requests refused for the rate of a token.');
+  const jobs = counter('worker_jobs_total', 'Jobs of this worker, by kind and outcome.');
+  const queue = gauge('queue_operations', 'Queued work, by kind and state of its operation.');
+  const readable = gauge('queue_readable', 'Whether the queue could be read, 1 or 0.');
+  const info = gauge('build_info', 'What runs here; always 1.');
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
   limited.add({}, 0);

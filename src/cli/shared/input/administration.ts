@@ -1,3 +1,4 @@
+import { closeAfter } from '../../../bytes/index.ts';
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -48,13 +49,11 @@ export async function withAdmin<T>(
   { create = false } = {},
 ): Promise<T> {
   const stores = await openData(cli, data, create);
-  try {
+  return closeAfter(stores.store, async () => {
     const admin = createAdmin({ ...stores, now: cli.now });
     const audit = openAudit(cli, { data }, stores.places);
-    return await work({ ...stores, admin: auditAdmin(admin, audit) });
-  } finally {
-    await stores.store.close();
-  }
+    return work({ ...stores, admin: auditAdmin(admin, audit) });
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Digest, digestOf, type RandomAccess } from '../../../bytes/index.ts';
+import { type Digest, digestOf, type RandomAccess, closeAfter } from '../../../bytes/index.ts';
 import type { Attestation, EvidenceExport, ExportAttestation } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import {
@@ -26,18 +26,11 @@ import { openZip, type ZipArchive } from '../../../zip/index.ts';
 import type { Cli } from '../../cli.ts';
 
 /** Opens the evidence at a path, and closes it after the work. @throws DrillproofError what `openEvidence` throws */
-export async function withEvidence<T>(
+export const withEvidence = async <T>(
   { env }: Cli,
   path: string,
   work: (evidence: OpenEvidence) => Promise<T>,
-): Promise<T> {
-  const evidence = await openEvidence(path, env);
-  try {
-    return await work(evidence);
-  } finally {
-    await evidence.close();
-  }
-}
+): Promise<T> => closeAfter(await openEvidence(path, env), work);
 
 export type ExportDocuments = {
   readonly manifest: ExportManifest;
@@ -97,11 +90,5 @@ export async function readPartDocuments(access: RandomAccess): Promise<PartDocum
   };
 }
 
-export async function readListedPart(source: EvidenceSource, path: string): Promise<PartDocuments> {
-  const access = await source.open(path);
-  try {
-    return await readPartDocuments(access);
-  } finally {
-    await access.close();
-  }
-}
+export const readListedPart = async (source: EvidenceSource, path: string): Promise<PartDocuments> =>
+  closeAfter(await source.open(path), readPartDocuments);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod/mini';
-import { canonicalBytes, digestOf, type JsonValue } from '../../../bytes/index.ts';
+import { canonicalBytes, digestOf, type JsonValue, closeAfter } from '../../../bytes/index.ts';
 import { type Code, codeEntry } from '../../../codes/index.ts';
 import {
   type JobResult,
@@ -98,17 +98,15 @@ export async function shareWork(
   const work = digestOf(canonicalBytes([kind, facts]));
   const name = `${kind}.${options.queueName ?? work.slice('sha256:'.length).slice(0, 16)}`;
   const { queue: url = '', queueRetries: retries, queueLostAfter: lostAfterMs } = { ...DEFAULTS, ...options };
-  const queue = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
+  const opened = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
   const worker = `${hostname()}:${process.pid}`;
-  try {
+  return closeAfter(opened, async (queue) => {
     await say(cli, `run ${name}: worker ${worker}`);
     await queue.share(items);
     await workThrough(queue, act, { atOnce, signal: cli.signal, stop, worker });
     const results = await queue.results();
     return { run: { name, workers: workersOf(results) }, results };
-  } finally {
-    await queue.close();
-  }
+  });
 }
 
 const workerSchema = z.object({ worker: z.string() });

@@ -1,4 +1,4 @@
-import { defined } from '../../../bytes/index.ts';
+import { defined, closeAfter } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { type LocalReportFacts, type PartFacts, readPartFacts } from '../../../evidence/index.ts';
 import type { BundleRow, Job, LocalReportRow } from '../../store/store.ts';
@@ -31,10 +31,10 @@ async function whyNot(
 
 async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
   const { evidenceBundleId, archive, resource } = row;
-  const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
+  const stored = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
     throw await whyNot(options, evidenceBundleId, row, cause);
   });
-  try {
+  return closeAfter(stored, async (blob) => {
     const facts = await readPartFacts(blob.access());
     if (facts.digest !== archive.digest || facts.manifestDigest !== resource.manifestDigest)
       throw new ExportFailure(
@@ -43,9 +43,7 @@ async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<Par
       );
     // An export of thousands of bundles need not hold their objects: only what identifies them is packed.
     return { ...facts, manifest: { ...facts.manifest, objects: [] } };
-  } finally {
-    await blob.close();
-  }
+  });
 }
 
 async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
