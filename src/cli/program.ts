@@ -81,115 +81,99 @@ type CommandRow = {
   readonly load: () => Promise<Define>;
 };
 
-const CHECK = 'Check evidence:';
-const MAKE = 'Make and move evidence:';
-const RUN = 'Run a control plane:';
+const inGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, group }]));
 
 /** Every command. Only the called one is loaded. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
-  verify: {
-    summary: 'verify exports and parts offline',
-    group: CHECK,
-    load: async () => (await import('./verify/command.ts')).defineVerifyCommand,
-  },
-  gate: {
-    summary: 'answer yes, no or could not tell under a policy',
-    group: CHECK,
-    load: async () => (await import('./gate/command.ts')).defineGateCommand,
-  },
-  policy: {
-    summary: 'write, check, explain and test policies',
-    group: CHECK,
-    load: async () => (await import('./policy/command.ts')).definePolicyCommand,
-  },
-  inspect: {
-    summary: 'show the contents of an export or part',
-    group: CHECK,
-    load: async () => (await import('./inspect/command.ts')).defineInspectCommand,
-  },
-  diff: {
-    summary: 'compare two reports',
-    group: CHECK,
-    load: async () => (await import('./diff/command.ts')).defineDiffCommand,
-  },
-  receipts: {
-    summary: 'list and verify the receipts of mirrors',
-    group: CHECK,
-    load: async () => (await import('./receipts/command.ts')).defineReceiptsCommand,
-  },
-  explain: {
-    summary: 'explain a code or a check',
-    group: CHECK,
-    load: async () => (await import('./explain/command.ts')).defineExplainCommand,
-  },
-  report: {
-    summary: 'merge the reports of shards',
-    group: CHECK,
-    load: async () => (await import('./report/command.ts')).defineReportCommand,
-  },
-  keys: {
-    summary: 'make signing keys and manage trust stores',
-    group: CHECK,
-    load: async () => (await import('./keys/command.ts')).defineKeysCommand,
-  },
-  selftest: {
-    summary: 'run the conformance vectors',
-    group: CHECK,
-    load: async () => (await import('./selftest/command.ts')).defineSelftestCommand,
-  },
-  dsse: {
-    summary: 'sign evidence in a separate file, and verify it',
-    group: CHECK,
-    load: async () => (await import('./dsse/command.ts')).defineDsseCommand,
-  },
-  vsa: {
-    summary: 'verify the signed summary of a gate',
-    group: CHECK,
-    load: async () => (await import('./vsa/command.ts')).defineVsaCommand,
-  },
-  scrub: {
-    summary: 'read mirrors again, report damage and repair it',
-    group: CHECK,
-    load: async () => (await import('./scrub/command.ts')).defineScrubCommand,
-  },
-  mirror: {
-    summary: 'copy exports and verify every byte',
-    group: MAKE,
-    load: async () => (await import('./mirror/command.ts')).defineMirrorCommand,
-  },
-  pack: {
-    summary: 'pack the evidence of one run into a part',
-    group: MAKE,
-    load: async () => (await import('./pack/command.ts')).definePackCommand,
-  },
-  export: {
-    summary: 'put parts and local reports into an export',
-    group: MAKE,
-    load: async () => (await import('./export/command.ts')).defineExportCommand,
-  },
-  reports: {
-    summary: 'list the local reports of an export',
-    group: MAKE,
-    load: async () => (await import('./reports/command.ts')).defineReportsCommand,
-  },
-  'tool-source': {
-    summary: 'save and check the source of a locked tool',
-    group: MAKE,
-    load: async () => (await import('./tool-source/command.ts')).defineToolSourceCommand,
-  },
-  serve: {
-    summary: 'start a control plane',
-    group: RUN,
-    load: async () => (await import('./serve/command.ts')).defineServeCommand,
-  },
-  worker: {
-    summary: 'do the queued work of a control plane',
-    group: RUN,
-    load: async () => (await import('./worker/command.ts')).defineWorkerCommand,
-  },
-  admin: {
-    summary: 'administer a control plane',
-    group: RUN,
-    load: async () => (await import('./admin/command.ts')).defineAdminCommand,
-  },
+  ...inGroup('Check evidence:', {
+    verify: {
+      summary: 'verify exports and parts offline',
+      load: async () => (await import('./verify/command.ts')).defineVerifyCommand,
+    },
+    gate: {
+      summary: 'answer yes, no or could not tell under a policy',
+      load: async () => (await import('./gate/command.ts')).defineGateCommand,
+    },
+    policy: {
+      summary: 'write, check, explain and test policies',
+      load: async () => (await import('./policy/command.ts')).definePolicyCommand,
+    },
+    inspect: {
+      summary: 'show the contents of an export or part',
+      load: async () => (await import('./inspect/command.ts')).defineInspectCommand,
+    },
+    diff: {
+      summary: 'compare two reports',
+      load: async () => (await import('./diff/command.ts')).defineDiffCommand,
+    },
+    receipts: {
+      summary: 'list and verify the receipts of mirrors',
+      load: async () => (await import('./receipts/command.ts')).defineReceiptsCommand,
+    },
+    explain: {
+      summary: 'explain a code or a check',
+      load: async () => (await import('./explain/command.ts')).defineExplainCommand,
+    },
+    report: {
+      summary: 'merge the reports of shards',
+      load: async () => (await import('./report/command.ts')).defineReportCommand,
+    },
+    keys: {
+      summary: 'make signing keys and manage trust stores',
+      load: async () => (await import('./keys/command.ts')).defineKeysCommand,
+    },
+    selftest: {
+      summary: 'run the conformance vectors',
+      load: async () => (await import('./selftest/command.ts')).defineSelftestCommand,
+    },
+    dsse: {
+      summary: 'sign evidence in a separate file, and verify it',
+      load: async () => (await import('./dsse/command.ts')).defineDsseCommand,
+    },
+    vsa: {
+      summary: 'verify the signed summary of a gate',
+      load: async () => (await import('./vsa/command.ts')).defineVsaCommand,
+    },
+    scrub: {
+      summary: 'read mirrors again, report damage and repair it',
+      load: async () => (await import('./scrub/command.ts')).defineScrubCommand,
+    },
+  }),
+  ...inGroup('Make and move evidence:', {
+    mirror: {
+      summary: 'copy exports and verify every byte',
+      load: async () => (await import('./mirror/command.ts')).defineMirrorCommand,
+    },
+    pack: {
+      summary: 'pack the evidence of one run into a part',
+      load: async () => (await import('./pack/command.ts')).definePackCommand,
+    },
+    export: {
+      summary: 'put parts and local reports into an export',
+      load: async () => (await import('./export/command.ts')).defineExportCommand,
+    },
+    reports: {
+      summary: 'list the local reports of an export',
+      load: async () => (await import('./reports/command.ts')).defineReportsCommand,
+    },
+    'tool-source': {
+      summary: 'save and check the source of a locked tool',
+      load: async () => (await import('./tool-source/command.ts')).defineToolSourceCommand,
+    },
+  }),
+  ...inGroup('Run a control plane:', {
+    serve: {
+      summary: 'start a control plane',
+      load: async () => (await import('./serve/command.ts')).defineServeCommand,
+    },
+    worker: {
+      summary: 'do the queued work of a control plane',
+      load: async () => (await import('./worker/command.ts')).defineWorkerCommand,
+    },
+    admin: {
+      summary: 'administer a control plane',
+      load: async () => (await import('./admin/command.ts')).defineAdminCommand,
+    },
+  }),
 };
