@@ -26,9 +26,13 @@ export {
   ATTESTATION,
   BUNDLE_MANIFEST,
   findEntry,
+  openPart,
+  type PartDocuments,
   type PartFacts,
   readEntry,
+  readPartDocuments,
   readPartFacts,
+  readRunResult,
 } from './bundle/part.ts';
 export { brokenBindings, type BundleSigning, bundleStatement, reproductionOf } from './bundle/statement.ts';
 export {

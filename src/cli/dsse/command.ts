@@ -5,7 +5,6 @@ import { examples, standardOptions, time, wholeNumber } from '../shared/options/
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { open } from 'node:fs/promises';
 import { defined, parseJson, closeAfter } from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   attestDsse,
@@ -15,11 +14,11 @@ import {
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
   exportStatement,
-  findEntry,
-  objectOfRole,
-  parseRunResult,
-  readEntry,
+  openPart,
+  type PartDocuments,
   readFile,
+  readPartDocuments,
+  readRunResult,
 } from '../../evidence/index.ts';
 import { renderers, stableJson } from '../../report/index.ts';
 import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
@@ -30,13 +29,7 @@ import {
   verifyExport,
   verifyPart,
 } from '../../verify/index.ts';
-import {
-  type PartDocuments,
-  readExportDocuments,
-  readPartDocuments,
-  readPartManifest,
-  withEvidence,
-} from '../shared/input/evidence.ts';
+import { readExportDocuments, withEvidence } from '../shared/input/evidence.ts';
 import { readInput } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -148,7 +141,7 @@ async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest>
         purpose: 'export',
         manifest: await readFile(evidence.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes),
       };
-    return { purpose: 'evidence', manifest: (await readPartManifest(evidence.access)).bytes };
+    return { purpose: 'evidence', manifest: (await openPart(evidence.access)).manifestBytes };
   });
 }
 
@@ -202,20 +195,13 @@ function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
 
 async function signPart(part: PartDocuments, signing: BundleSigning): Promise<DsseEnvelope> {
   const { manifest, manifestDigest } = part;
-  const statement = bundleStatement(manifest, manifestDigest, await runResultOf(part), {
-    ...signing,
-    ...originalOf(part),
-  });
-  return attestDsse(statement, [signing.signer]);
-}
-
-async function runResultOf({ archive, manifest }: PartDocuments): Promise<RunResult> {
-  const entry = findEntry(archive, objectOfRole(manifest, 'run-result')?.path ?? '');
-  if (entry === undefined)
+  const result = await readRunResult(part);
+  if (result === undefined)
     throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
       path: '/objects',
     });
-  return parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
+  const statement = bundleStatement(manifest, manifestDigest, result, { ...signing, ...originalOf(part) });
+  return attestDsse(statement, [signing.signer]);
 }
 
 /** Only an attestation has the counters of the run that a rerun reproduces. */

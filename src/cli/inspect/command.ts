@@ -4,15 +4,19 @@ import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
-import { type EvidenceSource, signatureBytes, statementBytes } from '../../evidence/index.ts';
+import {
+  type EvidenceSource,
+  signatureBytes,
+  statementBytes,
+  type PartDocuments,
+  readPartDocuments,
+} from '../../evidence/index.ts';
 import { type OpenEvidence, isS3Url, parseS3Location, s3Name, writeNewFile } from '../../node/index.ts';
 import { shellWord } from '../../report/index.ts';
 import {
   type ExportDocuments,
-  type PartDocuments,
   readExportDocuments,
   readListedPart,
-  readPartDocuments,
   withEvidence,
 } from '../shared/input/evidence.ts';
 import { readTrust } from '../shared/input/trust.ts';

@@ -9,10 +9,18 @@ import {
   type RandomAccess,
   SIGNAL,
 } from '../../bytes/index.ts';
+import type { Attestation, RunResult } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../document.ts';
-import { artifactBytes, parseBundleManifest, type BundleManifest } from './manifest.ts';
+import { parseAttestation } from './attestation.ts';
+import {
+  artifactBytes,
+  parseBundleManifest,
+  type BundleManifest,
+  objectOfRole,
+  parseRunResult,
+} from './manifest.ts';
 
 /** Names of the documents of a part archive (formats §1, Part archive). */
 export const BUNDLE_MANIFEST = 'manifest.json';
@@ -39,6 +47,44 @@ export async function readEntry(archive: ZipArchive, entry: ZipEntry, maxBytes: 
 /** The entry of a name; the reader has refused a second one. */
 export const findEntry = (archive: ZipArchive, name: string): ZipEntry | undefined =>
   archive.entries.find((entry) => entry.name === name);
+
+/** The archive of a part and the bytes of its manifest. @throws DrillproofError `bundle.MANIFEST_MISSING`, and as `openZip` */
+export async function openPart(access: RandomAccess, maxBytes = DEFAULT_LIMITS.manifestBytes) {
+  const archive = await openZip(access);
+  const entry = findEntry(archive, BUNDLE_MANIFEST);
+  if (entry === undefined)
+    throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive has no manifest.json');
+  return { archive, manifestBytes: await readEntry(archive, entry, maxBytes) };
+}
+
+/** The archive of a part and its parsed documents, not verified. */
+export type PartDocuments = {
+  readonly archive: ZipArchive;
+  readonly manifest: BundleManifest;
+  readonly manifestBytes: number;
+  readonly manifestDigest: Digest;
+  readonly attestation?: Attestation;
+};
+
+/** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
+export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
+  const { archive, manifestBytes } = await openPart(access);
+  const signed = findEntry(archive, ATTESTATION);
+  const attestation = signed && (await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes));
+  return {
+    archive,
+    manifest: parseBundleManifest(manifestBytes),
+    manifestBytes: manifestBytes.length,
+    manifestDigest: digestOf(manifestBytes),
+    ...(attestation && { attestation: parseAttestation(attestation) }),
+  };
+}
+
+/** The run result among the objects of a part, if there is one. */
+export async function readRunResult({ archive, manifest }: PartDocuments): Promise<RunResult | undefined> {
+  const entry = findEntry(archive, objectOfRole(manifest, 'run-result')?.path ?? '');
+  return entry && parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
+}
 
 /** What the manifest of an export states about a part, read from its archive and not verified (formats §1). */
 export type PartFacts = {
@@ -68,11 +114,7 @@ export async function readPartFacts(
   checkArguments(KINDS, { access, limits, signal });
   signal?.throwIfAborted();
   const held = await holdSmall(access);
-  const archive = await openZip(held);
-  const entry = findEntry(archive, BUNDLE_MANIFEST);
-  if (entry === undefined)
-    throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive has no manifest.json');
-  const manifestBytes = await readEntry(archive, entry, { ...DEFAULT_LIMITS, ...limits }.manifestBytes);
+  const { archive, manifestBytes } = await openPart(held, limits.manifestBytes);
   const manifest = parseBundleManifest(manifestBytes, limits);
   return {
     manifest,

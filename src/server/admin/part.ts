@@ -1,20 +1,8 @@
-import { defined, digestOf, type RandomAccess } from '../../bytes/index.ts';
+import { defined, type RandomAccess } from '../../bytes/index.ts';
 import { codeFacts } from '../../codes/index.ts';
-import type { Attestation, EvidenceBundle, RunResult } from '../../contract/index.ts';
-import {
-  artifactBytes,
-  ATTESTATION,
-  BUNDLE_MANIFEST,
-  type BundleManifest,
-  DEFAULT_LIMITS,
-  findEntry,
-  parseAttestation,
-  parseBundleManifest,
-  parseRunResult,
-  readEntry,
-} from '../../evidence/index.ts';
+import type { EvidenceBundle } from '../../contract/index.ts';
+import { artifactBytes, readPartDocuments, readRunResult } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
-import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import { deriveRun, type EvidencedRun, evidencedRun } from './derived-run.ts';
 import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
@@ -31,46 +19,30 @@ function assertIntact(report: BundleReport): void {
   );
 }
 
-async function attestationOf(archive: ZipArchive): Promise<Attestation | undefined> {
-  const entry = findEntry(archive, ATTESTATION);
-  if (entry === undefined) return undefined;
-  return parseAttestation(await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
-}
-
-async function resultOf(archive: ZipArchive, manifest: BundleManifest): Promise<RunResult | undefined> {
-  const { path } = manifest.objects.find(({ role }) => role === 'run-result') ?? {};
-  const entry = path === undefined ? undefined : findEntry(archive, path);
-  return entry && parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
-}
-
 /** What is stored of a part that was read from its archive: its resource, and the run that it is the evidence of. */
 async function factsOf(
   access: RandomAccess,
   verifiedAtMs: number,
 ): Promise<{ readonly resource: EvidenceBundle; readonly run: EvidencedRun | undefined }> {
-  const archive = await openZip(access);
-  const entry = findEntry(archive, BUNDLE_MANIFEST);
-  if (entry === undefined) throw refused('the part has no manifest.json');
-  const manifestBytes = await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes);
-  const manifest = parseBundleManifest(manifestBytes);
-  const attestation = await attestationOf(archive);
+  const documents = await readPartDocuments(access);
+  const { manifest, manifestBytes, manifestDigest, attestation } = documents;
   const objectBytes = artifactBytes(manifest);
-  const result = await resultOf(archive, manifest);
+  const result = await readRunResult(documents);
   const resource: EvidenceBundle = {
     schemaVersion: 1,
     evidenceBundleId: manifest.evidenceBundleId,
     projectId: manifest.projectId,
     hostedRunId: manifest.hostedRunId,
     runId: manifest.runId,
-    manifestDigest: digestOf(manifestBytes),
+    manifestDigest,
     signed: attestation !== undefined,
     state: 'available',
     createdAtMs: manifest.createdAtMs,
     storage: {
       objectCount: manifest.objects.length,
-      manifestBytes: manifestBytes.length,
+      manifestBytes,
       artifactBytes: objectBytes,
-      totalBytes: manifestBytes.length + objectBytes,
+      totalBytes: manifestBytes + objectBytes,
     },
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),

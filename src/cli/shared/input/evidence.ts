@@ -1,28 +1,22 @@
-import { type Digest, digestOf, type RandomAccess, closeAfter } from '../../../bytes/index.ts';
-import type { Attestation, EvidenceExport, ExportAttestation } from '../../../contract/index.ts';
+import { type Digest, digestOf, closeAfter } from '../../../bytes/index.ts';
+import type { EvidenceExport, ExportAttestation } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import {
-  ATTESTATION,
-  BUNDLE_MANIFEST,
-  type BundleManifest,
   DEFAULT_LIMITS,
   type EvidenceSource,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   type ExportManifest,
-  findEntry,
-  parseAttestation,
-  parseBundleManifest,
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
-  readEntry,
+  type PartDocuments,
   readFile,
+  readPartDocuments,
   type SourceFile,
 } from '../../../evidence/index.ts';
 import { openEvidence, type OpenEvidence } from '../../../node/index.ts';
-import { openZip, type ZipArchive } from '../../../zip/index.ts';
 import type { Cli } from '../../cli.ts';
 
 /** Opens the evidence at a path, and closes it after the work. @throws DrillproofError what `openEvidence` throws */
@@ -56,37 +50,6 @@ export async function readExportDocuments(source: EvidenceSource): Promise<Expor
       attestation: parseExportAttestation(await document(EXPORT_ATTESTATION)),
     }),
     files,
-  };
-}
-
-export type PartDocuments = {
-  readonly archive: ZipArchive;
-  readonly manifest: BundleManifest;
-  readonly manifestDigest: Digest;
-  readonly attestation?: Attestation;
-};
-
-/** The archive of a part and the bytes of its manifest. @throws DrillproofError `bundle.MANIFEST_MISSING`, and as `openZip` */
-export async function readPartManifest(
-  access: RandomAccess,
-): Promise<{ readonly archive: ZipArchive; readonly bytes: Uint8Array }> {
-  const archive = await openZip(access);
-  const entry = findEntry(archive, BUNDLE_MANIFEST);
-  if (entry === undefined)
-    throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive holds no manifest.json');
-  return { archive, bytes: await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes) };
-}
-
-/** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
-export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
-  const { archive, bytes } = await readPartManifest(access);
-  const signed = findEntry(archive, ATTESTATION);
-  const attestation = signed && (await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes));
-  return {
-    archive,
-    manifest: parseBundleManifest(bytes),
-    manifestDigest: digestOf(bytes),
-    ...(attestation && { attestation: parseAttestation(attestation) }),
   };
 }
 
