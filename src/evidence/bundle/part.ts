@@ -9,7 +9,7 @@ import {
   type RandomAccess,
   SIGNAL,
 } from '../../bytes/index.ts';
-import type { Attestation, RunResult } from '../../contract/index.ts';
+import type { RunResult } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../document.ts';
@@ -58,16 +58,10 @@ export async function openPart(access: RandomAccess, maxBytes = DEFAULT_LIMITS.m
 }
 
 /** The archive of a part and its parsed documents, not verified. */
-export type PartDocuments = {
-  readonly archive: ZipArchive;
-  readonly manifest: BundleManifest;
-  readonly manifestBytes: number;
-  readonly manifestDigest: Digest;
-  readonly attestation?: Attestation;
-};
+export type PartDocuments = Awaited<ReturnType<typeof readPartDocuments>>;
 
 /** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
-export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
+export async function readPartDocuments(access: RandomAccess) {
   const { archive, manifestBytes } = await openPart(access);
   const signed = findEntry(archive, ATTESTATION);
   const attestation = signed && (await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes));
@@ -76,7 +70,7 @@ export async function readPartDocuments(access: RandomAccess): Promise<PartDocum
     manifest: parseBundleManifest(manifestBytes),
     manifestBytes: manifestBytes.length,
     manifestDigest: digestOf(manifestBytes),
-    ...(attestation && { attestation: parseAttestation(attestation) }),
+    attestation: attestation && parseAttestation(attestation),
   };
 }
 

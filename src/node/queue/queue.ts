@@ -41,28 +41,6 @@ export type QueueOptions = {
   readonly load?: LoadEngine;
 };
 
-export type JobCounts = Readonly<Record<JobResult['state'], number>>;
-
-/** Jobs that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
-export type WorkQueue = {
-  /**
-   * Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again.
-   * @throws DrillproofError `queue.RUN_MISMATCH`
-   */
-  share(items: readonly QueueItem[]): Promise<void>;
-  take(): Promise<TakenJob | undefined>;
-  /** Sends a heartbeat; returns `false` if another process has the job. */
-  beat(job: TakenJob): Promise<boolean>;
-  done(job: TakenJob, output: object): Promise<void>;
-  failed(job: TakenJob, output: object): Promise<void>;
-  /** Returns the job to the queue at once. */
-  giveBack(job: TakenJob): Promise<void>;
-  countJobs(): Promise<JobCounts>;
-  results(): Promise<readonly JobResult[]>;
-  close(): Promise<void>;
-  readonly lostAfterMs: number;
-};
-
 /** A separate schema, because another program in this database may use another version of pg-boss. */
 const SCHEMA = 'drillproof_queue';
 const CONNECTIONS = 4;
@@ -107,7 +85,7 @@ export async function openQueue(address: QueueAddress, options: QueueOptions): P
   });
   // A failure in the background also fails the next call, which reports it.
   boss.on('error', () => undefined);
-  const queue = new BossQueue(boss, address.where, { ...options, lostAfterMs });
+  const queue = new WorkQueue(boss, address.where, { ...options, lostAfterMs });
   try {
     await boss.start();
     await boss.createQueue(options.name, KEEP);
@@ -118,7 +96,8 @@ export async function openQueue(address: QueueAddress, options: QueueOptions): P
   }
 }
 
-class BossQueue implements WorkQueue {
+/** Jobs that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
+export class WorkQueue {
   readonly lostAfterMs: number;
   private readonly boss: PgBoss;
   private readonly where: string;
@@ -133,6 +112,10 @@ class BossQueue implements WorkQueue {
     this.lostAfterMs = options.lostAfterMs;
   }
 
+  /**
+   * Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again.
+   * @throws DrillproofError `queue.RUN_MISMATCH`
+   */
   async share(items: readonly QueueItem[]): Promise<void> {
     await this.assertSameWork();
     const { waiting, active, failed, cancelled } = await this.countJobs();
@@ -160,6 +143,7 @@ class BossQueue implements WorkQueue {
     return job === undefined ? undefined : { id: job.id, data: dataSchema.parse(job.data) };
   }
 
+  /** Sends a heartbeat; returns `false` if another process has the job. */
   async beat({ id }: TakenJob): Promise<boolean> {
     const answer = await this.ask(() => this.boss.touch(this.name, id));
     return touchedSchema.parse(answer).affected === 1;
@@ -173,7 +157,7 @@ class BossQueue implements WorkQueue {
     await this.ask(() => this.boss.fail(this.name, id, output));
   }
 
-  // A failure would use up one of its tries. It is one transaction, because a crash in between would leave it cancelled.
+  // Returns the job at once. A failure would use up one of its tries. It is one transaction, because a crash in between would leave it cancelled.
   async giveBack({ id }: TakenJob): Promise<void> {
     await this.ask(async () => {
       const transaction = await this.boss.getDb().beginTransaction?.();
@@ -188,7 +172,7 @@ class BossQueue implements WorkQueue {
     });
   }
 
-  async countJobs(): Promise<JobCounts> {
+  async countJobs(): Promise<Record<JobResult['state'], number>> {
     const counts = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
     const rows = await this.query(
       `SELECT state::text, count(*)::int FROM ${SCHEMA}.job WHERE name = $1 GROUP BY 1`,

@@ -1,12 +1,4 @@
-import {
-  defined,
-  type Digest,
-  digestOf,
-  mapConcurrently,
-  once,
-  streamAccess,
-  closeAfter,
-} from '../../bytes/index.ts';
+import { defined, digestOf, mapConcurrently, once, streamAccess, closeAfter } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -52,13 +44,7 @@ export type IngestExportOptions = {
   readonly localReports?: readonly LocalReportMetadata[];
 };
 
-type Documents = {
-  readonly manifest: ExportManifest;
-  readonly manifestBytes: Uint8Array;
-  readonly manifestDigest: Digest;
-  readonly resource: EvidenceExport;
-  readonly attestationBytes?: Uint8Array;
-};
+type Documents = Awaited<ReturnType<typeof readDocuments>>;
 
 type Export = AdminContext &
   Documents & {
@@ -66,20 +52,18 @@ type Export = AdminContext &
     readonly projects: ReadonlyMap<string, ProjectRow>;
   };
 
-async function readDocuments(source: EvidenceSource): Promise<Documents> {
+async function readDocuments(source: EvidenceSource) {
   const manifestBytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const resourceBytes = await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
   const hasAttestation = (await source.files()).some(({ path }) => path === EXPORT_ATTESTATION);
-  const documents = {
+  return {
     manifest: parseExportManifest(manifestBytes),
     manifestBytes,
     manifestDigest: digestOf(manifestBytes),
     resource: parseExportResource(resourceBytes),
-  };
-  if (!hasAttestation) return documents;
-  return {
-    ...documents,
-    attestationBytes: await readFile(source, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes),
+    attestationBytes: hasAttestation
+      ? await readFile(source, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes)
+      : undefined,
   };
 }
 

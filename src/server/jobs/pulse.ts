@@ -12,13 +12,7 @@ import {
 /** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
-export type Pulse = {
-  readonly signal: AbortSignal;
-  /** Why the signal was aborted; `undefined` until then. */
-  why(): StopReason | undefined;
-  /** Ends the heartbeat, and with it the renewal of the lease. */
-  end(): void;
-};
+export type Pulse = ReturnType<typeof startPulse>;
 
 const MESSAGES: Readonly<Record<StopReason, string>> = {
   cancelled: 'the work was cancelled',
@@ -47,7 +41,7 @@ async function look(
  * was cancelled or is out of time. A store that does not answer is asked again until the lease expires by the local
  * clock.
  */
-export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortSignal): Pulse {
+export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortSignal) {
   const { now, log, leaseMs, heartbeatMs } = options;
   const { operationId } = begun.job;
   const controller = new AbortController();
@@ -85,8 +79,10 @@ export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortS
   wait();
   return {
     signal: controller.signal,
+    /** Why the signal was aborted; `undefined` until then. */
     why: () => reason,
-    end() {
+    /** Ends the heartbeat, and with it the renewal of the lease. */
+    end(): void {
       ended = true;
       clearTimeout(beating);
       stopping.removeEventListener('abort', onStopping);

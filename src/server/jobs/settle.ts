@@ -74,16 +74,12 @@ async function expireWork(
   await work?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
 }
 
-export type Settle = {
-  readonly session: (row: InProject & { readonly sessionId: string }) => Promise<void>;
-  /** @param kind kind of the operation; other kinds have no deadline */
-  readonly work: (kind: string, row: InProject & { readonly resourceId: string }) => Promise<void>;
-};
-
-export const createSettle = ({ store, now }: SettleContext): Settle => ({
-  session: ({ projectId, sessionId }) =>
+export const createSettle = ({ store, now }: SettleContext) => ({
+  session: ({ projectId, sessionId }: InProject & { readonly sessionId: string }) =>
     store.transaction((tx) => expireSession(tx, projectId, sessionId, now())),
-  work: (kind, row) => store.transaction((tx) => expireWork(tx, kind, row, now())),
+  /** @param kind kind of the operation; other kinds have no deadline */
+  work: (kind: string, row: InProject & { readonly resourceId: string }) =>
+    store.transaction((tx) => expireWork(tx, kind, row, now())),
 });
 
 const BATCH = 100;

@@ -114,24 +114,18 @@ type EndedRequest = {
 /** How much work of a kind lies in the queue. */
 export type QueueDepth = { readonly kind: string; readonly state: string; readonly count: number };
 
-export type Metrics = {
-  began(): void;
-  ended(request: EndedRequest): void;
-  rateLimited(): void;
-  jobEnded(kind: string, outcome: string): void;
-  /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
-  text(queue: readonly QueueDepth[] | undefined): string;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 // From a cached answer to a large download.
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
 
+const counter = (name: string, help: string) => numbers('counter', `drillproof_${name}`, help);
+const gauge = (name: string, help: string) => numbers('gauge', `drillproof_${name}`, help);
+
 /** The numbers of one process. No label holds an id, an address or a secret: each is one of a few fixed words. */
-export function createMetrics(build: { readonly version: string; readonly node: string }): Metrics {
-  const counter = (name: string, help: string) => numbers('counter', `drillproof_${name}`, help);
-  const gauge = (name: string, help: string) => numbers('gauge', `drillproof_${name}`, help);
+export function createMetrics(build: { readonly version: string; readonly node: string }) {
   const requests = counter('http_requests_total', 'Requests answered, by operation and status.');
   const durations = histogram(
     'drillproof_http_request_duration_seconds',
@@ -150,16 +144,17 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   limited.add({}, 0);
 
   return {
-    began: () => void open++,
-    ended({ operation, status, seconds, bytes: sent }) {
+    began: (): void => void open++,
+    ended({ operation, status, seconds, bytes: sent }: EndedRequest): void {
       open--;
       requests.add({ operation, status: classOf(status) });
       durations.observe({ operation }, seconds);
       bytes.add({ operation }, sent);
     },
     rateLimited: () => limited.add({}),
-    jobEnded: (kind, outcome) => jobs.add({ kind, outcome }),
-    text(depths) {
+    jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
+    /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
+    text(depths: readonly QueueDepth[] | undefined): string {
       queue.clear();
       inFlight.set({}, open);
       for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);

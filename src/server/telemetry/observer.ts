@@ -43,12 +43,7 @@ export type Observation = {
   answered(answer: Decided): void;
 };
 
-export type Observer = {
-  /** With the response of Node the request lasts until that has closed, without it until it is answered. */
-  begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation;
-  /** Records a refusal before there was a request, such as malformed HTTP. */
-  refused(answer: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void;
-};
+export type Observer = ReturnType<typeof createObserver>;
 
 type End = { readonly status: number; readonly seconds: number; readonly aborted: boolean };
 
@@ -59,11 +54,7 @@ const bodyBytes = (answer: Decided | undefined, method: string): number =>
   method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
 /** @param tick a clock for durations, in milliseconds, that is never set back */
-export function createObserver(
-  metrics: Metrics,
-  log: Log,
-  tick: () => number = () => performance.now(),
-): Observer {
+export function createObserver(metrics: Metrics, log: Log, tick = (): number => performance.now()) {
   const ended = (
     { client, ...arrival }: Arrival,
     { tokenId, streamed }: Observation,
@@ -86,7 +77,8 @@ export function createObserver(
   };
 
   return {
-    begin(arrival, outgoing) {
+    /** With the response of Node the request lasts until that has closed, without it until it is answered. */
+    begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation {
       metrics.began();
       const startedMs = tick();
       let decided: Decided | undefined;
@@ -104,7 +96,8 @@ export function createObserver(
       );
       return observation;
     },
-    refused({ status, correlationId, code }) {
+    /** Records a refusal before there was a request, such as malformed HTTP. */
+    refused({ status, correlationId, code }: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void {
       metrics.began();
       metrics.ended({ operation: 'malformed', status, seconds: 0, bytes: 0 });
       log({ level: 'info', event: 'request', operation: 'malformed', correlationId, status, code });

@@ -19,15 +19,7 @@ type Readiness = {
   readonly queue: readonly QueuedKind[];
 };
 
-export type ReadinessProbe = {
-  /** The readiness now, or at most a second ago. Never rejects. */
-  look(): Promise<Readiness>;
-  /** The same, if this process is ready. @throws ControlError `control.UNAVAILABLE` with the checks */
-  assertReady(): Promise<Readiness>;
-  queueDepths(): Promise<readonly QueueDepth[] | undefined>;
-  /** Marks the process as not ready, because it is about to end. */
-  stop(): void;
-};
+export type ReadinessProbe = ReturnType<typeof createReadiness>;
 
 type Options = {
   readonly store: Store;
@@ -65,7 +57,7 @@ function schemaCheck({ version, known }: { version: number; known: number }): Ch
 }
 
 /** Looks whether the store and the blobs answer, whether the schema is this program's, and what is queued. */
-export function createReadiness(options: Options): ReadinessProbe {
+export function createReadiness(options: Options) {
   const { store, blobs, now, log, timeoutMs = 3_000 } = options;
   let stopping = false;
   let last: { readonly atMs: number; readonly readiness: Promise<Readiness> } | undefined;
@@ -105,7 +97,8 @@ export function createReadiness(options: Options): ReadinessProbe {
     };
   };
 
-  const look: ReadinessProbe['look'] = async () => {
+  /** The readiness now, or at most a second ago. Never rejects. */
+  const look = async (): Promise<Readiness> => {
     const nowMs = now();
     if (last === undefined || Math.abs(nowMs - last.atMs) >= CACHE_MS)
       last = { atMs: nowMs, readiness: checkAll() };
@@ -115,7 +108,8 @@ export function createReadiness(options: Options): ReadinessProbe {
 
   return {
     look,
-    async assertReady() {
+    /** The same, if this process is ready. @throws ControlError `control.UNAVAILABLE` with the checks */
+    async assertReady(): Promise<Readiness> {
       const readiness = await look();
       if (Object.values(readiness.checks).every((check) => SERVING.has(check))) return readiness;
       throw new ControlError('control.UNAVAILABLE', 'this process is not ready to serve', {
@@ -123,7 +117,7 @@ export function createReadiness(options: Options): ReadinessProbe {
         details: { checks: readiness.checks },
       });
     },
-    async queueDepths() {
+    async queueDepths(): Promise<readonly QueueDepth[] | undefined> {
       const { checks, queue } = await look();
       if (checks.store !== 'ok') return undefined;
       return queue.flatMap(({ kind, waiting, running }) => [
@@ -131,8 +125,6 @@ export function createReadiness(options: Options): ReadinessProbe {
         { kind, state: 'running', count: running },
       ]);
     },
-    stop: () => {
-      stopping = true;
-    },
+    stop: (): void => void (stopping = true),
   };
 }

@@ -1,5 +1,4 @@
-import { type Digest, digestOf, closeAfter } from '../../../bytes/index.ts';
-import type { EvidenceExport, ExportAttestation } from '../../../contract/index.ts';
+import { closeAfter, digestOf } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import {
   DEFAULT_LIMITS,
@@ -7,14 +6,12 @@ import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
-  type ExportManifest,
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
   type PartDocuments,
   readFile,
   readPartDocuments,
-  type SourceFile,
 } from '../../../evidence/index.ts';
 import { openEvidence, type OpenEvidence } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
@@ -26,16 +23,10 @@ export const withEvidence = async <T>(
   work: (evidence: OpenEvidence) => Promise<T>,
 ): Promise<T> => closeAfter(await openEvidence(path, env), work);
 
-export type ExportDocuments = {
-  readonly manifest: ExportManifest;
-  readonly manifestDigest: Digest;
-  readonly resource?: EvidenceExport;
-  readonly attestation?: ExportAttestation;
-  readonly files: readonly SourceFile[];
-};
+export type ExportDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
 
 /** @throws DrillproofError `export.NOT_AN_EXPORT` without manifest.json, and what reading and parsing throw */
-export async function readExportDocuments(source: EvidenceSource): Promise<ExportDocuments> {
+export async function readExportDocuments(source: EvidenceSource) {
   const files = await source.files();
   const has = (path: string): boolean => files.some((file) => file.path === path);
   if (!has(EXPORT_MANIFEST)) throw new DrillproofError('export.NOT_AN_EXPORT', 'there is no manifest.json');
@@ -45,10 +36,10 @@ export async function readExportDocuments(source: EvidenceSource): Promise<Expor
   return {
     manifest: parseExportManifest(bytes),
     manifestDigest: digestOf(bytes),
-    ...(has(EXPORT_RESOURCE) && { resource: parseExportResource(await document(EXPORT_RESOURCE)) }),
-    ...(has(EXPORT_ATTESTATION) && {
-      attestation: parseExportAttestation(await document(EXPORT_ATTESTATION)),
-    }),
+    resource: has(EXPORT_RESOURCE) ? parseExportResource(await document(EXPORT_RESOURCE)) : undefined,
+    attestation: has(EXPORT_ATTESTATION)
+      ? parseExportAttestation(await document(EXPORT_ATTESTATION))
+      : undefined,
     files,
   };
 }
