@@ -133,7 +133,7 @@ const isPresent = ([, value]: readonly [name: string, value: unknown]): boolean 
  * has none, so pass a new one. An object that got many members one by one would take four times the memory.
  */
 export function defined<T extends object>(members: T): Defined<T> {
-  const entries = Object.entries(members);
-  const present = entries.every(isPresent) ? members : Object.fromEntries(entries.filter(isPresent));
+  const isWhole = Object.values(members).every((value) => value !== undefined);
+  const present = isWhole ? members : Object.fromEntries(Object.entries(members).filter(isPresent));
   return present as unknown as Defined<T>;
 }

@@ -110,7 +110,7 @@ type Exchange = AppDependencies & {
 };
 
 // A row and its handler belong together by the type of `Handlers`; past this line only by the name that joins them.
-type AnyHandler = (call: object) => Promise<unknown>;
+type AnyHandler = (call: object) => Promise<object>;
 const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler => handlers[name] as AnyHandler;
 
 const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD';
@@ -158,14 +158,26 @@ function answerText({ correlationId }: Exchange, status: number, { body, headers
   return { status, headers: { ...commonHeaders(correlationId), 'Content-Length': length, ...headers }, body };
 }
 
+type Document = { readonly body: string; readonly digest: string };
+const documents = new WeakMap<object, Document>();
+
+/** A value as it is sent. A row that the store remembers is the same value again. */
+function documentOf(value: object): Document {
+  const earlier = documents.get(value);
+  if (earlier !== undefined) return earlier;
+  const body = JSON.stringify(value);
+  const document = { body, digest: digestDocument(body) };
+  documents.set(value, document);
+  return document;
+}
+
 function answerJson(
   exchange: Exchange,
   status: number,
-  value: unknown,
+  value: object,
   more: Readonly<Record<string, string>> = {},
 ): Answer {
-  const body = JSON.stringify(value);
-  const digest = digestDocument(body);
+  const { body, digest } = documentOf(value);
   const headers = { 'Content-Type': 'application/json', 'Repr-Digest': reprDigest(digest), ...more };
   const { request, correlationId } = exchange;
   if (!isSafe(request)) return answerText(exchange, status, { body, headers });
@@ -239,7 +251,7 @@ async function runChange(
   const ifMatch = header('if-match');
   const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
   const answer = await handlerOf(handlers, name)({ ...head, body, change });
-  const { value, replayed } = answer as Outcome<unknown>;
+  const { value, replayed } = answer as Outcome<object>;
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);
 }

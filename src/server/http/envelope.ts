@@ -156,6 +156,8 @@ export async function sendAnswer({ status, headers, body }: Answer, outgoing: Se
   outgoing.writeHead(status, headers);
   if (isLarge(body)) await body.writeTo(outgoing);
   else if (body === null) outgoing.end();
+  else if (typeof body === 'string' && headers['Content-Length'] === String(body.length))
+    outgoing.end(body, 'latin1'); // all of it is ASCII, which is written without a conversion
   else outgoing.end(body);
 }
 

@@ -78,7 +78,10 @@ export function validateHead(
   return { params: params.value, query: query.value };
 }
 
+const NO_QUERY = { issues: [], value: {} };
+
 function noQuery(query: URLSearchParams): { issues: RequestIssue[]; value: unknown } {
+  if (query.size === 0) return NO_QUERY;
   const issues = [...new Set(query.keys())].map((name) => ({
     path: formatJsonPointer(['query', name]),
     code: 'unrecognized_keys',

@@ -18,10 +18,19 @@ export function createMemory(readVersion: () => unknown): {
   let current: unknown;
   let isCurrent = false;
   let checking: Promise<void> | undefined;
+  let reading: Promise<unknown> | undefined;
+  const readNext = async (): Promise<unknown> => {
+    try {
+      return await readVersion();
+    } finally {
+      reading = undefined;
+    }
+  };
   const check = async (): Promise<void> => {
-    await setImmediate(); // what has arrived at the same time waits for the same version
+    // What has arrived at the same time, or while an earlier version is read, waits for the same version.
+    await (reading?.catch(() => undefined) ?? setImmediate());
     checking = undefined;
-    const seen = await readVersion();
+    const seen = await (reading = readNext());
     if (seen === undefined || seen !== current) tables.clear();
     current = seen;
     isCurrent = true;

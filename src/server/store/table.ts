@@ -218,18 +218,22 @@ export async function insertRow<R, K extends readonly (keyof R)[]>(
 /** The values of a key, in its order. */
 type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] };
 
-const keyed = <R, K extends readonly (keyof R)[]>({ key }: Table<R, K>, values: KeyOf<R, K>): Partial<R> =>
+const keyed = <R, K extends readonly (keyof R)[]>({ key }: { readonly key: K }, values: KeyOf<R, K>): Partial<R> =>
   Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
 
 /** The reads of one row. */
 export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
-  find: (...key: KeyOf<R, K>) => rememberRow(sql, from, keyed(from, key)),
+  find: (...values: KeyOf<R, K>) => rememberRow(sql, from, values),
 });
 
-/** `findRow`, or what it found before if no commit came since. */
-export function rememberRow<R>(sql: Sql, from: AnyTable<R>, members: Partial<R>): Promise<R | undefined> {
-  const find = (): Promise<R | undefined> => findRow(sql, from, members);
-  return sql.remember?.(from.name, JSON.stringify(members), find) ?? find();
+/** The row with these values of a key, or what was found before if no commit came since. */
+export function rememberRow<R, const K extends readonly (keyof R)[]>(
+  sql: Sql,
+  from: AnyTable<R> & { readonly key: K },
+  values: KeyOf<R, K>,
+): Promise<R | undefined> {
+  const find = (): Promise<R | undefined> => findRow(sql, from, keyed(from, values));
+  return sql.remember?.(from.name, `${from.key.join()} ${JSON.stringify(values)}`, find) ?? find();
 }
 
 /** Waits for a statement, unless the transaction does. */

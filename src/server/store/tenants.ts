@@ -64,7 +64,7 @@ export const tenantReads = (sql: Sql) => ({
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
-    findByHash: (tokenHash: string) => rememberRow(sql, tokens, { tokenHash }),
+    findByHash: (tokenHash: string) => rememberRow(sql, { ...tokens, key: ['tokenHash'] }, [tokenHash]),
     list: (organizationId: string) =>
       listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
   },

@@ -21,15 +21,15 @@ export type LogEntry = {
   readonly method?: string;
   readonly status?: number;
   /** Code of the refusal, when it was one. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly durationMs?: number;
   /** Bytes of the body of the answer. */
   readonly bytes?: number;
   /** Whether the client disconnected before the answer had ended. */
-  readonly aborted?: boolean;
-  readonly tokenId?: string;
+  readonly aborted?: boolean | undefined;
+  readonly tokenId?: string | undefined;
   /** Address of the client: of the connection, or what a trusted proxy says. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** Further facts of an event, such as its operation, kind or address. */
   readonly facts?: Readonly<Record<string, string | number | boolean>>;
   readonly error?: unknown;

@@ -1,4 +1,3 @@
-import { defined } from '../../bytes/index.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Answer, ErrorAnswer } from '../http/envelope.ts';
@@ -69,10 +68,12 @@ export function createObserver(metrics: Metrics, log: Log, tick = (): number => 
       event: 'request',
       ...arrival,
       status,
-      ...defined({ code: answer?.code }),
+      code: answer?.code,
       durationMs: Math.round(seconds * 10_000) / 10,
       bytes,
-      ...defined({ aborted: aborted || undefined, tokenId, client }),
+      aborted: aborted || undefined,
+      tokenId,
+      client,
     });
   };
 

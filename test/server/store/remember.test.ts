@@ -27,6 +27,28 @@ describe('the memory of a store', () => {
     expect(seen.versions).toBe(2);
   });
 
+  it('reads one later version for all that is asked for while a version is read', async () => {
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+    const answers: ((version: number) => void)[] = [];
+    const { remember } = createMemory(() => new Promise((resolve) => answers.push(resolve)));
+    let row = 'before';
+    const read = () => remember('tokens', 'a', async () => row);
+    const first = read();
+    const later: Promise<string>[] = [];
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      later.push(read());
+    }
+    expect(answers).toHaveLength(1);
+    answers[0]?.(1);
+    expect(await first).toBe('before');
+    row = 'after';
+    await turn();
+    expect(answers).toHaveLength(2);
+    answers[1]?.(2);
+    expect(await Promise.all(later)).toEqual(['after', 'after', 'after']);
+  });
+
   it.each([
     ['another version', 2],
     ['no version', undefined],
