@@ -20,7 +20,9 @@ export function importBuiltinsAsValues(source: string): string {
 
 function formatValue(load: string, path: string): string {
   const call = `${load}(${JSON.stringify(path)})`;
-  return SLOW.test(path) ? `new Proxy({}, { get: (members, name) => (members[name] ??= ${call}[name]) })` : call;
+  return SLOW.test(path)
+    ? `new Proxy({}, { get: (members, name) => (members[name] ??= ${call}[name]) })`
+    : call;
 }
 
 /**

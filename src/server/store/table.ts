@@ -218,8 +218,10 @@ export async function insertRow<R, K extends readonly (keyof R)[]>(
 /** The values of a key, in its order. */
 type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] };
 
-const keyed = <R, K extends readonly (keyof R)[]>({ key }: { readonly key: K }, values: KeyOf<R, K>): Partial<R> =>
-  Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
+const keyed = <R, K extends readonly (keyof R)[]>(
+  { key }: { readonly key: K },
+  values: KeyOf<R, K>,
+): Partial<R> => Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
 
 /** The reads of one row. */
 export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({

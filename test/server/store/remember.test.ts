@@ -12,6 +12,8 @@ function counted() {
   return { ...memory, seen, read };
 }
 
+const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+
 describe('the memory of a store', () => {
   it('reads one version, and one row once, for all that is asked for at the same time', async () => {
     const { seen, read } = counted();
@@ -22,13 +24,12 @@ describe('the memory of a store', () => {
   it('asks for the version again for what is asked for later', async () => {
     const { seen, read } = counted();
     await read();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
     expect(await read()).toBe(1);
     expect(seen.versions).toBe(2);
   });
 
   it('reads one later version for all that is asked for while a version is read', async () => {
-    const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
     const answers: ((version: number) => void)[] = [];
     const { remember } = createMemory(() => new Promise((resolve) => answers.push(resolve)));
     let row = 'before';
@@ -55,7 +56,7 @@ describe('the memory of a store', () => {
   ])('reads again after %s', async (_, version) => {
     const { seen, read } = counted();
     await read();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
     seen.version = version;
     expect(await read()).toBe(2);
   });
@@ -65,7 +66,7 @@ describe('the memory of a store', () => {
     seen.version = undefined;
     for (const expected of [1, 2]) {
       expect(await read()).toBe(expected);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await turn();
     }
   });
 
