@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assertEcdsaDer, derTag, readDer, readDerItems } from '../../src/bytes/der.ts';
-import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
+import { assertEcdsaDer, derTag, fromHex, readDer, readDerItems, toHex } from '../../src/bytes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { forAll } from '../support/property.ts';
 

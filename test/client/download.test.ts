@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { collectBytes } from '../../src/bytes/chunks.ts';
+import { collectBytes, digestOf } from '../../src/bytes/index.ts';
 import {
   parseContentRange,
   parseReprDigest,
   rangeHeader,
   strongEtag,
 } from '../../src/client/http/headers.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
 import { downloadPart } from '../../src/client/index.ts';
 import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
 import { failureOf, partRef, testClient } from './make.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { verifySummary } from '../../src/policy/vsa/verify.ts';
-import type { SummaryReport } from '../../src/policy/vsa/read.ts';
+import { type SummaryReport, verifySummary } from '../../src/policy/index.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { makeSigner } from '../support/evidence.ts';
 import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { fromUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, fromUtf8 } from '../../src/bytes/index.ts';
 import {
   artifactBytes,
   brokenBindings,

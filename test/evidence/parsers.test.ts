@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson } from '../../src/bytes/json/canonical.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, canonicalJson, toUtf8 } from '../../src/bytes/index.ts';
 import { isCode } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import {

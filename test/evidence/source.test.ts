@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
 import { memorySource, readFile, readWhole, zipSource } from '../../src/evidence/index.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
 import { collect, pack } from '../support/evidence.ts';

@@ -2,10 +2,7 @@
 import { createClient } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { bagSink, mirrorExport } from '../../src/mirror/index.ts';
-import { isS3Url, parseS3Location } from '../../src/node/index.ts';
-import { mirrorS3 } from '../../src/node/s3/index.ts';
-import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
-import { openPartStore } from '../../src/node/volume/part-store.ts';
+import { isS3Url, mirrorDirectory, mirrorS3, openPartStore, parseS3Location } from '../../src/node/index.ts';
 
 /** How the mirror differs from a plain one. */
 export type ChildOptions = {

@@ -11,8 +11,7 @@ import {
   parseAttestation,
 } from '../../src/evidence/index.ts';
 import { commandSigner } from '../../src/node/keys/command-signer.ts';
-import { signSummary } from '../../src/policy/vsa/vsa.ts';
-import { verifySummary } from '../../src/policy/vsa/verify.ts';
+import { signSummary, verifySummary } from '../../src/policy/index.ts';
 import { dsseBytes, preAuthEncoding, type Signer } from '../../src/trust/index.ts';
 import { verifyDsse } from '../../src/verify/index.ts';
 import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';

@@ -19,9 +19,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
-import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { openFile } from '../../src/node/evidence/file-access.ts';
-import { openEvidence } from '../../src/node/evidence/open-evidence.ts';
+import { directorySource, openEvidence, openFile } from '../../src/node/index.ts';
 import type { Signer } from '../../src/trust/index.ts';
 import { verifyExport, verifyPart, type ExportReport } from '../../src/verify/index.ts';
 import {

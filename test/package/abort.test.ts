@@ -14,8 +14,7 @@ import {
   mirrorMany,
   replicaClient,
 } from '../../src/mirror/index.ts';
-import { zipExport } from '../../src/node/evidence/yazl-export.ts';
-import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
+import { mirrorDirectory, zipExport } from '../../src/node/index.ts';
 import {
   repairMirror,
   scrubMany,

@@ -1,5 +1,4 @@
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import type { Digest } from '../../src/bytes/hash.ts';
+import { canonicalBytes, type Digest } from '../../src/bytes/index.ts';
 import type { Decision, EvaluatedInput } from '../../src/policy/decision.ts';
 import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
 import {

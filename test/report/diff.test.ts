@@ -1,12 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/bytes/json/parse.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { type JsonValue, toUtf8 } from '../../src/bytes/index.ts';
 import { diffReports, type Change } from '../../src/report/diff.ts';
-import { renderJson, stableJson } from '../../src/report/index.ts';
-import { readReport } from '../../src/report/read-report.ts';
-import { createSummary } from '../../src/report/merge/summary.ts';
-import { renderDiff } from '../../src/report/text/diff.ts';
+import { createSummary, readReport, renderDiff, renderJson, stableJson } from '../../src/report/index.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 import { forAll } from '../support/property.ts';
 

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { digestOf, fromUtf8, toUtf8 } from '../../src/bytes/index.ts';
 import {
   journalLines,
   oldestOf,

@@ -1,10 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
 import type { Permission } from '../../src/contract/index.ts';
 import {
   memorySource,

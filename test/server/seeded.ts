@@ -1,5 +1,4 @@
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
+import { digestOf, memoryAccess } from '../../src/bytes/index.ts';
 import { answerOf, post, TURNS, UPLOADS, type Sender } from './change.ts';
 import {
   buildArchive,

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
+import { digestOf, memoryAccess } from '../../src/bytes/index.ts';
 import { fillPath, operations, type ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
 import { deadlineSweep } from '../../src/server/jobs/settle.ts';

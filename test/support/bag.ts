@@ -1,5 +1,4 @@
-import { digestOf } from '../../src/bytes/hash.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { digestOf, toUtf8 } from '../../src/bytes/index.ts';
 
 export type Files = Record<string, Uint8Array>;
 

@@ -1,9 +1,6 @@
 /** Small makers of evidence for tests: everything is real and signed, and every fact can be overridden. */
 import { platform } from '#platform';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, fromUtf8, memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Attestation, RunResult } from '../../src/contract/index.ts';
 import { DrillproofError } from '../../src/errors.ts';

@@ -1,7 +1,5 @@
 /** Small makers of receipts for tests: written as a mirror writes them, into files in memory. */
-import { digestOf } from '../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { compareUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, compareUtf8, digestOf } from '../../src/bytes/index.ts';
 import {
   parseReceipt,
   receiptPath,

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { rawEcdsa } from '../../src/bytes/der.ts';
-import { digestOf, digestStream, once } from '../../src/bytes/index.ts';
-import { platform } from '../../src/bytes/platform-portable.ts';
-import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
+import { digestOf, digestStream, fromHex, once, platform, toHex } from '../../src/bytes/index.ts';
 import { verifyAhead, verifySignature } from '../../src/trust/index.ts';
 import { codeOf, integers, message, native, pointOf, portable, scalarOf } from './makers.ts';
 

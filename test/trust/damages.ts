@@ -1,5 +1,4 @@
-import { readDer, readDerItems } from '../../src/bytes/der.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { readDer, readDerItems, toUtf8 } from '../../src/bytes/index.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { bytes32, encode, integers, N, P } from './makers.ts';
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toHex } from '../../src/bytes/text/encoding.ts';
-import type { P256 } from '../../src/bytes/platform.ts';
+import { type P256, toHex } from '../../src/bytes/index.ts';
 import { publicKeyPem, verifySignature } from '../../src/trust/index.ts';
 import { DAMAGES, damaged, type Expected } from './damages.ts';
 import {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toHex } from '../../src/bytes/text/encoding.ts';
-import type { P256 } from '../../src/bytes/platform.ts';
+import { type P256, toHex } from '../../src/bytes/index.ts';
 import { verifySignature } from '../../src/trust/index.ts';
 import {
   bytes32,

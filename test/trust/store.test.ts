@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, toUtf8 } from '../../src/bytes/index.ts';
 import {
   distinctPoints,
   parseTrustStore,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Code } from '../../src/codes/index.ts';
 import { CHECKS, type CheckId } from '../../src/verify/checks.ts';
-import { finding } from '../../src/verify/finding.ts';
+import { type Check, finding, type Finding } from '../../src/verify/index.ts';
 import {
   endCheck,
   endRemaining,
@@ -12,7 +12,6 @@ import {
   recordCheck,
   type Step,
 } from '../../src/verify/step.ts';
-import type { Check, Finding } from '../../src/verify/report.ts';
 
 const of = (...codes: Code[]): Finding[] =>
   codes.map((code) => finding(code, 'b', { message: 'the reason' }));

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, toUtf8 } from '../../src/bytes/index.ts';
 import { verifyToolSource } from '../../src/verify/index.ts';
 import { errorsOf, hashOf, idOf, stateOf } from '../support/evidence.ts';
 

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { portablePathProblem } from '../../../src/bytes/portable-path.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess, portablePathProblem, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   packBundle,
   parseAttestation,

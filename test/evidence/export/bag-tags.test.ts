@@ -1,19 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { portablePathProblem } from '../../../src/bytes/portable-path.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, portablePathProblem, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   bagDeclarationBytes,
   bagDigest,
   bagInfoBytes,
   bagManifestBytes,
+  isBag,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-} from '../../../src/evidence/export/checksums.ts';
+} from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { isBag } from '../../../src/evidence/index.ts';
 import { forAll } from '../../support/property.ts';
 
 const HEX = 'ab'.repeat(32);

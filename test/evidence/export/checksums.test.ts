@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { formatChecksums, parseChecksums } from '../../../src/evidence/export/checksums.ts';
 import { forAll } from '../../support/property.ts';
 

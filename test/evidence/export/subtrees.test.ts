@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
-import { mirrorsIn } from '../../../src/evidence/export/subtrees.ts';
+import { memorySource, mirrorsIn } from '../../../src/evidence/index.ts';
 
 const EMPTY = new Uint8Array();
 const found = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {

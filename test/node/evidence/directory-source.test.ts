@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
-import { verifyDirectory } from '../../../src/node/verify-directory.ts';
+import { openEvidence, verifyDirectory } from '../../../src/node/index.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
 import { errorsOf, makeExport, makeTrust, NOW, pack, stateOf } from '../../support/evidence.ts';

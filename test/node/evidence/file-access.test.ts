@@ -12,9 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { directorySource } from '../../../src/node/evidence/directory-source.ts';
-import { openFile } from '../../../src/node/evidence/file-access.ts';
-import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { directorySource, openEvidence, openFile } from '../../../src/node/index.ts';
 import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { mirrorExport, type MirrorOptions, type MirrorSink } from '../../../src/mirror/index.ts';
 import { createClient } from '../../../src/client/index.ts';
-import { parseS3Location } from '../../../src/node/s3/location.ts';
-import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror.ts';
+import { mirrorS3, type MirrorS3Options, parseS3Location } from '../../../src/node/index.ts';
 import { exportRef } from '../../faults/export-source.ts';
 import type { TestS3 } from '../../support/s3.ts';
 

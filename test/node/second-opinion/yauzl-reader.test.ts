@@ -1,8 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
+import { digestOf, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { readZipWithYauzl, type SeenEntry } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { trees } from '../../zip/arbitraries.ts';

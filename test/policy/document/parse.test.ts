@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_JSON_DEPTH } from '../../../src/bytes/json/parse.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { MAX_JSON_DEPTH, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { parsePolicy, detectSyntax } from '../../../src/policy/document/parse.ts';
+import { detectSyntax, jsonTemplate, parsePolicy, yamlTemplate } from '../../../src/policy/index.ts';
 import { parseYaml } from '../../../src/policy/document/yaml.ts';
-import { jsonTemplate, yamlTemplate } from '../../../src/policy/document/template.ts';
 import { DEFAULT_DOCUMENT, policyDigest } from '../../../src/policy/policy.ts';
 import { anyRules } from '../arbitrary.ts';
 import { documentOf } from '../make.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { MAX_POLICY_BYTES, parsePolicy } from '../../../src/policy/document/parse.ts';
 import { policyDigest } from '../../../src/policy/policy.ts';

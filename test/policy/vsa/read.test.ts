@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { canonicalBytes, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
-import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../../src/policy/decision.ts';
-import type { RuleId } from '../../../src/policy/rules/catalogue.ts';
+import type { Decision, EvaluatedInput, RuleId, RuleResult, Violation } from '../../../src/policy/index.ts';
 import { DIGEST } from '../makers.ts';
 
 export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderDecisionMarkdown } from '../../../src/report/decision/markdown.ts';
-import { printable } from '../../../src/report/printable.ts';
+import { printable, renderDecisionMarkdown } from '../../../src/report/index.ts';
 import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';
 

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderText } from '../../../src/report/index.ts';
-import { finding } from '../../../src/verify/finding.ts';
-import type { Report } from '../../../src/verify/report.ts';
+import { finding, type Report } from '../../../src/verify/index.ts';
 import {
   attestationReport,
   coverage,

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
-import { fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, fromUtf8, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { evidenceBundleSchema, type EvidenceExport } from '../../../src/contract/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';

@@ -2,8 +2,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } 
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import type { Blobs } from '../../../src/server/blobs/blobs.ts';
-import { openDiskBlobs } from '../../../src/server/blobs/disk.ts';
+import { type Blobs, openDiskBlobs } from '../../../src/server/index.ts';
 import { NOW_MS, stream, temporaryFolder, whole } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { all, blobSuite, BYTES } from './suite.ts';

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { type Digest, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';

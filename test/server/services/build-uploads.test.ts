@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { operations, type BuildAttempt, type BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import { createServer, type Store } from '../../../src/server/index.ts';

@@ -1,10 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalJson, digestOf, type JsonValue, parseJson, toUtf8 } from '../../../src/bytes/index.ts';
 import { createServer } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/handler.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';

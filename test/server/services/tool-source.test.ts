@@ -1,9 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { toolSourceSchema } from '../../../src/contract/index.ts';
 import { toDigest } from '../../../src/server/ids.ts';
 import { expectEnvelope } from '../envelope.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import type { P256 } from '../../../src/bytes/platform.ts';
+import { type P256, toHex, toUtf8 } from '../../../src/bytes/index.ts';
 import { verifySignature } from '../../../src/trust/index.ts';
 import {
   bytes32,

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { EVIDENCE_PREDICATE_TYPE } from '../../../src/contract/index.ts';
-import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import {
   attest,
   memorySource,

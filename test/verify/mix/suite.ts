@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson, canonicalBytes } from '../../../src/bytes/json/canonical.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, canonicalJson, fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { Purpose, TrustedKey, TrustStore } from '../../../src/trust/index.ts';

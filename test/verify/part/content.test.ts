@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
-import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/evidence/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { memoryAccess, platform as portable } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
 import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { dsseBytes, keyIdOf } from '../../../src/trust/index.ts';

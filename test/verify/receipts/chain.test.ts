@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { checkChain } from '../../../src/verify/receipts/chain.ts';

@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, canonicalJson, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseAttestation } from '../../../src/evidence/index.ts';
 import { publicKeyPem, resolveTrust } from '../../../src/trust/index.ts';
 import { signedOf } from '../../../src/verify/signature/attestation.ts';
 import { verifySigned } from '../../../src/verify/signature/signed.ts';
 import {
-  verifyAttestation,
   type AttestationReport,
   type SecondOpinion,
+  settingsOf,
+  verifyAttestation,
   type VerifyAttestationOptions,
 } from '../../../src/verify/index.ts';
-import { settingsOf } from '../../../src/verify/options.ts';
 import {
   codesOf,
   errorsOf,

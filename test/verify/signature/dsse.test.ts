@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   attestDsse,
   attestExportDsse,

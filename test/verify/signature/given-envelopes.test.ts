@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   attestDsse,
   attestExportDsse,

@@ -1,15 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../../src/bytes/random-access.ts';
+import { digestOf, memoryAccess } from '../../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../../src/errors.ts';
 import { createClient } from '../../../../src/client/index.ts';
 import { evidenceExportSchema, type EvidenceExport } from '../../../../src/contract/index.ts';
 import { selectionDigest } from '../../../../src/evidence/index.ts';
 import { mirrorExport } from '../../../../src/mirror/index.ts';
-import { directorySource } from '../../../../src/node/evidence/directory-source.ts';
-import { mirrorDirectory } from '../../../../src/node/volume/mirror.ts';
+import { directorySource, mirrorDirectory } from '../../../../src/node/index.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
 import { blobName } from '../../../../src/server/blobs/blobs.ts';
 import { builtInJobs } from '../../../../src/server/jobs/standard.ts';

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../../src/bytes/text/encoding.ts';
+import { digestOf, memoryAccess, toUtf8 } from '../../../../src/bytes/index.ts';
 import { type HostedRun, operations } from '../../../../src/contract/index.ts';
 import type { RerunJob, RunnerOutcome } from '../../../../src/server/index.ts';
 import { makeRunResult } from '../../../support/evidence.ts';
