@@ -60,23 +60,13 @@ export async function openDownload(
     etag: strongEtag(response.headers.get('etag')),
     range,
     totalBytes: response.status === 206 ? range?.total : contentLength(response),
-    reprDigest: parseReprDigest(response.headers.get('repr-digest')),
-    body: scopedBody(response, settings, scope),
+    get reprDigest() {
+      return parseReprDigest(response.headers.get('repr-digest'));
+    },
+    body: bodyChunks(response, settings, scope.signal, () => scope.close()),
     async cancel() {
       scope.close();
       if (response.body?.locked === false) await discard(response);
     },
   };
-}
-
-async function* scopedBody(
-  response: HttpAnswer,
-  settings: Settings,
-  scope: Scope,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    yield* bodyChunks(response, settings, scope.signal);
-  } finally {
-    scope.close();
-  }
 }

@@ -213,14 +213,16 @@ export type HttpAnswer = Pick<Response, 'status' | 'ok'> & {
   readonly body: HttpBody | null;
 };
 
-/** What the client uses of a `ReadableStream`. */
+/** One piece of a body, or its end. */
+export type HttpRead =
+  | { readonly done: false; readonly value: Uint8Array }
+  | { readonly done: true; readonly value?: Uint8Array | undefined };
+
+/** What the client uses of a `ReadableStream`. A piece that is there already need not be a promise. */
 export type HttpBody = {
   readonly locked: boolean;
   getReader(): {
-    read(): Promise<
-      | { readonly done: false; readonly value: Uint8Array }
-      | { readonly done: true; readonly value?: Uint8Array | undefined }
-    >;
+    read(): Promise<HttpRead> | HttpRead;
     cancel(): Promise<void>;
   };
   cancel(): Promise<void>;

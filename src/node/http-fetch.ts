@@ -1,5 +1,5 @@
 import type { Agent, IncomingMessage, request as httpRequest } from 'node:http';
-import type { Fetch, HttpAnswer, HttpBody } from '../client/index.ts';
+import type { Fetch, HttpAnswer, HttpBody, HttpRead } from '../client/index.ts';
 import { defined } from '../bytes/index.ts';
 
 /** Setting up TLS costs two round trips: a connection that rests is kept for a pause between retries. */
@@ -19,7 +19,7 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
       const channel = channels.get(url.protocol) ?? openChannel(url.protocol, ca);
       channels.set(url.protocol, channel);
       const { agent } = channel;
-      const request = channel.request(url, { method, headers, agent, joinDuplicateHeaders: true });
+      const request = channel.request({ ...placeOf(url), method, headers, agent, joinDuplicateHeaders: true });
       signal.addEventListener('abort', () => request.destroy(), { once: true });
       request.once('response', (message) => resolve(answerOf(message)));
       request.once('upgrade', (_, socket) => {
@@ -39,6 +39,14 @@ function openChannel(protocol: string, ca: string[] | undefined): Channel {
   return { request, agent: new Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS, ...defined({ ca }) }) };
 }
 
+// Node.js reads ten members of a URL, which takes as long as the rest of a request. Redirects and base addresses have no
+// user and no password.
+const placeOf = ({ hostname, port, pathname, search }: URL) => ({
+  hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
+  port,
+  path: pathname + search,
+});
+
 const closed = (): Error => Object.assign(new Error('closed'), { code: 'ECONNRESET' });
 
 function answerOf(message: IncomingMessage): HttpAnswer {
@@ -52,43 +60,47 @@ function answerOf(message: IncomingMessage): HttpAnswer {
   };
 }
 
-type Read = Awaited<ReturnType<ReturnType<HttpBody['getReader']>['read']>>;
-type Waiting = { readonly resolve: (read: Read) => void; readonly reject: (cause: unknown) => void };
+type Read = HttpRead | Promise<HttpRead>;
 
 function bodyOf(message: IncomingMessage): HttpBody {
   const chunks: Uint8Array[] = [];
-  let waiting: Waiting | undefined;
-  let end: { readonly cause?: Error | undefined } | undefined;
+  let wake: ((read: Read) => void) | undefined;
+  let end: Read | undefined;
   let locked = false;
 
-  const settle = ({ resolve, reject }: Waiting): boolean => {
+  const take = (): Read | undefined => {
     const value = chunks.shift();
-    if (value !== undefined) resolve({ done: false, value });
-    else if (end?.cause !== undefined) reject(end.cause);
-    else if (end !== undefined) resolve({ done: true });
-    return value !== undefined || end !== undefined;
+    return value === undefined ? end : { done: false, value };
   };
-  const wake = (): void => {
-    if (waiting !== undefined && settle(waiting)) waiting = undefined;
+  const offer = (): void => {
+    const read = wake && take();
+    if (read === undefined) return;
+    wake?.(read);
+    wake = undefined;
   };
-  const finish = (cause?: Error): void => {
-    end ??= { cause };
-    wake();
+  const finish = (read: Read): void => {
+    end ??= read;
+    offer();
   };
   message.on('data', (chunk: Uint8Array) => {
     chunks.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)); // a Buffer slices without a copy
-    wake();
+    offer();
     if (chunks.length >= MAX_WAITING) message.pause();
   });
-  message.once('end', () => finish());
-  message.once('error', finish);
-  message.once('close', () => end ?? finish(closed()));
+  message.once('end', () => finish({ done: true }));
+  message.once('error', (cause) => fail(cause));
+  message.once('close', () => end ?? fail(closed()));
   const cancel = async (): Promise<void> => void message.destroy();
-  const read = (): Promise<Read> =>
-    new Promise((resolve, reject) => {
-      if (!settle({ resolve, reject })) waiting = { resolve, reject };
-      if (chunks.length === 0) message.resume();
-    });
+  const read = (): Read => {
+    const next = take() ?? new Promise<HttpRead>((resolve) => (wake = resolve));
+    if (chunks.length === 0 && message.isPaused()) message.resume();
+    return next;
+  };
+  const fail = (cause: Error): void => {
+    const failure = Promise.reject(cause);
+    failure.catch(() => undefined); // until it is read
+    finish(failure);
+  };
   return {
     get locked() {
       return locked;

@@ -150,13 +150,13 @@ it('the fetch over node:http stops reading the connection while nobody reads the
 
 it('the fetch over node:http ends with the reason of an aborted signal, and closes the connection', async () => {
   const ended: Promise<void>[] = [];
+  const stop = new AbortController();
   const url = await serveRaw((socket) => {
     ended.push(new Promise((resolve) => void socket.once('close', () => resolve())));
+    stop.abort(new Error('enough'));
   });
-  const stop = new AbortController();
   const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
   const work = client.evidence.exports.parts.download(partRef, { signal: stop.signal });
-  setTimeout(() => stop.abort(new Error('enough')), 50);
   await expect(work).rejects.toThrow('enough');
   await Promise.all(ended);
   expect(ended).toHaveLength(1);

@@ -1,42 +1,45 @@
 import { TransportError } from '../../errors.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError } from './errors.ts';
-import type { HttpAnswer, HttpBody, Settings } from '../options.ts';
+import type { HttpAnswer, HttpRead as Read, Settings } from '../options.ts';
 
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 
 /**
  * The body of an answer in chunks as they come. A body that brings too little within the stall timeout fails, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
+ * @param close called when the body has ended
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
 export async function* bodyChunks(
   response: HttpAnswer,
   rules: BodyRules,
   signal: AbortSignal,
+  close?: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = (response.body ?? new Blob().stream()).getReader();
-  const patience = stallWatch(rules);
+  const watch = stallWatch(rules);
+  const declared = contentLength(response);
   let bytes = 0;
   let ended = false;
   try {
-    for (;;) {
-      const { done, value } = await patience(() => reader.read(), signal);
-      if (done) break;
-      bytes += value.length;
-      yield value;
+    while (!ended) {
+      signal.throwIfAborted();
+      const next = reader.read();
+      const { done, value } = 'then' in next ? await watch.wait(next, signal) : next;
+      bytes += watch.count(value);
+      ended = done || bytes === declared;
+      if (!done) yield value;
     }
-    ended = true;
   } catch (cause) {
     signal.throwIfAborted();
     throw networkError(cause, 'body');
   } finally {
     if (!ended) void reader.cancel().catch(() => undefined); // can wait for the peer, so nothing waits for it
+    close?.();
   }
-  assertWhole(response, bytes);
+  assertWhole(declared, bytes);
 }
-
-type Read = Awaited<ReturnType<ReturnType<HttpBody['getReader']>['read']>>;
 
 /**
  * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have come, so one
@@ -44,26 +47,25 @@ type Read = Awaited<ReturnType<ReturnType<HttpBody['getReader']>['read']>>;
  */
 function stallWatch({ timeouts, now }: BodyRules) {
   const { stallMs, stallBytes } = timeouts;
+  const late = `the body brought too little within ${stallMs} ms`;
   let waitedMs = 0;
   let bytes = 0;
-  return async (read: () => Promise<Read>, signal: AbortSignal): Promise<Read> => {
-    const from = now();
-    const leftMs = Math.max(0, stallMs - waitedMs);
-    const result = await awaitWithin(
-      read(),
-      leftMs,
-      signal,
-      `the body brought too little within ${stallMs} ms`,
-    );
-    waitedMs += Math.max(0, now() - from);
-    bytes += result.value?.length ?? 0;
-    if (bytes >= stallBytes) bytes = waitedMs = 0;
-    return result;
+  return {
+    async wait(read: Promise<Read>, signal: AbortSignal): Promise<Read> {
+      const from = now();
+      const result = await awaitWithin(read, Math.max(0, stallMs - waitedMs), signal, late);
+      waitedMs += Math.max(0, now() - from);
+      return result;
+    },
+    count(chunk: Uint8Array | undefined): number {
+      bytes += chunk?.length ?? 0;
+      if (bytes >= stallBytes) bytes = waitedMs = 0;
+      return chunk?.length ?? 0;
+    },
   };
 }
 
-function assertWhole(response: HttpAnswer, bytes: number): void {
-  const declared = contentLength(response);
+function assertWhole(declared: number | undefined, bytes: number): void {
   if (declared === undefined || declared === bytes) return;
   throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {
     details: { passes: true },

@@ -6,12 +6,13 @@ export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 /** One logical call. Its signal aborts with the reason of the caller, or with `transport.TIMEOUT` when its time is up. */
 export type Scope = { readonly signal: AbortSignal; close(): void };
 
-/** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer stays. */
+/** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer and its listener stay. */
 export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): Scope {
   const controller = new AbortController();
+  if (totalMs === undefined) return { signal: signal ?? controller.signal, close: () => undefined };
   const end = (): void => controller.abort(signal?.reason);
   const late = (): void => controller.abort(timeout(`the call took longer than ${totalMs} ms`));
-  const timer = totalMs === undefined ? undefined : setTimeout(late, totalMs);
+  const timer = setTimeout(late, totalMs);
   if (signal?.aborted === true) end();
   else signal?.addEventListener('abort', end, { once: true });
   return {

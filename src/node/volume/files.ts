@@ -41,7 +41,8 @@ export type MadeFolders = Map<string, Promise<void>>;
 export async function makeFolders(root: string, file: string, made: MadeFolders): Promise<void> {
   const folder = dirname(file);
   if (folder === root) return;
-  const making = made.get(folder) ?? makeFolders(root, folder, made).then(() => makeFolder(folder));
+  if (made.has(folder)) return made.get(folder);
+  const making = makeFolders(root, folder, made).then(() => makeFolder(folder));
   made.set(folder, making);
   await making.catch((cause: unknown) => {
     made.delete(folder);
