@@ -19,7 +19,13 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
       const channel = channels.get(url.protocol) ?? openChannel(url.protocol, ca);
       channels.set(url.protocol, channel);
       const { agent } = channel;
-      const request = channel.request({ ...placeOf(url), method, headers, agent, joinDuplicateHeaders: true });
+      const request = channel.request({
+        ...placeOf(url),
+        method,
+        headers,
+        agent,
+        joinDuplicateHeaders: true,
+      });
       signal.addEventListener('abort', () => request.destroy(), { once: true });
       request.once('response', (message) => resolve(answerOf(message)));
       request.once('upgrade', (_, socket) => {
