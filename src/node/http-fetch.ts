@@ -95,7 +95,9 @@ function bodyOf(message: IncomingMessage): HttpBody {
   });
   message.once('end', () => finish({ done: true }));
   message.once('error', (cause) => fail(cause));
-  message.once('close', () => end ?? fail(closed()));
+  message.once('close', () => {
+    if (end === undefined) fail(closed());
+  });
   const cancel = async (): Promise<void> => void message.destroy();
   const read = (): Read => {
     const next = take() ?? new Promise<HttpRead>((resolve) => (wake = resolve));
