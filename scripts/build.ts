@@ -12,7 +12,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type BuildOptions, build, type TransformOptions, transform } from 'esbuild';
 import { builtinsAsValues } from './builtins.ts';
 import { writeApart, writeCodeCache } from './code-cache.ts';
-import { directImports, importDirectly } from './direct-imports.ts';
+import { directImports, importDirectly, markPure } from './direct-imports.ts';
 import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
 import { packed } from './packed.ts';
@@ -71,13 +71,6 @@ async function buildLibrary(): Promise<void> {
   await mkdir('dist/node', { recursive: true });
   await writeFile('dist/node/verify-worker.js', worker);
 }
-
-/** The name and the value of a constant at the top of a module, where the value is a call or has calls in its members. */
-const CALL =
-  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s((?:(?!async|await)(?:new )?[\w.]+\s*[.(<]|\{)[^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
-
-/** Lets bundlers remove the constants of a module that a program does not use, such as the schemas of other documents. */
-const markPure = (source: string): string => source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');
 
 async function writeModule(path: string, define: Readonly<Record<string, string>>): Promise<void> {
   const source = markPure(importDirectly(path)).replaceAll(/((?:from|import) ?\(?'\.[^']*)\.ts'/g, "$1.js'");
