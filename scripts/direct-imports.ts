@@ -56,7 +56,8 @@ const CALL =
   /^((?:export )?const \w+(?:: [^\n=]*)? =)\s((?:(?!async|await)(?:new )?[\w.]+\s*[.(<]|\{)[^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
 
 /** Lets bundlers remove the constants of a module that a program does not use, such as the schemas of other documents. */
-export const markPure = (source: string): string => source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');
+export const markPure = (source: string): string =>
+  source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');
 
 /** A module as it is bundled, in JavaScript. */
 export const readForBundle = (path: string): string => importBuiltinsAsValues(markPure(importDirectly(path)));
