@@ -57,7 +57,7 @@ export async function readReportFacts(
     const { digest, bytes } = await digestAccess(access);
     const claims = metadata
       ? claimsOf(metadata)
-      : { ...(await ownClaims(access)), createdAtMs: await fileTime(spec.file) };
+      : { ...(await ownClaims(access)), createdAtMs: Math.floor((await stat(spec.file)).mtimeMs) };
     const localReportId = metadata?.localReportId ?? derivedId('lrep', projectId, digest);
     return { localReportId, projectId, digest, bytes, ...claims };
   });
@@ -74,8 +74,6 @@ const claimsOf = ({
   expandedBytes: String(summary.expandedBytes),
   createdAtMs,
 });
-
-const fileTime = async (path: string): Promise<number> => Math.floor((await stat(path)).mtimeMs);
 
 async function ownClaims(access: RandomAccess): Promise<Claims> {
   try {

@@ -4,7 +4,6 @@ import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
 import type {
   ArchiveOutcome,
-  ExportFailure,
   FileState,
   MirrorCheck,
   MirrorFault,
@@ -156,7 +155,7 @@ export function archiveReport(
       manifestDigest,
     })),
     transfer: transferOf(totals),
-    failures: failures.map(failureRow),
+    failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
     codes: [...codes].toSorted(),
     ...defined({ shard }),
   };
@@ -166,9 +165,6 @@ export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['tran
   const { files, states, bytes, moved, retries, transferMs } = totals;
   return { files, ...states, bytes, transferredBytes: moved, retries, transferMs };
 }
-
-const failureRow = ({ evidenceExportId, error }: ExportFailure): Failure =>
-  formatFailure(evidenceExportId, error);
 
 export const formatFailure = (
   evidenceExportId: string,

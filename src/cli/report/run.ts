@@ -74,17 +74,13 @@ function assertOneKind(reports: readonly Named<Mergeable>[]): void {
 }
 
 async function writeMerged(cli: Cli, reports: readonly Named<Mergeable>[]): Promise<void> {
-  const archives = reports.filter(isArchive);
-  const scrubs = reports.filter(isScrub);
+  const archives = reports.filter((one): one is Named<ArchiveReport> => one.report.kind === 'mirror.archive');
+  const scrubs = reports.filter((one): one is Named<ScrubReport> => one.report.kind === 'scrub');
+  const verified = reports.filter((one): one is Named<ReportsReport> => one.report.kind === 'reports');
   if (archives.length > 0) return writeArchive(cli, mergeArchives(archives));
   if (scrubs.length > 0) return writeMergedScrub(cli, mergeScrubs(scrubs));
-  return writeVerified(cli, mergeResults(reports.filter(isVerified)));
+  return writeVerified(cli, mergeResults(verified));
 }
-
-const isArchive = (one: Named<Mergeable>): one is Named<ArchiveReport> =>
-  one.report.kind === 'mirror.archive';
-const isScrub = (one: Named<Mergeable>): one is Named<ScrubReport> => one.report.kind === 'scrub';
-const isVerified = (one: Named<Mergeable>): one is Named<ReportsReport> => one.report.kind === 'reports';
 
 async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
   const { place, moreFaults, strays, mirrors } = merged;

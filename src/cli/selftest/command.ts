@@ -90,11 +90,10 @@ type SelftestOptions = Selection & {
 };
 
 type Row = { readonly kind: string; readonly one: SelftestCase };
-const rowsOf = (files: readonly VectorFile[]): Row[] =>
-  files.flatMap(({ kind, cases }) => cases.map((one) => ({ kind, one })));
 
 async function selftest(cli: Cli, options: SelftestOptions): Promise<void> {
-  const rows = rowsOf(await readVectors(cli, options));
+  const files = await readVectors(cli, options);
+  const rows = files.flatMap(({ kind, cases }) => cases.map((one) => ({ kind, one })));
   const report =
     options.exec === undefined ? await ofThis(cli, rows, options) : await ofOther(cli, rows, options);
   await writeSelftest(cli, report);

@@ -3,7 +3,7 @@ import { parseJson } from '../../bytes/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { exitOfVerdict, renderers } from '../../report/index.ts';
-import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
+import { verifyToolSource } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
@@ -57,7 +57,8 @@ async function run(
   // Without a lock, intact is the best possible verdict.
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
   if (cli.exitCode === 0) await save(cli, bytes, options);
-  await show(cli, report, options.source === '-' ? cli.stderr : cli.stdout);
+  const to = options.source === '-' ? cli.stderr : cli.stdout;
+  await to.write(renderers[cli.format](report, lookOf(cli, to)));
 }
 
 async function resourceBytes(
@@ -94,8 +95,4 @@ async function save(cli: Cli, bytes: Uint8Array, { out, source, force = false }:
   const kind = { schema: toolSourceSchema, code: 'tool-source.INVALID' } as const;
   const { implementation } = typeDocument(parseJson(bytes), kind);
   await writeBytes(cli, source, [Buffer.from(implementation.source)], { force });
-}
-
-async function show(cli: Cli, report: ToolSourceReport, to: Cli['stdout']): Promise<void> {
-  await to.write(renderers[cli.format](report, lookOf(cli, to)));
 }

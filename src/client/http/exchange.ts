@@ -32,7 +32,8 @@ export async function exchange(
         if (response.ok) refuseEncoding(response);
         return response;
       }
-      if (hops >= settings.limits.redirects) throw tooManyRedirects(settings.limits.redirects);
+      const { redirects } = settings.limits;
+      if (hops >= redirects) throw refused(`more than ${redirects} redirects follow one another`);
       url = target;
     } catch (cause) {
       await discard(response);
@@ -117,9 +118,6 @@ function redirectTarget(
   if (to.username !== '' || to.password !== '') throw refused('the address holds a user name or password');
   return to;
 }
-
-const tooManyRedirects = (limit: number): TransportError =>
-  refused(`more than ${limit} redirects follow one another`);
 
 function whyForeign(from: URL, to: URL, token: string): string {
   if (from.protocol === 'https:' && to.protocol === 'http:') return 'it leads from https to http';

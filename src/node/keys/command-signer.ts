@@ -125,19 +125,33 @@ export async function commandSigner(options: CommandSignerOptions): Promise<Sign
   return { keyId, point, sign: (message) => signChecked(raw, message) };
 }
 
-function ask(options: CommandSignerOptions, request: string, input: Uint8Array): Promise<Uint8Array> {
+/**
+ * Runs the command and returns what it writes to standard output. Errors name the program only: its arguments and what
+ * it writes to standard error could hold secrets.
+ * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`; the reason of `signal`
+ */
+async function ask(options: CommandSignerOptions, request: string, input: Uint8Array): Promise<Uint8Array> {
   const { command, timeoutMs = DEFAULT_TIMEOUT_MS, env = process.env, stderr = 'ignore', signal } = options;
   const { DRILLPROOF_TOKEN: _token, ...handed } = env;
-  const run: CommandRun = {
-    command,
-    input,
+  signal?.throwIfAborted();
+  const [program, ...words] = command;
+  const child = spawn(program, words, {
+    stdio: ['pipe', 'pipe', stderr],
     env: { ...handed, [REQUEST]: request },
-    timeoutMs,
-    maxBytes: MAX_ANSWER_BYTES,
-    stderr,
-    signal,
-  };
-  return runCommand(run);
+    shell: false,
+    windowsHide: true,
+  });
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(timedOut(program, timeoutMs)), timeoutMs);
+  const ended = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
+  try {
+    return await answerOf(child, program, input, ended);
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+    child.stdout?.destroy(); // what it started may still hold the pipe
+    child.stdin?.destroy();
+  }
 }
 
 async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
@@ -181,52 +195,7 @@ function decoded(answer: Uint8Array): Uint8Array | undefined {
   }
 }
 
-export type CommandRun = {
-  /** Program and arguments; no shell sees them. */
-  readonly command: readonly [program: string, ...words: string[]];
-  readonly input: Uint8Array;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly timeoutMs: number;
-  /** Bytes of standard output; more end the command. */
-  readonly maxBytes: number;
-  /** Where its standard error goes; it is never read. */
-  readonly stderr: 'inherit' | 'ignore';
-  readonly signal?: AbortSignal | undefined;
-};
-
-/**
- * Runs a command and returns what it writes to standard output. Errors name the program only: its arguments
- * and what it writes to standard error could hold secrets.
- * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`; the reason of `signal`
- */
-export async function runCommand(run: CommandRun): Promise<Uint8Array> {
-  const { command, timeoutMs, signal } = run;
-  signal?.throwIfAborted();
-  const [program, ...words] = command;
-  const child = spawn(program, words, {
-    stdio: ['pipe', 'pipe', run.stderr],
-    env: { ...run.env },
-    shell: false,
-    windowsHide: true,
-  });
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(timedOut(program, timeoutMs)), timeoutMs);
-  const ended = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
-  try {
-    return await answerOf(child, run, ended);
-  } finally {
-    clearTimeout(timer);
-    child.kill('SIGKILL');
-    child.stdout?.destroy(); // what it started may still hold the pipe
-    child.stdin?.destroy();
-  }
-}
-
-function answerOf(
-  child: ChildProcess,
-  { command: [program], input, maxBytes }: CommandRun,
-  ended: AbortSignal,
-) {
+function answerOf(child: ChildProcess, program: string, input: Uint8Array, ended: AbortSignal) {
   return new Promise<Uint8Array>((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -237,7 +206,7 @@ function answerOf(
     child.stdout?.on('data', (chunk: Uint8Array) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > maxBytes) reject(tooMuch(program, maxBytes));
+      if (bytes > MAX_ANSWER_BYTES) reject(tooMuch(program));
     });
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(Buffer.concat(chunks));
@@ -260,5 +229,5 @@ const notStarted = (program: string, cause: unknown): DrillproofError =>
   );
 const timedOut = (program: string, timeoutMs: number): DrillproofError =>
   new DrillproofError('trust.SIGNER_TIMEOUT', `${program} did not answer within ${timeoutMs / 1000} s`);
-const tooMuch = (program: string, maxBytes: number): DrillproofError =>
-  new DrillproofError('trust.SIGNER_OUTPUT', `${program} wrote more than ${maxBytes} bytes`);
+const tooMuch = (program: string): DrillproofError =>
+  new DrillproofError('trust.SIGNER_OUTPUT', `${program} wrote more than ${MAX_ANSWER_BYTES} bytes`);

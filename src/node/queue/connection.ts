@@ -49,16 +49,13 @@ export function queueError(cause: unknown, where: string): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const state = errnoOf(cause);
   const isServerCode = state !== undefined && SQLSTATE.test(state) && /\d/.test(state);
-  if (isServerCode && !UNAVAILABLE_STATES.some((prefix) => state.startsWith(prefix)))
-    return new DrillproofError('queue.REFUSED', `${where} refuses: ${firstLine(cause)} (${state})`, {
-      cause,
-    });
+  if (isServerCode && !UNAVAILABLE_STATES.some((prefix) => state.startsWith(prefix))) {
+    const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    return new DrillproofError('queue.REFUSED', `${where} refuses: ${line} (${state})`, { cause });
+  }
   const why = state === undefined ? '' : ` (${state})`;
   return new DrillproofError('queue.UNREACHABLE', `${where} cannot be reached${why}`, { cause });
 }
-
-const firstLine = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
 
 /** A database restarts within their sum. */
 const PAUSES_MS: readonly number[] = [500, 1_000, 2_000, 4_000];

@@ -1,4 +1,3 @@
-import type { WorldSession } from '../../contract/index.ts';
 import type { ServerContext } from '../context.ts';
 import { nextVersion } from '../services/operations.ts';
 import { isEnd, mayMove } from '../states.ts';
@@ -16,16 +15,14 @@ type SettleContext = Pick<ServerContext, 'store' | 'now'>;
 
 async function expireSession(tx: Tx, projectId: string, sessionId: string, nowMs: number): Promise<void> {
   const row = await tx.sessions.lock(projectId, sessionId);
-  if (row === undefined || !isOverdueSession(row.resource, nowMs)) return;
+  if (row === undefined || !isOver(row.resource.expiresAtMs, nowMs)) return;
+  if (!mayMove('session', row.resource.state, 'expired')) return;
   const version = nextVersion(row.resource.version);
   await tx.sessions.update({
     ...row,
     resource: { ...row.resource, state: 'expired', version, updatedAtMs: nowMs },
   });
 }
-
-const isOverdueSession = ({ state, expiresAtMs }: WorldSession, nowMs: number): boolean =>
-  isOver(expiresAtMs, nowMs) && mayMove('session', state, 'expired');
 
 type Work = Pick<JobHandler, 'abandon'> & {
   /** Whether the resource is past its deadline, if it has one; it is locked. */

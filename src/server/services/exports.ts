@@ -24,12 +24,6 @@ const notReady = (): ControlError =>
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-/** Bytes and lists are readable if the export is available and not deleted; its metadata always is. */
-function assertReadable({ resource }: ExportRow): void {
-  if (resource.deletion !== undefined) throw deleted('the export');
-  if (resource.state !== 'available') throw WHY_NOT[resource.state]();
-}
-
 /** Whether the bytes of a bundle are no longer served: from `deleteAtMs` on, even before they are removed. */
 const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
   state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
@@ -47,9 +41,12 @@ export function exportHandlers(
     if (!showsThrough(row, projectId, await hasEveryProject(store, principal))) throw notFound();
     return row;
   };
+  /** Bytes and lists are readable if the export is available and not deleted; its metadata always is. */
   const readable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const row = await visible(principal, ref);
-    assertReadable(row);
+    const { state, deletion } = row.resource;
+    if (deletion !== undefined) throw deleted('the export');
+    if (state !== 'available') throw WHY_NOT[state]();
     return row;
   };
 

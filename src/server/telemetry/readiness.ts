@@ -48,9 +48,6 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 const LATE = 'no answer in time';
 
-const checkOf = (error: unknown): Check =>
-  error instanceof DrillproofError && error.message === LATE ? 'timeout' : 'unreachable';
-
 function schemaCheck({ version, known }: { version: number; known: number }): Check {
   if (version === known) return 'ok';
   return version > known ? 'newer' : 'older';
@@ -78,7 +75,7 @@ export function createReadiness(options: Options) {
     (what: string) =>
     (error: unknown): Check => {
       log({ level: 'warn', event: 'readiness.failed', facts: { check: what }, error });
-      return checkOf(error);
+      return error instanceof DrillproofError && error.message === LATE ? 'timeout' : 'unreachable';
     };
   const checkAll = async (): Promise<Readiness> => {
     const [database, blobStore] = await Promise.all([
