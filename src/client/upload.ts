@@ -51,11 +51,6 @@ function addressOf({ uploadUrl }: BuildUpload, { baseUrl }: Settings, origin?: s
   throw invalid('/uploadUrl', `it does not begin with ${expected}`);
 }
 
-function assertAnnounced({ attempt }: BuildUpload, archive: Uint8Array): void {
-  if (archive.length !== attempt.expectedBytes || digestOf(archive) !== attempt.expectedArtifactDigest)
-    throw invalid('/archive', 'it is not the archive that the upload announced');
-}
-
 type Request = {
   readonly method: string;
   readonly headers?: Record<string, string>;
@@ -107,9 +102,6 @@ async function readProgress(sending: Sending): Promise<number | undefined> {
   }
 }
 
-const isElsewhere = (failure: unknown): boolean =>
-  failure instanceof ControlError && failure.code === 'control.UPLOAD_OFFSET_MISMATCH';
-
 /** Sends what is missing; `progressed` is called with each size that is stored. */
 async function sendRest(
   sending: Sending,
@@ -139,7 +131,9 @@ export function createSendUpload(
 ): SendUpload {
   const backOff = createBackOff(settings);
   return async (upload, archive, { signal = new AbortController().signal, onRetry, origin } = {}) => {
-    assertAnnounced(upload, archive);
+    const { expectedBytes, expectedArtifactDigest } = upload.attempt;
+    if (archive.length !== expectedBytes || digestOf(archive) !== expectedArtifactDigest)
+      throw invalid('/archive', 'it is not the archive that the upload announced');
     const sending = { upload, url: addressOf(upload, settings, origin), archive, settings, signal };
     let stored = -1;
     for (let retries = 0; ; retries++) {
@@ -149,7 +143,9 @@ export function createSendUpload(
       try {
         return await sendRest(sending, () => readAttempt(upload, { signal }), progressed);
       } catch (failure) {
-        if (isElsewhere(failure) && retries < settings.retry.retries)
+        const isElsewhere =
+          failure instanceof ControlError && failure.code === 'control.UPLOAD_OFFSET_MISMATCH';
+        if (isElsewhere && retries < settings.retry.retries)
           await settings.sleep(settings.retry.baseDelayMs, signal);
         else await backOff(failure, retries, { signal, ...defined({ onRetry }) });
       }

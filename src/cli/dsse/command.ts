@@ -166,9 +166,8 @@ async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
 }
 
 /**
- * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without trusting
- * any key.
- * @throws DrillproofError the code of the first error of the verification; `pack.INPUT_INVALID`; what signing throws
+ * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without
+ * trusting any key.
  */
 const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
   withEvidence(cli, path, async (evidence) => {

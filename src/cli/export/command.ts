@@ -199,7 +199,7 @@ export function exportFiles(
   ];
 }
 
-/** The bytes of a file that must still be what was digested. @throws DrillproofError `io.CHANGED` */
+/** The bytes of a file that must still be what was digested. */
 async function* unchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const sum = digester();
   for await (const chunk of fileBytes(file)) {

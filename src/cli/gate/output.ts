@@ -73,9 +73,8 @@ const MAX_BYTES = 1024 * 1024;
 const LEAST_BYTES = 16 * 1024;
 
 /**
- * Appends the decision to the summary of the step, where GitHub Actions names a file for it; within what is left of the
- * file by what the step wrote before. Nothing elsewhere.
- * @throws DrillproofError what `ioError` makes of a file that cannot be written
+ * Appends the decision to the summary of the step, where GitHub Actions names a file for it; within what is left of
+ * the file by what the step wrote before. Nothing elsewhere.
  */
 export async function appendStepSummary(cli: Cli, decision: Decision): Promise<void> {
   const file = cli.env['GITHUB_STEP_SUMMARY'] ?? '';

@@ -63,7 +63,9 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
     isNothing ? [] : pathsOf(cli, named, options),
     configured(() => openPolicy(cli, options.policy, options)),
   ]);
-  refuse(options);
+  const given = findGiven(options, ['project', 'tokenFile', 'wait']);
+  if (options.url === undefined && given !== undefined)
+    throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
   const isPast = refusePast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
@@ -120,13 +122,6 @@ async function refuseOwnRules(
       `${inside.file} lies inside the evidence ${inside.evidence}`,
       'Keep policies and keys where those who make the evidence cannot change them.',
     );
-}
-
-function refuse(options: GateOptions): void {
-  const { url } = options;
-  const given = findGiven(options, ['project', 'tokenFile', 'wait']);
-  if (url === undefined && given !== undefined)
-    throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
 }
 
 /** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */

@@ -41,10 +41,7 @@ type Setting = {
   readonly resourceUri?: string;
 };
 
-/**
- * The writer of the summary; `undefined` without --vsa. The key is read before anything is verified.
- * @throws DrillproofError `usage.INVALID`, and what reading the key throws
- */
+/** The writer of the summary; `undefined` without --vsa. The key is read before anything is verified. */
 export async function openSummary(
   cli: Cli,
   options: SummaryOptions & { readonly asOf?: number; readonly force?: boolean },

@@ -160,9 +160,8 @@ async function writeSignature(
 }
 
 /**
- * Writes the signed bytes, the DER signature and the public key of the caller's trust store into a new folder
- * (formats §2).
- * @throws DrillproofError `trust.KEY_UNKNOWN` when the trust store lacks the key; `io.EXISTS` and what writing throws
+ * Writes the signed bytes, the DER signature and the public key of the caller's trust store into a new folder (formats
+ * §2).
  */
 async function writeSignatureFiles(
   folder: string,

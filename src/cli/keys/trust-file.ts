@@ -17,10 +17,7 @@ export type TrustFile = {
   readonly current?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
 };
 
-/**
- * Reads a trust store that is to be changed; one that does not exist yet has no `current`.
- * @throws DrillproofError `trust.…` naming the file, `io.…`, `usage.INVALID` for standard input
- */
+/** Reads a trust store that is to be changed; one that does not exist yet has no `current`. */
 export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
   if (path === '-') throw usageError('a trust store that is changed must be a file', 'Name a file.');
   try {
@@ -34,7 +31,7 @@ export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> 
   }
 }
 
-/** The store that has to be there. @throws DrillproofError `io.NOT_FOUND` */
+/** The store that has to be there. */
 export function storeOf({ path, current }: TrustFile): TrustStore {
   if (current === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
   return current.store;
@@ -43,8 +40,6 @@ export function storeOf({ path, current }: TrustFile): TrustStore {
 /**
  * Puts these keys in the place of the trust store in one step, sorted and one member to a line, so that a change reads
  * as what it is. Nothing is written if another program changed the file since it was read.
- * @throws DrillproofError `trust.…` for keys that make no store, `io.CHANGED`, `io.EXISTS`, and as `writeOutputFile`
- * @throws LimitError `json.TOO_LARGE` for a store that could not be read again
  */
 export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKey[]): Promise<TrustStore> {
   const store = trustStore(keys);
@@ -73,7 +68,6 @@ const LEAST = 12;
 
 /**
  * The key that a person names: by its whole key id or, where that names none, by the beginning that `keys list` shows.
- * @throws DrillproofError `usage.INVALID` when there is none, or more than one
  */
 export function findKey(store: TrustStore, name: string, issuer: string | undefined): TrustedKey {
   const keys = store.keys.filter((key) => issuer === undefined || key.issuer === issuer);

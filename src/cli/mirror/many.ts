@@ -111,9 +111,8 @@ type How = {
 };
 
 /**
- * Mirrors each export of a list or a project into a place of its own, reports the results, and sets the exit code to the
- * worst.
- * @throws DrillproofError `mirror.NOTHING_FOUND`, and what reading the list or asking the control plane throws
+ * Mirrors each export of a list or a project into a place of its own, reports the results, and sets the exit code to
+ * the worst.
  */
 export async function mirrorEach(cli: Cli, options: ManyOptions, how: How): Promise<void> {
   const { events, totals } = how.watch;
@@ -145,7 +144,7 @@ async function mirrorHere(
   return archiveReport(outcome, mirrored, totals, asked);
 }
 
-/** Mirrors the exports together with every other machine that gives the same command. @throws as `shareWork` */
+/** Mirrors the exports together with every other machine that gives the same command. */
 async function mirrorShared(
   cli: Cli,
   options: ManyOptions,
@@ -194,7 +193,6 @@ function watchEach(
 
 const idOf = ({ evidenceExportId }: Wish): string => evidenceExportId;
 
-/** @throws DrillproofError `mirror.NOTHING_FOUND` */
 async function selectExports(
   cli: Cli,
   client: Client,
@@ -249,9 +247,8 @@ const FORM =
   'Each line is the id of an export, and the digest of its manifest after a space where you know it.';
 
 /**
- * The exports of a list, one on each line (`evexp_… [sha256:…]`); empty lines and those that begin with # are none. The
- * whole list is read before anything is fetched.
- * @throws DrillproofError `usage.INVALID` with the number of the line; what `readInput` throws
+ * The exports of a list, one on each line (`evexp_… [sha256:…]`); empty lines and those that begin with # are none.
+ * The whole list is read before anything is fetched.
  */
 async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
   const name = list === '-' ? 'standard input' : list;

@@ -88,10 +88,7 @@ export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Prom
   await writeProduct(cli, { ...check }, checkText(check, to));
 }
 
-/**
- * For a look at many mirrors, where what is not whole counts as failed.
- * @throws DrillproofError `mirror.TARGET_INCOMPLETE`, or `io.UNREADABLE` when nothing is known to be wrong
- */
+/** For a look at many mirrors, where what is not whole counts as failed. */
 export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
   const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';

@@ -18,12 +18,12 @@ import type { Cli } from '../cli.ts';
 type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
 
 type Replicas = {
-  /** The mirror of that name in the archive, or the only one. @throws DrillproofError `scrub.REPLICA_UNREADABLE` */
+  /** The mirror of that name in the archive, or the only one. */
   open(name: string | undefined): Promise<Replica>;
   close(): Promise<void>;
 };
 
-/** Opens a folder or `s3://bucket/prefix` of one mirror or of many. @throws as `openScrubArchive` */
+/** Opens a folder or `s3://bucket/prefix` of one mirror or of many. */
 export async function openReplicas(cli: Cli, place: string): Promise<Replicas> {
   const archive = await openScrubArchive(place, { env: cli.env });
   return {
@@ -47,10 +47,7 @@ function nameIn({ single, mirrors }: ScrubArchive, name: string | undefined, pla
 /** The place as receipts name it, without anything that could be a secret. */
 const addressOf = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
 
-/**
- * The export of a second mirror, and the project that receipts name.
- * @throws DrillproofError what reading and parsing its documents throws
- */
+/** The export of a second mirror, and the project that receipts name. */
 export async function readExportRef(
   { source }: Replica,
   { evidenceExportId, projectId }: Partial<ExportRef>,

@@ -146,7 +146,6 @@ export function sinkOptions(command: Command): Command {
 
 /**
  * Opens a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is loaded only now.
- * @throws DrillproofError `usage.INVALID`
  */
 async function openSink(
   cli: Cli,

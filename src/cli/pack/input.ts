@@ -43,10 +43,7 @@ export type RunFile = {
   readonly ownFiles: ReadonlySet<string>;
 };
 
-/**
- * Reads the description of a run for `pack`.
- * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues`, and what reading and parsing throw
- */
+/** Reads the description of a run for `pack`. */
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
   const { runResult, original, ...facts } = typed(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);
@@ -88,10 +85,7 @@ function typed<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
 
 const MAX_FILES = 100_000;
 
-/**
- * Every file below a folder, as paths with `/`, sorted by UTF-8 bytes.
- * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for the folder and for a link or device in it, `io.UNREADABLE`
- */
+/** Every file below a folder, as paths with `/`, sorted by UTF-8 bytes. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {
   const files: string[] = [];
   const pending = [''];
@@ -117,7 +111,7 @@ async function list(folder: string, root: string) {
   }
 }
 
-/** The bytes of a file, opened when they are first read. @throws DrillproofError as `ioError` says */
+/** The bytes of a file, opened when they are first read. */
 export async function* fileBytes(
   path: string,
   signal?: AbortSignal,

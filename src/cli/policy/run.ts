@@ -87,7 +87,9 @@ export function defineTest(command: Command, cli: Cli): void {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const tested: Tested[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
-      for (const expected of await readCases(cli, cases)) tested.push(await tryCase(cli, trial, expected));
+      const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
+      for (const expected of namingFile(cases, () => parseCases(bytes, cases)))
+        tested.push(await tryCase(cli, trial, expected));
       const failed = tested.filter(({ holds }) => !holds).length;
       await writeProduct(
         cli,
@@ -106,11 +108,6 @@ type Trial = {
   readonly folder: string;
   readonly options: TrustOptions & PolicyOptions;
 };
-
-async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]> {
-  const bytes = await readInput(path, MAX_POLICY_BYTES, cli);
-  return namingFile(path, () => parseCases(bytes, path));
-}
 
 async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
   cli.signal.throwIfAborted();

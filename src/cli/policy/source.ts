@@ -16,10 +16,7 @@ const FETCH_TIMEOUT_MS = 30_000;
 /** Whether a policy is named by an address or a git revision, and not by a path. */
 export const isPolicyAddress = (place: string): boolean => REMOTE.test(place);
 
-/**
- * Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file.
- * @throws DrillproofError `policy.SOURCE_UNPINNED`, `policy.SOURCE_MISMATCH`, `policy.SOURCE_UNREADABLE`
- */
+/** Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file. */
 export async function readPinnedPolicy(cli: Cli, place: string, caFile?: string): Promise<PolicyBytes> {
   const [, address, expected] = PINNED.exec(place) ?? [];
   if (address === undefined || expected === undefined)
@@ -31,7 +28,7 @@ export async function readPinnedPolicy(cli: Cli, place: string, caFile?: string)
   throw new DrillproofError('policy.SOURCE_MISMATCH', message, { details: { expected, actual } });
 }
 
-/** Reads a policy that something else pins. @throws DrillproofError `policy.SOURCE_UNREADABLE` */
+/** Reads a policy that something else pins. */
 export async function readPolicyAddress(cli: Cli, address: string, caFile?: string): Promise<PolicyBytes> {
   const isGit = /^git:/i.test(address);
   const bytes = await (isGit ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));

@@ -87,10 +87,7 @@ type ReceiptsOptions = { readonly expectHead?: Digest };
 
 type How = Parameters<typeof verifyReceipts>[1];
 
-/**
- * Verifies the receipts of every mirror at a path.
- * @throws DrillproofError `receipt.NONE` when there is no mirror, `usage.INVALID`, and what opening the path throws
- */
+/** Verifies the receipts of every mirror at a path. */
 async function verifyMirrorReceipts(
   cli: Cli,
   path: string,
@@ -152,8 +149,6 @@ type ReceiptTree = {
 /**
  * Opens a folder, a prefix in S3 or a one-file export as a tree in which mirrors are looked for, and any other file as
  * a single receipt.
- * @throws DrillproofError `io.NOT_FOUND`, `io.UNREADABLE`, `json.TOO_LARGE`; for S3 also `usage.INVALID`,
- *   `io.PACKAGE_MISSING`
  */
 async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
@@ -163,7 +158,9 @@ async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   const opened = await openZipFile(await openFile(path));
   if (opened.kind === 'export') return opened;
   await opened.close();
-  return openReceipt(path);
+  const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
+  const bytes = await closeAfter(await openFile(path), (file) => readWhole(file, MAX_RECEIPT_BYTES, path));
+  return { source: memorySource({ [single]: bytes }), single, close: () => Promise.resolve() };
 }
 
 const isFolder = async (path: string): Promise<boolean> =>
@@ -172,10 +169,3 @@ const isFolder = async (path: string): Promise<boolean> =>
       throw ioError(cause, path, 'read');
     })
   ).isDirectory();
-
-async function openReceipt(path: string): Promise<ReceiptTree> {
-  const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
-  const bytes = await closeAfter(await openFile(path), (file) => readWhole(file, MAX_RECEIPT_BYTES, path));
-  const source = memorySource({ [single]: bytes });
-  return { source, single, close: () => Promise.resolve() };
-}

@@ -171,10 +171,7 @@ type Repairs = {
   close(): Promise<void>;
 };
 
-/**
- * Opens the source of repairs: the control plane, or a second archive or mirror.
- * @throws DrillproofError `usage.INVALID`, and what opening an archive or reading the token throws
- */
+/** Opens the source of repairs: the control plane, or a second archive or mirror. */
 async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repairs | undefined> {
   const { repairFrom } = options;
   if (repairFrom === 'source') {
@@ -190,7 +187,7 @@ async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repa
   return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
 }
 
-/** Refuses options that machines cannot share. @throws DrillproofError `usage.INVALID` */
+/** Refuses options that machines cannot share. */
 function refuseUnshared(options: ScrubCommandOptions): void {
   if (options.queueName === undefined)
     throw usageError(
@@ -206,7 +203,7 @@ function refuseUnshared(options: ScrubCommandOptions): void {
     );
 }
 
-/** Scrubs the mirrors together with every other machine that gives the same command. @throws as `shareWork` */
+/** Scrubs the mirrors together with every other machine that gives the same command. */
 async function scrubShared(
   cli: Cli,
   { place, mirrors, how, stop }: ScrubWork,

@@ -163,10 +163,7 @@ type Selection = {
   readonly case?: readonly string[];
 };
 
-/**
- * The files of vectors in a folder, by kind, with the cases that are asked for.
- * @throws DrillproofError `selftest.VECTORS_INVALID`; `usage.INVALID` for a kind or case that there is not
- */
+/** The files of vectors in a folder, by kind, with the cases that are asked for. */
 async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
   const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
   if (vectors === undefined)
@@ -212,7 +209,6 @@ const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
 /**
  * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
  * own: which primitives a program has is decided when its modules are loaded.
- * @throws DrillproofError `internal.BUG` when it ends without a report; `usage.INVALID` in the single file
  */
 async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)

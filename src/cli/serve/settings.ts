@@ -63,7 +63,6 @@ export function settingOptions(command: Command): Command {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** @throws DrillproofError `server.CONFIG_INVALID` for a variable that is not valid */
 function readSetting(env: Env, each: Setting): number | undefined {
   const variable = variableOf(each);
   const value = env[variable];
@@ -82,7 +81,7 @@ type Given = {
   readonly databaseConnections?: number;
 };
 
-/** What options and environment set. @throws DrillproofError `server.CONFIG_INVALID` */
+/** What options and environment set. */
 export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): Given {
   const given = settings.flatMap((each) => {
     const option = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];

@@ -15,7 +15,6 @@ type Claim = { readonly issuer: string; readonly keyId: string };
 // A hint is pasted into shells, and the evidence chose the issuer.
 const PLAIN = /^[\w.@:-]+$/;
 
-/** @throws DrillproofError `usage.INVALID` for a key without an issuer, with the issuers that the evidence claims */
 export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
   const spec = key.find(({ issuer }) => issuer === undefined);
   if (spec === undefined || path === undefined) return;
@@ -41,10 +40,7 @@ function adviceWithoutMatch({ file }: KeySpec, claims: readonly Claim[]): string
   return `The evidence claims the issuer ${JSON.stringify(issuer)} with another key, ${keyId}. Ask the issuer for that key, then ${pass}.`;
 }
 
-/**
- * Reports a misspelt issuer as a wrong call: the key itself signed, and only the name given with it differs.
- * @throws DrillproofError `usage.INVALID`
- */
+/** Reports a misspelt issuer as a wrong call: the key itself signed, and only the name given with it differs. */
 export async function refuseWrongIssuer(
   cli: Cli,
   path: string,

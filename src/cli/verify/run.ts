@@ -176,7 +176,7 @@ const expectations = (options: VerifyingOptions): Expectations =>
     bundles: options.expectBundles,
   });
 
-/** The report on the evidence at a path. @throws DrillproofError what opening it throws, `usage.INVALID` */
+/** The report on the evidence at a path. */
 export const verifyPath = (
   cli: Cli,
   path: string,

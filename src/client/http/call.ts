@@ -90,7 +90,9 @@ export async function callJson(
 ): Promise<unknown> {
   if (row.success.kind !== 'json') throw new TypeError('the operation answers with bytes: use download');
   const { schema } = row.success;
-  const request = buildRequest(row, input, settings, keyHeader(row, settings, options));
+  // The key is made once, before the first attempt: every attempt of one logical call carries the same.
+  const key = row.idempotent ? (options.idempotencyKey ?? settings.idempotencyKey()) : undefined;
+  const request = buildRequest(row, input, settings, defined({ 'idempotency-key': key }));
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
     return await attempt({ request, settings, options, scope }, (response) =>
@@ -121,11 +123,6 @@ export async function callBytes(
     scope.close();
     throw cause;
   }
-}
-
-// The key is made once, before the first attempt: every attempt of one logical call carries the same.
-function keyHeader(row: Operation, settings: Settings, options: CallOptions) {
-  return row.idempotent ? { 'idempotency-key': options.idempotencyKey ?? settings.idempotencyKey() } : {};
 }
 
 /** Attempts a call until `read` has its answer or the policy gives up. */

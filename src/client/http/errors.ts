@@ -32,7 +32,7 @@ export class ControlError extends DrillproofError {
   constructor(failure: ControlFailure) {
     const { code, status, correlationId, issues = [] } = failure;
     const details = { code, status, correlationId, issues, ...asked(failure.retryAfterMs) };
-    super(knownCode(code), failure.message, { details });
+    super(isControlCode(code) ? code : 'control.INTERNAL', failure.message, { details });
     this.status = status;
     this.retryable = failure.retryable;
     this.retryAfterMs = failure.retryAfterMs;
@@ -40,8 +40,6 @@ export class ControlError extends DrillproofError {
     this.issues = issues;
   }
 }
-
-const knownCode = (code: string): Code => (isControlCode(code) ? code : 'control.INTERNAL');
 
 /**
  * Something other than the control plane answered, such as a gateway: the body is not an error envelope (control API,
@@ -121,7 +119,7 @@ const PARSER_ERROR = 'HTTPParserError';
 export function networkError(cause: unknown, phase: Phase): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = causeCode(cause);
-  const known = errno === undefined ? undefined : knownFailure(errno);
+  const known = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : KNOWN.get(errno ?? '');
   const code = known?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
   const why = known?.why ?? errno ?? 'the connection failed';
   // A browser gives no name to a failure, and most of them are failures of the connection.
@@ -135,9 +133,6 @@ export function mayPass(error: unknown): boolean {
   if (!(error instanceof TransportError)) return false;
   return error.code === 'transport.TIMEOUT' || error.details?.['passes'] === true;
 }
-
-const knownFailure = (errno: string): Known | undefined =>
-  errno.startsWith(PARSER_CODES) ? NO_HTTP : KNOWN.get(errno);
 
 // `fetch` wraps the failure of the socket, sometimes twice.
 function causeCode(error: unknown): string | undefined {

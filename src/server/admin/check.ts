@@ -20,12 +20,7 @@ export type CheckReport = {
 
 export type CheckOptions = {
   readonly signal?: AbortSignal;
-  readonly onProgress?: (state: {
-    readonly done: number;
-    readonly of: number;
-    readonly bytes: number;
-    readonly totalBytes: number;
-  }) => void;
+  readonly onProgress?: (state: Readonly<Record<'done' | 'of' | 'bytes' | 'totalBytes', number>>) => void;
 };
 
 const PAGE = 500;

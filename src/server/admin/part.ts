@@ -86,21 +86,17 @@ export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
   return false;
 }
 
-export type IngestBundleOptions = {
-  /** When its bytes are to be deleted; default: never. */
-  readonly deleteAtMs?: number;
-};
-
 /**
  * Ingests the part archive of one bundle. It must be intact or better and belong to the project; whether its
  * signature is trusted is not checked here. Ingesting the same bundle again changes nothing.
+ * @param options.deleteAtMs when its bytes are to be deleted; default: never
  * @throws DrillproofError `server.ADMIN_REFUSED` with `details.findings`, and what reading and storing throw
  */
 export async function ingestBundle(
   context: AdminContext,
   projectId: string,
   access: RandomAccess,
-  { deleteAtMs }: IngestBundleOptions = {},
+  { deleteAtMs }: { readonly deleteAtMs?: number } = {},
 ): Promise<Ingested<{ bundle: EvidenceBundle }>> {
   const { store, now } = context;
   if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))

@@ -15,17 +15,15 @@ export function assertPermission(
   });
 }
 
-const covers = (principal: Principal, projectId: string): boolean =>
-  principal.projects === 'all' || principal.projects.includes(projectId);
-
 /**
  * Requires a project of the principal, by its row: a token names projects, and only the store knows
  * their organization.
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
-  const project = covers(principal, projectId) ? await store.projects.find(projectId) : undefined;
-  if (project?.organizationId !== principal.organizationId) throw notFound();
+  const { organizationId, projects } = principal;
+  if (projects !== 'all' && !projects.includes(projectId)) throw notFound();
+  if ((await store.projects.find(projectId))?.organizationId !== organizationId) throw notFound();
 }
 
 /**

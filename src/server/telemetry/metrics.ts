@@ -119,8 +119,6 @@ export type Metrics = ReturnType<typeof createMetrics>;
 // From a cached answer to a large download.
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
-
 const counter = (name: string, help: string) => numbers('counter', `drillproof_${name}`, help);
 const gauge = (name: string, help: string) => numbers('gauge', `drillproof_${name}`, help);
 
@@ -147,7 +145,7 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     began: (): void => void open++,
     ended({ operation, status, seconds, bytes: sent }: EndedRequest): void {
       open--;
-      requests.add({ operation, status: classOf(status) });
+      requests.add({ operation, status: `${Math.floor(status / 100)}xx` });
       durations.observe({ operation }, seconds);
       bytes.add({ operation }, sent);
     },

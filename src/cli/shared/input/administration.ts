@@ -38,10 +38,7 @@ folder, as for "drillproof serve".`;
 
 type Open = Stores & { readonly admin: Admin };
 
-/**
- * Works on the data of a control plane, which may be running. The environment says where the data are.
- * @throws DrillproofError `io.NOT_FOUND` for a folder that is absent, unless `create`; what opening and working throw
- */
+/** Works on the data of a control plane, which may be running. The environment says where the data are. */
 export async function withAdmin<T>(
   cli: Cli,
   { data }: DataOptions,
@@ -56,10 +53,7 @@ export async function withAdmin<T>(
   });
 }
 
-/**
- * Opens the data of a control plane. A needed folder must exist, unless it may be created.
- * @throws DrillproofError `io.NOT_FOUND`, and what `openStores` throws
- */
+/** Opens the data of a control plane. A needed folder must exist, unless it may be created. */
 export async function openData(
   cli: Cli,
   data: string,
@@ -128,10 +122,7 @@ function auditAdmin(admin: Admin, audit: Audit): Admin {
 
 const CREATE_HINT = 'Create it with "drillproof admin org create --name NAME" or "drillproof serve".';
 
-/**
- * Requires an existing folder, or one that may be created.
- * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`
- */
+/** Requires an existing folder, or one that may be created. */
 async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> {
   try {
     if ((await stat(data)).isDirectory()) return;

@@ -16,7 +16,7 @@ import {
 import { openEvidence, type OpenEvidence } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
 
-/** Opens the evidence at a path, and closes it after the work. @throws DrillproofError what `openEvidence` throws */
+/** Opens the evidence at a path, and closes it after the work. */
 export const withEvidence = async <T>(
   { env }: Cli,
   path: string,
@@ -25,7 +25,6 @@ export const withEvidence = async <T>(
 
 export type ExportDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
 
-/** @throws DrillproofError `export.NOT_AN_EXPORT` without manifest.json, and what reading and parsing throw */
 export async function readExportDocuments(source: EvidenceSource) {
   const files = await source.files();
   const has = (path: string): boolean => files.some((file) => file.path === path);

@@ -9,10 +9,7 @@ import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { readInput } from './input.ts';
 
-/**
- * Opens the control plane and the project that the options name.
- * @throws DrillproofError `usage.INVALID` with `hint` when one is missing, and what reading the token throws
- */
+/** Opens the control plane and the project that the options name. */
 export async function openProject(
   cli: Cli,
   { url, project, tokenFile, caFile }: RemoteOptions,
@@ -52,9 +49,9 @@ const MAX_CA_BYTES = 4 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * The `fetch` for a control plane, which may be behind a proxy or have a private certificate authority. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
- * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
- * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
+ * The `fetch` for a control plane, which may be behind a proxy or have a private certificate authority. Proxies are
+ * those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes to an https address goes through a
+ * tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  */
 export async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
   const proxies = proxiesOf(cli.env);

@@ -21,10 +21,7 @@ import { namingFile, readInput } from './input.ts';
 /** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;
 
-/**
- * The keys that count, from all stores and single keys together; `undefined` when none was named.
- * @throws DrillproofError `trust.…`, each naming the file
- */
+/** The keys that count, from all stores and single keys together; `undefined` when none was named. */
 export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustStore | undefined> {
   const { trust = [], key = [] } = options;
   if (trust.length === 0 && key.length === 0) return undefined;
@@ -33,7 +30,7 @@ export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustS
   return trustStore([...stores.flatMap(({ keys }) => keys), ...single.flat()]);
 }
 
-/** `readTrust` for a command that means nothing without keys. @throws DrillproofError `usage.INVALID` without any */
+/** `readTrust` for a command that means nothing without keys. */
 export async function requireTrust(cli: Cli, options: TrustOptions): Promise<TrustStore> {
   const trust = await readTrust(cli, options);
   if (trust !== undefined) return trust;

@@ -74,14 +74,10 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
-const isDigest = (value: string): value is `sha256:${string}` => DIGEST.test(value);
-
 /** A digest, in either case; the bare hexadecimal form that `sha256sum` prints is accepted too. */
 export function digest(value: string): `sha256:${string}` {
-  const lower = value.toLowerCase();
-  const whole = /^[0-9a-f]{64}$/.test(lower) ? `sha256:${lower}` : lower;
-  if (isDigest(whole)) return whole;
+  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(value.toLowerCase()) ?? [];
+  if (hex !== undefined) return `sha256:${hex}`;
   throw new InvalidArgumentError('It must be "sha256:" and 64 hexadecimal digits.');
 }
 

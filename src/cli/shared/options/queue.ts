@@ -86,10 +86,7 @@ export type SharedWork = {
 
 export type SharedRun = { readonly name: string; readonly workers: string[] };
 
-/**
- * Does the work together with every other machine that gives the same command, and returns all results.
- * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`
- */
+/** Does the work together with every other machine that gives the same command, and returns all results. */
 export async function shareWork(
   cli: Cli,
   { kind, facts, items, act, atOnce, stop }: SharedWork,

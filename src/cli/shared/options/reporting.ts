@@ -43,8 +43,8 @@ export const reportFormatOptions = (command: Command): Command =>
 export type SignText = (json: string) => Promise<string>;
 
 /**
- * What signs the JSON report; `undefined` without --sign and --signer. Key and previous report are read before any work.
- * @throws DrillproofError `usage.INVALID`, what reading the key throws, and as `readSignedReport`
+ * What signs the JSON report; `undefined` without --sign and --signer. Key and previous report are read before any
+ * work.
  */
 export async function openReportSigning(
   cli: Cli,

@@ -33,28 +33,23 @@ export type SummarySigningOptions = {
   readonly vsaSignerTimeout?: number;
 };
 
-export function signingOptions(command: Command, what: string): Command {
-  command.option(
-    '--key <file>',
-    `sign ${what} with this private key, P-256 as PEM or JWK; - for standard input`,
-  );
-  return signerOptions(command).option('--issuer <name>', 'sign under this name');
-}
+const KEY = 'with this private key, P-256 as PEM or JWK';
+const issuerOption = (command: Command, when = ''): Command =>
+  command.option('--issuer <name>', `${when}sign under this name`);
+
+export const signingOptions = (command: Command, what: string): Command =>
+  issuerOption(signerOptions(command.option('--key <file>', `sign ${what} ${KEY}; - for standard input`)));
 
 /** The options of `signingOptions` where keys of another kind are named too; `when` says on what they depend. */
-export function exportSigningOptions(command: Command, when = ''): Command {
-  command.option(
-    '--signing-key <file>',
-    `${when}sign the list of bundles with this private key, P-256 as PEM or JWK`,
+export const exportSigningOptions = (command: Command, when = ''): Command =>
+  issuerOption(
+    signerOptions(command.option('--signing-key <file>', `${when}sign the list of bundles ${KEY}`), when),
+    when,
   );
-  return signerOptions(command, when).option('--issuer <name>', `${when}sign under this name`);
-}
 
 /** The signing options of the summary of a decision. Its issuer is the verifier, which has its own option. */
-export function summarySigningOptions(command: Command, when: string): Command {
-  command.option('--vsa-key <file>', `${when}sign it with this private key, P-256 as PEM or JWK`);
-  return signerOptions(command, when, SUMMARIES.prefix);
-}
+export const summarySigningOptions = (command: Command, when: string): Command =>
+  signerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
 
 export const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
   command
@@ -95,7 +90,7 @@ export const readSummarySigning = (
   return readSigning(cli, given, SUMMARIES);
 };
 
-/** The signer, or `undefined` if none is given. @throws DrillproofError `usage.INVALID`, `trust.…` */
+/** The signer, or `undefined` if none is given. */
 export async function readSigning(
   cli: Cli,
   options: SigningOptions,

@@ -3,7 +3,7 @@ import { didYouMean } from '../../../bytes/index.ts';
 import type { DrillproofError } from '../../../errors.ts';
 import { printable } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
-import { COMMANDS } from '../../program.ts';
+import { createProgram } from '../../program.ts';
 import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
@@ -16,12 +16,6 @@ export async function failed(thrown: unknown, argv: readonly string[], cli: Cli)
   if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, failureText(failure));
   if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, stackOf(error));
   return failure.exit;
-}
-
-async function usage(error: CommanderError, argv: readonly string[], cli: Cli): Promise<Error> {
-  const { createProgram } = await import('../../program.ts');
-  const command = commandOf(await createProgram(argv, cli), argv);
-  return usageOf(error, command, argv, Object.keys(COMMANDS));
 }
 
 function stackOf(error: unknown): string {
@@ -62,23 +56,22 @@ export function commandOf(program: Command, argv: readonly string[]): Command {
 }
 
 /** What commander says of a wrong call, with the near name where there is one. */
-function usageOf(
-  error: CommanderError,
-  command: Command,
-  argv: readonly string[],
-  names: readonly string[],
-): DrillproofError {
+async function usage(error: CommanderError, argv: readonly string[], cli: Cli): Promise<DrillproofError> {
+  const command = commandOf(await createProgram(argv, cli), argv);
   const message = error.message.replace(/^error: /, '').split('\n')[0]!;
   const help = `See "${pathOf(command)} --help".`;
   const given = /'([^']*)'/.exec(message)?.[1] ?? '';
   if (error.code === 'commander.unknownOption') return unknownOption(given, command, help);
   if (error.code === 'commander.unknownCommand') {
-    const known = command.parent === null ? names : command.commands.map((one) => one.name());
+    const known = command.commands.map((one) => one.name());
     const hint = given === 'version' ? 'Did you mean --version?' : didYouMean(given, known);
     return usageError(`unknown command "${given}"`, join(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
-  const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
+  const names = optionNames(command);
+  const unknown = argv.find(
+    (word) => word.startsWith('--') && word !== '--' && !names.includes(nameOf(word)),
+  );
   return unknown === undefined ? usageError(message, help) : unknownOption(unknown, command, help);
 }
 
@@ -87,7 +80,6 @@ const optionNames = (command: Command): readonly string[] => [
   ...command.options.flatMap(({ long }) => (typeof long === 'string' ? [long] : [])),
   '--help',
 ];
-const isKnown = (word: string, command: Command): boolean => optionNames(command).includes(nameOf(word));
 
 /** The value after `=` is not repeated: it may be a secret. */
 function unknownOption(given: string, command: Command, help: string): DrillproofError {

@@ -19,9 +19,8 @@ export type FormatOptions<F extends string> = {
 };
 
 /**
- * Splits `--format` into standard output (default: text) and files, and checks that all files can be written; `more` are
- * files of other options.
- * @throws DrillproofError `usage.INVALID`, and as `checkOutputFile`
+ * Splits `--format` into standard output (default: text) and files, and checks that all files can be written; `more`
+ * are files of other options.
  */
 export async function planOutputs<F extends string>(
   cli: Cli,

@@ -34,7 +34,9 @@ async function read(reads: Reads, job: Job): Promise<RerunJob> {
   const session = (await reads.sessions.find(projectId, run.sessionId))?.resource;
   const original = (await reads.runs.find(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
   if (session === undefined || original === undefined) throw missing();
-  const identity = await pinIdentity(reads, run, original);
+  // The inputs that a rerun must repeat (control API, Rerun).
+  const { worldInstanceId: _world, ...inputs } = (await firstIdentity(reads, original)) ?? {};
+  const identity = { ...inputs, ...run.request, buildHash: run.buildHash };
   return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
 }
 
@@ -83,12 +85,6 @@ async function firstIdentity(reads: Reads, original: HostedRun): Promise<HostedR
     run = (await reads.runs.find(run.projectId, run.rerunOfHostedRunId ?? ''))?.resource;
   }
   return undefined;
-}
-
-/** The inputs that a rerun must repeat (control API, Rerun). */
-async function pinIdentity(reads: Reads, { request, buildHash }: HostedRun, original: HostedRun) {
-  const { worldInstanceId: _world, ...inputs } = (await firstIdentity(reads, original)) ?? {};
-  return { ...inputs, ...request, buildHash };
 }
 
 const INPUTS = Object.keys(runIdentitySchema.shape).filter(
