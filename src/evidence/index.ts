@@ -7,6 +7,7 @@ export {
   parseExportAttestation,
   signatureBytes,
   type Statement,
+  signedPart,
   statementBytes,
 } from './bundle/attestation.ts';
 export {

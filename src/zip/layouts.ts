@@ -8,7 +8,7 @@ export type RecordLayout<Name extends string> = {
   readonly signature: number;
   /** Bytes of the record, signature included. */
   readonly size: number;
-  readonly fields: readonly (readonly [field: Name, at: number, width: Width])[];
+  readonly fields: readonly { readonly field: Name; readonly at: number; readonly width: Width }[];
   /** A record of zeros: a copy of it has room for every field. */
   readonly zeros: Readonly<Record<Name, number>>;
 };
@@ -26,9 +26,9 @@ export function recordLayout<Name extends string>(
   const fields = (Object.entries(widths) as [Name, Width][]).map(([field, width]) => {
     const at = size;
     size += width;
-    return [field, at, width] as const;
+    return { field, at, width };
   });
-  const zeros = Object.fromEntries(fields.map(([field]) => [field, 0])) as Record<Name, number>;
+  const zeros = Object.fromEntries(fields.map(({ field }) => [field, 0])) as Record<Name, number>;
   return { name, signature, size, fields, zeros };
 }
 
@@ -154,7 +154,7 @@ export function decodeRecord<Name extends string>(
     throw new DrillproofError('zip.RECORD_INVALID', `the ${layout.name} has a wrong signature`);
   }
   const record: Record<Name, number> = { ...layout.zeros };
-  for (const [field, offset, width] of layout.fields) record[field] = readers[width](view, at + offset);
+  for (const { field, at: offset, width } of layout.fields) record[field] = readers[width](view, at + offset);
   return record;
 }
 
@@ -166,7 +166,7 @@ export function encodeRecord<Name extends string>(
   const bytes = new Uint8Array(layout.size);
   const view = viewOf(bytes);
   view.setUint32(0, layout.signature, true);
-  for (const [field, at, width] of layout.fields) writers[width](view, at, record[field]);
+  for (const { field, at, width } of layout.fields) writers[width](view, at, record[field]);
   return bytes;
 }
 

@@ -76,7 +76,7 @@ async function checkExportAttestation(
     if (facts === undefined) return NOTHING;
     const attestation = parseExportAttestation(bytes, settings.limits);
     const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
-    const result = verifySigned(signedOf(attestation), exportScope(facts.manifest), context);
+    const result = verifySigned(signedOf(attestation, bytes), exportScope(facts.manifest), context);
     const path = `${EXPORT_ATTESTATION}#/statement/subject`;
     const binding = checkExportBinding(EXPORT, path, attestation.statement, facts);
     // The steps of a signed statement are one check of an export.
@@ -130,7 +130,7 @@ export function attestedSubject(
     const { organizationId } = subject;
     const scope = { purpose: 'export', organizationId, wholeOrganization: true } as const;
     const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
-    const { trusted, findings } = verifySigned(signedOf(attestation), scope, context);
+    const { trusted, findings } = verifySigned(signedOf(attestation, bytes), scope, context);
     return trusted && findings.every(({ severity }) => severity !== 'error') ? subject : undefined;
   } catch (error) {
     if (error instanceof DrillproofError) return undefined;

@@ -74,7 +74,7 @@ async function checkOwnAttestation(
   const { projectId, organizationId } = manifest;
   const { statement } = attestation;
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
-  const signed = signedOf(attestation);
+  const signed = signedOf(attestation, bytes);
   await verifySignedAhead(signed, settings);
   const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings });
   const value = defined({

@@ -11,8 +11,8 @@ import {
   type ExportStatement,
   parseAttestation,
   signatureBytes,
+  signedPart,
   type Statement,
-  statementBytes,
 } from '../../evidence/index.ts';
 import { checksWaitingFor } from '../checks.ts';
 import { statementFinding, statementFindingsOf } from '../finding.ts';
@@ -21,13 +21,13 @@ import { settingsOf, trustUsed, VERIFY_OPTIONS, type Settings, type VerifyOption
 import type { AttestationReport } from '../report.ts';
 import { verifySigned, type Signed, type SignedResult } from './signed.ts';
 
-/** An attestation as a signed statement. */
-export const signedOf = (attestation: {
-  readonly signature: string;
-  readonly statement: Statement | ExportStatement;
-}): Signed => ({
+/** An attestation as a signed statement, and the bytes that it was parsed from. */
+export const signedOf = (
+  attestation: { readonly signature: string; readonly statement: Statement | ExportStatement },
+  document: Uint8Array,
+): Signed => ({
   statement: attestation.statement,
-  message: statementBytes(attestation.statement),
+  message: signedPart(document, attestation),
   signatures: [{ path: '/signature', decode: () => signatureBytes(attestation) }],
 });
 
@@ -99,9 +99,10 @@ function verifyAlone(
   { projectId, organizationId, manifestDigest }: VerifyAttestationOptions,
   settings: Settings,
 ): Omit<SignedResult, 'keys'> {
+  let bytes;
   let attestation;
   try {
-    const bytes = typeof document === 'string' ? toUtf8(document) : document;
+    bytes = typeof document === 'string' ? toUtf8(document) : document;
     attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
     const format = recordCheck('attestation.format', statementFindingsOf(error, SUBJECT));
@@ -110,7 +111,7 @@ function verifyAlone(
     return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
   }
   const scope = defined({ purpose: 'evidence' as const, projectId, organizationId });
-  const result = verifySigned(signedOf(attestation), scope, { subject: SUBJECT, path: '', settings });
+  const result = verifySigned(signedOf(attestation, bytes), scope, { subject: SUBJECT, path: '', settings });
   const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
   return { ...result, ...joinSteps([result, binding]) };
 }

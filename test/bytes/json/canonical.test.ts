@@ -74,6 +74,10 @@ describe('strings (RFC 8785 §3.2.2.2)', () => {
     },
   );
 
+  it('an escaped backslash before ud is not taken for a lone surrogate', () => {
+    expect(canonicalJson({ a: String.raw`\ud800` })).toBe(String.raw`{"a":"\\ud800"}`);
+  });
+
   it.each(['\ud800', '\udc00', '\udc00\ud800', 'a\ud83d'])('the lone surrogate in %j has no form', (text) => {
     expect(thrownBy(() => canonicalJson(text))).toMatchObject({ code: 'json.NOT_REPRESENTABLE' });
     expect(thrownBy(() => canonicalJson({ [text]: 1 }))).toMatchObject({ code: 'json.NOT_REPRESENTABLE' });

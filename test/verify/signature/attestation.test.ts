@@ -142,7 +142,7 @@ describe('an attestation alone', () => {
 
   test('is not taken for unsound by a fault of the program, which is thrown on', () => {
     const signed = {
-      ...signedOf(attestation),
+      ...signedOf(attestation, canonicalBytes(attestation)),
       signatures: [{ path: '/signature', decode: broken }],
     };
     const settings = settingsOf({ asOfMs: NOW, trust: makeTrust(signer) });
