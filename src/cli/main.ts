@@ -11,13 +11,15 @@ const refuse = (problem: string, advice: string): void => {
 /**
  * Only servers gain from more memory. The young generation keeps its first size, which is 2 MB in threads: it would grow
  * to 134 MB. The old one would grow several times beyond what is in use, and threads that only collect garbage would have
- * memory of their own.
+ * memory of their own. Each compiler takes memory for every function, and more where it copies others into it.
  */
 const SMALL_HEAP = [
   '--min-semi-space-size=2',
   '--semi-space-growth-factor=1',
   '--heap-growing-percent=30',
   '--no-parallel-scavenge',
+  '--no-maglev',
+  '--max-inlined-bytecode-size-cumulative=300',
 ];
 /** When the program has loaded its code. With other flags, V8 compiles code again that it has kept, that of Node.js too. */
 const START_MS = 50;
