@@ -39,14 +39,16 @@ export const parseExportAttestation = documentParser<ExportAttestation>({
 export const statementBytes = (statement: Statement | ExportStatement): Uint8Array =>
   canonicalBytes(statement);
 
-const HEAD = { algorithm: SIGNATURE_ALGORITHM, encoding: SIGNATURE_ENCODING, schemaVersion: 1, signature: '' };
+const HEAD = {
+  algorithm: SIGNATURE_ALGORITHM,
+  encoding: SIGNATURE_ENCODING,
+  schemaVersion: 1,
+  signature: '',
+};
 const HEAD_BYTES = canonicalBytes(HEAD).length - '""}'.length;
 
 /** `statementBytes` of an attestation that was parsed from these bytes, which are canonical: its last member. */
-export const signedPart = (
-  document: Uint8Array,
-  { signature }: { readonly signature: string },
-): Uint8Array =>
+export const signedPart = (document: Uint8Array, { signature }: { readonly signature: string }): Uint8Array =>
   document.subarray(HEAD_BYTES + canonicalBytes(signature).length + ',"statement":'.length, -1);
 
 /**
