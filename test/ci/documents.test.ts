@@ -58,9 +58,7 @@ describe('docs/gate/ci.md', () => {
   });
 
   it('docs/gate/ci.md sets the variables that the GitLab template reads', () => {
-    const { gate } = sample('GitLab CI') as {
-      gate: { extends: string; variables: Record<string, string> };
-    };
+    const { gate } = sample('GitLab CI') as { gate: { extends: string; variables: Record<string, string> } };
     const template = readFileSync('ci/gitlab.yml', 'utf8');
     expect(Object.keys(parse(template) as object)).toContain(gate.extends);
     for (const name of Object.keys(gate.variables)) expect(template).toContain(name);

@@ -155,11 +155,7 @@ const objectsOf = (rules: Rules): string[] => {
   return [...new Set([...described, ...open])].toSorted();
 };
 
-type Node = {
-  properties?: Record<string, Node>;
-  required?: string[];
-  items?: Node;
-};
+type Node = { properties?: Record<string, Node>; required?: string[]; items?: Node };
 
 /** The fields that a JSON Schema describes, in the notation of the rules, down to those that are tested as wholes. */
 function fieldsOf(schema: unknown, leaves: ReadonlySet<string>): string[] {

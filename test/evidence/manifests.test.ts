@@ -218,9 +218,7 @@ test.each([
   ['an id that is not a slug', { packageId: 'A' }],
   [
     'an asset that climbs',
-    {
-      ui: { entry: 'x', assets: [{ path: '../x', mediaType: 'a/b', artifactHash: hashOf('x'), bytes: 0 }] },
-    },
+    { ui: { entry: 'x', assets: [{ path: '../x', mediaType: 'a/b', artifactHash: hashOf('x'), bytes: 0 }] } },
   ],
   ['an unknown member', { more: 1 }],
 ])('a build lock may not have %s', (_, rest) =>

@@ -38,10 +38,7 @@ export type Attack = {
 
 export type Transport = keyof typeof TRANSPORTS;
 /** That of the platform, and that of the command. */
-export const TRANSPORTS = {
-  fetch: globalThis.fetch as Fetch,
-  'node:http': createHttpFetch(),
-};
+export const TRANSPORTS = { fetch: globalThis.fetch as Fetch, 'node:http': createHttpFetch() };
 
 export type Outcome = {
   /** `whole`, or the code of what failed at the stage. */

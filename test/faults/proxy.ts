@@ -45,11 +45,7 @@ export type ProxyOptions = {
   readonly fault?: (request: { readonly method: string; readonly url: string }) => Strike | undefined;
 };
 
-export type FaultProxy = {
-  readonly url: string;
-  readonly seen: readonly Seen[];
-  close(): Promise<void>;
-};
+export type FaultProxy = { readonly url: string; readonly seen: readonly Seen[]; close(): Promise<void> };
 
 /** A way to a server that fails as a test wants it. Every answer is held whole, so they must be small. */
 export async function faultProxy({

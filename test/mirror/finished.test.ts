@@ -68,10 +68,7 @@ it('a complete mirror loses the private files of a killed run when it is run aga
   const target = await mirrorDirectory(folder).open();
   await target.writeClaim(
     new TextEncoder().encode(
-      JSON.stringify({
-        evidenceExportId: exportRef.evidenceExportId,
-        manifestDigest: made.manifestDigest,
-      }),
+      JSON.stringify({ evidenceExportId: exportRef.evidenceExportId, manifestDigest: made.manifestDigest }),
     ),
   );
   await target.close();

@@ -5,11 +5,7 @@ import { bagSink, mirrorExport } from '../../src/mirror/index.ts';
 import { isS3Url, mirrorDirectory, mirrorS3, openPartStore, parseS3Location } from '../../src/node/index.ts';
 
 /** How the mirror differs from a plain one. */
-export type ChildOptions = {
-  readonly store?: string;
-  readonly bagit?: boolean;
-  readonly waitMs?: number;
-};
+export type ChildOptions = { readonly store?: string; readonly bagit?: boolean; readonly waitMs?: number };
 
 const [, , baseUrl = '', to = '', json = '{}'] = process.argv;
 const { store, bagit = false, waitMs } = JSON.parse(json) as ChildOptions;

@@ -35,10 +35,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const verifyEnvelope = (envelope: Envelope) =>
   verifyDsse(canonicalBytes(envelope), { asOfMs: NOW, trust: makeTrust(signer), manifest });
 const acceptsSummary = (envelope: Envelope): boolean =>
-  verifySummary(Buffer.from(JSON.stringify(envelope)), {
-    asOfMs: AS_OF_MS,
-    trust: trusting(keyOf(signer)),
-  }).verdict === 'valid';
+  verifySummary(Buffer.from(JSON.stringify(envelope)), { asOfMs: AS_OF_MS, trust: trusting(keyOf(signer)) })
+    .verdict === 'valid';
 
 /** Who accepts an envelope: @sigstore/verify, openssl, and this program. */
 const whoAccepts = async (envelope: Envelope, weAccept: (envelope: Envelope) => boolean) => [

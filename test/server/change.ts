@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { operations, type OperationResource, type Result } from '../../src/contract/index.ts';
 import { ask, id, PROJECT, type World } from './make.ts';
 
-export type Sender = {
-  readonly server: World['server'];
-  readonly token: string;
-};
+export type Sender = { readonly server: World['server']; readonly token: string };
 
 /** Sends a change: with a key of its own unless one is given. */
 export const post = (

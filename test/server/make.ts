@@ -323,11 +323,9 @@ export type ExportMake = {
 };
 
 /** The files of a packed export, by path, and the metadata of its local reports. */
-export async function exportFiles(make: ExportMake = {}): Promise<{
-  files: Record<string, Uint8Array>;
-  localReports: LocalReportMetadata[];
-  facts: PartFacts[];
-}> {
+export async function exportFiles(
+  make: ExportMake = {},
+): Promise<{ files: Record<string, Uint8Array>; localReports: LocalReportMetadata[]; facts: PartFacts[] }> {
   const { evidenceExportId = EXPORT, parts = [await part(1)], reports = [], key } = make;
   const scope = make.scope ?? { kind: 'project' as const, projectId: PROJECT };
   const facts = await Promise.all(parts.map((bytes) => readPartFacts(memoryAccess(bytes))));

@@ -169,9 +169,7 @@ describe('a slow client', () => {
           here.requests.find(
             ({ operation, aborted }) => operation === 'evidence.exports.parts.download' && aborted,
           ),
-        {
-          timeout: 10_000,
-        },
+        { timeout: 10_000 },
       )
       .toMatchObject({ status: 200 });
     socket.resume();

@@ -9,11 +9,7 @@ import { readSigningKey } from '../../src/node/index.ts';
 import { preAuthEncoding, publicKeyPem, type Signer } from '../../src/trust/index.ts';
 
 /** A DSSE envelope as its members. */
-export type Envelope = {
-  payload: string;
-  payloadType: string;
-  signatures: { keyid: string; sig: string }[];
-};
+export type Envelope = { payload: string; payloadType: string; signatures: { keyid: string; sig: string }[] };
 
 export const parseEnvelope = (bytes: Uint8Array): Envelope =>
   JSON.parse(new TextDecoder().decode(bytes)) as Envelope;

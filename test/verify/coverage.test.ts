@@ -146,10 +146,7 @@ test('coverage of a one-file export counts every byte of the container, whose ow
   const files = Object.entries(made.files);
   const zip = stored(files);
   const report = await verifyOneFile(zip);
-  const folder = await verifyExport(memorySource(made.files), {
-    asOfMs: NOW,
-    trust: makeTrust(made.signer),
-  });
+  const folder = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: makeTrust(made.signer) });
   expect([report.verdict, ...figures(report.coverage)]).toEqual([
     'verified',
     zip.length,

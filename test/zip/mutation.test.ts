@@ -113,10 +113,7 @@ describe('any archive', () => {
         .dictionary(
           fc.constantFrom('remaining', 'entries', 'bytes', 'offset', 'locatorOffset', 'disks'),
           field,
-          {
-            maxKeys: 1,
-            noNullPrototype: true,
-          },
+          { maxKeys: 1, noNullPrototype: true },
         )
         .map(
           (wrong): NonNullable<RawEnd['before']> =>

@@ -145,9 +145,7 @@ describe('a value that is not JSON data', () => {
     expect(thrownBy(() => canonicalJson(value))).toMatchObject({ code: 'json.NOT_REPRESENTABLE' });
     expect(
       thrownBy(() => canonicalJson({ a: [{ b: value === undefined ? [value] : value }] })),
-    ).toMatchObject({
-      code: 'json.NOT_REPRESENTABLE',
-    });
+    ).toMatchObject({ code: 'json.NOT_REPRESENTABLE' });
   });
 
   it('a cycle ends at the depth limit', () => {

@@ -48,10 +48,7 @@ it('a turn request keeps what is absent absent, so that its hash covers the body
 });
 
 it('a turn request could be sent with every default spelled out', () => {
-  expect(turnRequestSchema.parse({ prompt: 'x', ...turnDefaults })).toEqual({
-    prompt: 'x',
-    ...turnDefaults,
-  });
+  expect(turnRequestSchema.parse({ prompt: 'x', ...turnDefaults })).toEqual({ prompt: 'x', ...turnDefaults });
 });
 
 describeResource('authoring session', {

@@ -241,9 +241,7 @@ test('the facts of a part are those of its archive and manifest', async () => {
 
 test('the facts of a part are not there without a manifest, or with one that breaks its format', async () => {
   const none = await pack([['objects/x', toUtf8('x')]]);
-  await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({
-    code: 'bundle.MANIFEST_MISSING',
-  });
+  await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({ code: 'bundle.MANIFEST_MISSING' });
   const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));
   const broken = await pack([
     ['manifest.json', edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'))],

@@ -100,21 +100,9 @@ export const MESSAGE_FAULTS: readonly FaultRow[] = [
       file: ['whole', 'transport.INTERRUPTED'],
     },
   },
-  {
-    name: 'a negative Content-Length',
-    strike: declare(() => '-1'),
-    ...BROKEN,
-  },
-  {
-    name: 'a Content-Length that is no number',
-    strike: declare(() => 'all'),
-    ...BROKEN,
-  },
-  {
-    name: 'two lengths',
-    strike: declare(String, (bytes) => String(bytes + 1)),
-    ...BROKEN,
-  },
+  { name: 'a negative Content-Length', strike: declare(() => '-1'), ...BROKEN },
+  { name: 'a Content-Length that is no number', strike: declare(() => 'all'), ...BROKEN },
+  { name: 'two lengths', strike: declare(String, (bytes) => String(bytes + 1)), ...BROKEN },
   {
     name: 'headers without end',
     strike: ({ answer, response }) =>
@@ -147,11 +135,7 @@ export const MESSAGE_FAULTS: readonly FaultRow[] = [
     strike: bodyOf((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
     ...ENCODING_REFUSED,
   },
-  {
-    name: 'a gzip bomb',
-    strike: bodyOf(() => BOMB, { 'content-encoding': 'gzip' }),
-    ...ENCODING_REFUSED,
-  },
+  { name: 'a gzip bomb', strike: bodyOf(() => BOMB, { 'content-encoding': 'gzip' }), ...ENCODING_REFUSED },
   {
     name: 'a coding that nobody knows',
     strike: bodyOf((bytes) => bytes, { 'content-encoding': 'x-rot13' }),

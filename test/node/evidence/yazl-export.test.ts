@@ -75,10 +75,7 @@ describe('zipExport', () => {
   it('gives the same bytes for the same files, however they come', async () => {
     const whole = await exported(files);
     expect(await exported(coming(files))).toEqual(whole);
-    const cut = files.map((each) => ({
-      ...each,
-      open: () => Readable.from(each.open()),
-    }));
+    const cut = files.map((each) => ({ ...each, open: () => Readable.from(each.open()) }));
     expect(await exported(cut)).toEqual(whole);
   });
 

@@ -98,10 +98,7 @@ describe('the import of resources', () => {
     const sessions = [makeSession(1, { seed: '2' }), makeSession(2)];
     expect(
       await refusal({ schemaVersion: 1, environments: [makeEnvironment({ version: 2 })], sessions }),
-    ).toEqual({
-      code: 'server.IMPORT_CONFLICT',
-      paths: ['/environments/0', '/sessions/0'],
-    });
+    ).toEqual({ code: 'server.IMPORT_CONFLICT', paths: ['/environments/0', '/sessions/0'] });
     expect(await here.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
   });
 

@@ -149,10 +149,7 @@ it('a full disk answers unavailable, loses no answered request, and works again 
     const { bytes, buildHash } = await buildArchive();
     await admin.ingestBuild(PROJECT, memoryAccess(bytes));
     await worlds({ admin }, buildHash);
-    const sender = {
-      server: createServer({ store, blobs }),
-      token: await token({ admin }),
-    };
+    const sender = { server: createServer({ store, blobs }), token: await token({ admin }) };
     const answered: string[] = [];
     const note = async (response: Response): Promise<void> =>
       void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);

@@ -129,10 +129,7 @@ it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: 
   const { run } = await queueRerun(here);
   await here.store.transaction(async (tx) => {
     const row = (await tx.sessions.lock(PROJECT, run.sessionId))!;
-    await tx.sessions.update({
-      ...row,
-      resource: { ...row.resource, warmPool: { state, setupHash: HASH } },
-    });
+    await tx.sessions.update({ ...row, resource: { ...row.resource, warmPool: { state, setupHash: HASH } } });
   });
   const runner = runnerOf(async (job, context) => {
     await context.progress({ session: 'ready' });

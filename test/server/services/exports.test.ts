@@ -105,10 +105,7 @@ describe('the content of an export', () => {
   );
 
   it('the part of a deleted bundle answers 410, while the other parts and its metadata stay', async () => {
-    await ingestedExport(here, {
-      evidenceExportId: id('evexp', 2),
-      parts: [await part(1), await part(2)],
-    });
+    await ingestedExport(here, { evidenceExportId: id('evexp', 2), parts: [await part(1), await part(2)] });
     await here.store.transaction(async (tx) => {
       const row = (await tx.bundles.find(PROJECT, id('evidence', 1)))!;
       await tx.bundles.update({ ...row, resource: { ...row.resource, state: 'deleted', deletedAtMs: 1 } });

@@ -14,9 +14,7 @@ const read = (buildHash: string, packageId = 'greeter') =>
   ask(
     here,
     `/v1/projects/${PROJECT}/builds/${encodeURIComponent(buildHash)}/tools/source?packageId=${packageId}`,
-    {
-      token: here.token,
-    },
+    { token: here.token },
   );
 
 async function ingested(source?: string): Promise<string> {

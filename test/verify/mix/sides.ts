@@ -73,10 +73,7 @@ export const VARIANTS: readonly Variant[] = [
   ['an older and a newer version of the same, by one key', () => both({ signer: makeSigner() })],
 ];
 
-export type MadeSide = Party & {
-  readonly made: MadeExport;
-  readonly trusted: TrustedKey;
-};
+export type MadeSide = Party & { readonly made: MadeExport; readonly trusted: TrustedKey };
 
 /** Two exports that are verified, over bundles of the same ids, and the store that trusts the keys of both. */
 export async function makeSides(
@@ -106,11 +103,7 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
     reports: 0,
     issuedAtMs: NOW - 50_000 + n,
     bundle: { organizationId, projectId, createdAtMs: NOW - 100_000 + n },
-    input: {
-      evidenceExportId: idOf('evexp', n + 1),
-      organizationId,
-      scope: { kind: 'project', projectId },
-    },
+    input: { evidenceExportId: idOf('evexp', n + 1), organizationId, scope: { kind: 'project', projectId } },
   });
   return { signer, issuer, organizationId, projectId, key, made, trusted };
 }

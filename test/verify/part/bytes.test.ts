@@ -95,10 +95,7 @@ describe('a small signed part', () => {
   });
 
   test('reads nothing of a part of 8 TiB whose row lists fewer bytes', async () => {
-    const access: RandomAccess = {
-      size: 8 * 2 ** 40,
-      read: () => expect.fail('nothing has to be read'),
-    };
+    const access: RandomAccess = { size: 8 * 2 ** 40, read: () => expect.fail('nothing has to be read') };
     const report = await verifyPart(access, { asOfMs: NOW, listed });
     expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
     expect(report).toMatchObject({

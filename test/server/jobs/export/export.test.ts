@@ -179,9 +179,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await create(both);
       await work();
       await work();
-      expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({
-        resource: { bundleCount: 1 },
-      });
+      expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({ resource: { bundleCount: 1 } });
       expect(await here.store.exports.find(ORG, both.evidenceExportId)).toMatchObject({
         resource: { bundleCount: 2 },
       });
