@@ -31,13 +31,17 @@ type CreateOptions = DataOptions &
 const nowOption = (command: Command): Command =>
   command.option('--now', 'do the queued work of exports and deletions here, before the command ends');
 
+/** The operation as it is then: with --now after the work that is queued. */
 async function settled(
   { admin, store }: { readonly admin: Admin; readonly store: Store },
-  { organizationId, operationId }: OperationResource,
-  work: () => Promise<unknown> = () => admin.workOff(),
-): Promise<OperationResource | undefined> {
-  await work();
-  return (await store.operations.find(organizationId, operationId))?.resource;
+  operation: OperationResource,
+  { now = false }: NowOption,
+  how: Parameters<Admin['workOff']>[0] = {},
+): Promise<OperationResource> {
+  if (!now) return operation;
+  await admin.workOff(how);
+  const { organizationId, operationId } = operation;
+  return (await store.operations.find(organizationId, operationId))?.resource ?? operation;
 }
 
 const operationFacts = (operation: OperationResource): string =>
@@ -88,15 +92,12 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
     throw usageError('--signing-key and --signer need --now', 'Add --now, or pass the key to the worker.');
   const scope = scopeOf(options);
   const made = await withAdmin(cli, options, async (open) => {
-    const asked = { organizationId: organization, scope, fromAtMs: from, throughAtMs: through, requestedBy };
-    const { resource, operation } = await open.admin.createExport({
-      ...asked,
-      ...defined({ evidenceExportId: id }),
-    });
-    if (!now) return { resource, operation };
-    const done = await settled(open, operation, () => open.admin.workOff({ signing, signal: cli.signal }));
-    const row = await open.store.exports.find(organization, resource.evidenceExportId);
-    return { resource: row?.resource ?? resource, operation: done ?? operation };
+    const window = { organizationId: organization, scope, fromAtMs: from, throughAtMs: through };
+    const wanted = { ...window, requestedBy, ...defined({ evidenceExportId: id }) };
+    const asked = await open.admin.createExport(wanted);
+    const operation = await settled(open, asked.operation, options, { signing, signal: cli.signal });
+    const row = await open.store.exports.find(organization, asked.resource.evidenceExportId);
+    return { resource: row?.resource ?? asked.resource, operation };
   });
   const { resource, operation } = made;
   const lines = facts([
@@ -118,8 +119,7 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
     async (evidenceBundleId: string, options: DataOptions & NowOption & { readonly project: string }) => {
       const made = await withAdmin(cli, options, async (open) => {
         const asked = await open.admin.deleteBundle({ projectId: options.project, evidenceBundleId });
-        if (options.now !== true) return asked;
-        return { ...asked, operation: (await settled(open, asked.operation)) ?? asked.operation };
+        return { ...asked, operation: await settled(open, asked.operation, options) };
       });
       const lines = facts([['bundle', `${evidenceBundleId}, deleted`]]) + operationFacts(made.operation);
       await writeProduct(cli, { kind: 'deleted-bundle', ...made }, lines);
@@ -143,15 +143,13 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
       const made = await withAdmin(cli, options, async (open) => {
         const ref = { organizationId: options.organization, evidenceExportId };
         const asked = await open.admin.deleteExport(ref);
-        if (options.now !== true) return asked;
-        const operation = (await settled(open, asked.operation)) ?? asked.operation;
+        const operation = await settled(open, asked.operation, options);
         const row = await open.store.exports.find(options.organization, evidenceExportId);
         return { resource: row?.resource ?? asked.resource, operation };
       });
-      const state = made.resource.deletion?.state ?? 'requested';
       const lines = facts([
         ['export', evidenceExportId],
-        ['deletion', state],
+        ['deletion', made.resource.deletion?.state ?? 'requested'],
       ]);
       await writeProduct(cli, { kind: 'deleted-export', ...made }, lines + operationFacts(made.operation));
     },

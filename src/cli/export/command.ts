@@ -22,7 +22,7 @@ import { fileBytes } from '../pack/input.ts';
 import { namingFile } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { writeFacts } from '../shared/output/product.ts';
 
 export function defineExportCommand(command: Command, cli: Cli): void {
   standardOptions(command)
@@ -98,7 +98,7 @@ async function exportParts(cli: Cli, paths: readonly string[], options: ExportOp
   const files = exportFiles(packed, filesByDigest, cli.signal);
   if (options.out.endsWith('.zip')) await writeExportZip(cli, options.out, files, options.force === true);
   else await writeExportFolder(options.out, files);
-  await writeProduct(cli, productOf(packed, options.out), textOf(packed, options.out));
+  await writePacked(cli, packed, options.out);
 }
 
 const readPart = async (path: string): Promise<PartFacts> =>
@@ -150,30 +150,31 @@ function projectOf(onlyProject: string | undefined): string {
   );
 }
 
-function productOf({ manifest, manifestDigest, attestation }: PackedExport, path: string) {
-  return {
-    kind: 'packed-export',
-    evidenceExportId: manifest.evidenceExportId,
-    path,
-    manifestDigest,
-    bundles: manifest.parts.length,
-    localReports: manifest.localReports.length,
-    attested: attestation !== undefined,
-  };
-}
-
-function textOf({ manifest, manifestDigest, attestation }: PackedExport, path: string): string {
-  return facts([
-    ['export', manifest.evidenceExportId],
-    ['written to', path],
-    ['manifest', manifestDigest],
-    ['bundles', count(manifest.parts.length)],
-    ['local reports', count(manifest.localReports.length)],
+async function writePacked(cli: Cli, packed: PackedExport, path: string): Promise<void> {
+  const { manifestDigest, attestation } = packed;
+  const { evidenceExportId, parts, localReports } = packed.manifest;
+  const [bundles, reports] = [parts.length, localReports.length];
+  const { issuer, keyId } = attestation?.statement ?? {};
+  await writeFacts(
+    cli,
+    {
+      kind: 'packed-export',
+      evidenceExportId,
+      path,
+      manifestDigest,
+      bundles,
+      localReports: reports,
+      attested: attestation !== undefined,
+    },
     [
-      'list signed by',
-      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
+      ['export', evidenceExportId],
+      ['written to', path],
+      ['manifest', manifestDigest],
+      ['bundles', count(bundles)],
+      ['local reports', count(reports)],
+      ['list signed by', attestation === undefined ? 'no key' : `${issuer}, key ${keyId}`],
     ],
-  ]);
+  );
 }
 
 type ExportFile = {

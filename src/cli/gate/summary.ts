@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
-import { dsseBytes, type Signer } from '../../trust/index.ts';
+import { dsseBytes } from '../../trust/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { findGiven } from '../shared/options/options.ts';
 import {
@@ -34,12 +34,7 @@ export const summaryOptions = (command: Command): Command =>
 
 export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
-type Setting = {
-  readonly file: string;
-  readonly signer: Signer;
-  readonly verifierId: string;
-  readonly resourceUri?: string;
-};
+type Setting = NonNullable<Awaited<ReturnType<typeof settingOf>>>;
 
 /** The writer of the summary; `undefined` without --vsa. The key is read before anything is verified. */
 export async function openSummary(
@@ -54,7 +49,7 @@ export async function openSummary(
   return { write: (decision) => writeSummary(cli, decision, setting, force) };
 }
 
-async function settingOf(cli: Cli, options: SummaryOptions): Promise<Setting | undefined> {
+async function settingOf(cli: Cli, options: SummaryOptions) {
   const { vsa: file, verifierId, resourceUri, ...signing } = options;
   if (file === undefined) return refuseStray(options);
   if (verifierId === undefined)

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { isoTime } from '../../bytes/index.ts';
 import type { LocalReportItem } from '../../client/index.ts';
-import type { LocalReportRow } from '../../evidence/index.ts';
 import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
@@ -30,11 +29,6 @@ async function reports(cli: Cli, what: string, options: RemoteOptions): Promise<
   const items: LocalReportItem[] = [];
   const exportRef = { projectId: project, evidenceExportId: what };
   for await (const item of client.localReports(exportRef, { signal: cli.signal })) items.push(item);
-  await writeProduct(cli, { kind: 'local-reports', items }, remoteText(items));
-}
-
-function remoteText(items: readonly LocalReportItem[]): string {
-  if (items.length === 0) return 'The export has no local reports.\n';
   const rows = items.map(({ source, archive }) => [
     String(source.ordinal),
     source.localReportId,
@@ -45,11 +39,12 @@ function remoteText(items: readonly LocalReportItem[]): string {
     archive.bytes,
     shortId(archive.digest),
   ]);
-  return (
-    table(['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'], rows) +
-    NOTE
-  );
+  const heading = ['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'];
+  await writeProduct(cli, { kind: 'local-reports', items }, listText(heading, rows));
 }
+
+const listText = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
+  rows.length === 0 ? 'The export has no local reports.\n' : table(heading, rows) + NOTE;
 
 async function localReports(cli: Cli, path: string): Promise<void> {
   const { readExportDocuments, withEvidence } = await import('../shared/input/evidence.ts');
@@ -57,19 +52,15 @@ async function localReports(cli: Cli, path: string): Promise<void> {
     if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
     const { manifest } = await readExportDocuments(evidence.source);
     const items = manifest.localReports;
-    await writeProduct(cli, { kind: 'local-reports', items }, localText(items));
+    const rows = items.map((row) => [
+      String(row.ordinal),
+      row.localReportId,
+      row.projectId,
+      row.bytes,
+      shortId(row.digest),
+      row.path,
+    ]);
+    const heading = ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'];
+    await writeProduct(cli, { kind: 'local-reports', items }, listText(heading, rows));
   });
-}
-
-function localText(rows: readonly LocalReportRow[]): string {
-  if (rows.length === 0) return 'The export has no local reports.\n';
-  const cells = rows.map((row) => [
-    String(row.ordinal),
-    row.localReportId,
-    row.projectId,
-    row.bytes,
-    shortId(row.digest),
-    row.path,
-  ]);
-  return table(['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'], cells) + NOTE;
 }

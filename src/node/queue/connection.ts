@@ -5,10 +5,7 @@ import { errnoOf } from '../fs-errors.ts';
 /** A database; `where` names it in messages, without user, password and parameters. */
 export type QueueAddress = { readonly url: string; readonly where: string };
 
-/**
- * Reads `postgres://…`.
- * @throws DrillproofError `usage.INVALID`, without the value, which may contain a password
- */
+/** Reads `postgres://…`. */
 export function parseQueueAddress(text: string): QueueAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol))
@@ -25,7 +22,7 @@ export type LoadEngine = () => Promise<Engine>;
 
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
-/** Loads pg-boss, an optional dependency. @throws DrillproofError `io.PACKAGE_MISSING` */
+/** Loads pg-boss, an optional dependency. */
 export async function loadEngine(load?: LoadEngine): Promise<Engine> {
   try {
     // The import is inside `try`, so that bundlers accept that it is not installed.
@@ -60,7 +57,7 @@ export function queueError(cause: unknown, where: string): DrillproofError {
 /** A database restarts within their sum. */
 const PAUSES_MS: readonly number[] = [500, 1_000, 2_000, 4_000];
 
-/** Repeats a call while the database is unavailable, for a few seconds. @throws what the last try throws */
+/** Repeats a call while the database is unavailable, for a few seconds. */
 export async function retryUnreachable<T>(
   act: () => Promise<T>,
   pausesMs: readonly number[] = PAUSES_MS,

@@ -66,10 +66,7 @@ const rowSchema = z.object({ state: z.enum(Object.keys(STATES) as [keyof typeof 
 const touchedSchema = z.object({ affected: z.int() });
 const dataSchema = z.record(z.string(), z.string());
 
-/**
- * Opens the queue of a run, and creates it if it is missing.
- * @throws DrillproofError `io.PACKAGE_MISSING`, `queue.UNREACHABLE`, `queue.REFUSED`
- */
+/** Opens the queue of a run, and creates it if it is missing. */
 export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
   const { lostAfterMs = 60_000, load } = options;
   const { PgBoss } = await loadEngine(load);
@@ -112,10 +109,7 @@ export class WorkQueue {
     this.lostAfterMs = options.lostAfterMs;
   }
 
-  /**
-   * Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again.
-   * @throws DrillproofError `queue.RUN_MISMATCH`
-   */
+  /** Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again. */
   async share(items: readonly QueueItem[]): Promise<void> {
     await this.assertSameWork();
     const { waiting, active, failed, cancelled } = await this.countJobs();

@@ -30,9 +30,8 @@ const DISCONNECTED_AFTER = 3;
 const CONNECTION_FAILURES: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
 
 /**
- * Does the jobs of a queue until none is waiting or active. A failed job is noted in the queue and stops nothing. A failure
- * of this machine ends the worker, and its jobs return to the queue.
- * @throws what ended it: the reason of `signal`, `queue.UNREACHABLE`, a failure of this machine, or a bug
+ * Does the jobs of a queue until none is waiting or active. A failed job is noted in the queue and stops nothing. A
+ * failure of this machine ends the worker, and its jobs return to the queue.
  */
 export async function workThrough(queue: WorkQueue, act: Act, options: WorkOptions): Promise<void> {
   const worker = new Worker(queue, act, options);

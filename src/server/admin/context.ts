@@ -20,14 +20,12 @@ export const refused = (
   code: Code = 'server.ADMIN_REFUSED',
 ): DrillproofError => new DrillproofError(code, message, context);
 
-/** @throws DrillproofError `server.ADMIN_REFUSED` for an organization that does not exist */
 export async function requireOrganization(store: Reads, organizationId: string): Promise<OrganizationRow> {
   const organization = await store.organizations.find(organizationId);
   if (organization === undefined) throw refused(`organization ${organizationId} does not exist`);
   return organization;
 }
 
-/** @throws DrillproofError `server.ADMIN_REFUSED` for a project that does not exist, or belongs to another organization */
 export async function requireProject(
   store: Reads,
   projectId: string,

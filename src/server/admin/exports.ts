@@ -16,8 +16,13 @@ import {
   requestExportDeletion,
 } from '../jobs/delete/deletion.ts';
 import { deleteDue, releaseOrphans, removeReleased } from '../jobs/delete/retention.ts';
-import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
-import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/content.ts';
+import {
+  EXPORT_KIND,
+  type ExportJobOptions,
+  selectEvidence,
+  selectionFacts,
+  selectionOf,
+} from '../jobs/export/content.ts';
 import { builtInJobs, housekeeping } from '../jobs/standard.ts';
 import type { Log } from '../telemetry/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';

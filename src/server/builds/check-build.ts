@@ -59,10 +59,7 @@ async function checkText(archive: ZipArchive, entry: ZipEntry | undefined): Prom
   }
 }
 
-/**
- * Opens a build archive and reads its lock; nothing of it is imported, executed or extracted.
- * @throws DrillproofError `build.ARCHIVE_INVALID`, the codes of the ZIP reader, and what parsing throws
- */
+/** Opens a build archive and reads its lock; nothing of it is imported, executed or extracted. */
 export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
   const archive = await openZip(access, { totalBytes: MAX_EXPANDED_BYTES });
   const entry = findEntry(archive, BUILD_LOCK);
@@ -85,10 +82,7 @@ export function provenanceOf(
   return { sourceClosure, sourceDigest: archive.digest };
 }
 
-/**
- * Checks the files of a build against its lock (formats §7): every named file with its hash, and no other file.
- * @throws DrillproofError `build.ARCHIVE_INVALID`, `build.PACKAGE_INVALID`, the codes of the ZIP reader
- */
+/** Checks the files of a build against its lock (formats §7): every named file with its hash, and no other file. */
 export async function checkPackages({ archive, lock }: OpenBuild): Promise<void> {
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const listed = new Set([BUILD_LOCK]);

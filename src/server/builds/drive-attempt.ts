@@ -11,10 +11,7 @@ import { assertMove, isEnd, mayMove } from '../states.ts';
 import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
 import { checkPackages, openBuild, type OpenBuild, provenanceOf } from './check-build.ts';
 
-/**
- * An attempt after one transition.
- * @throws DrillproofError `internal.BUG` for a transition that is not allowed
- */
+/** An attempt after one transition. */
 export function moveAttempt(
   attempt: BuildAttempt,
   state: BuildAttemptState,
@@ -186,7 +183,6 @@ async function checkArchive(
 /**
  * Takes an attempt whose archive is in the blob store to its end. It may be driven twice, at once or after a crash:
  * the archive never changes, so each run has the same outcome, and only the first is written.
- * @throws what storing and reading throw; the attempt then stays unfinished, to be driven again
  */
 export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
   const attempt = await stepTo(work, ref, 'queued');

@@ -139,7 +139,7 @@ const drain = async (bytes: Bytes): Promise<void> => {
   for await (const _ of bytes);
 };
 
-/** Reads bytes for an attempt that has ended, and stores nothing. @throws ControlError `control.UPLOAD_MISMATCH` */
+/** Reads bytes for an attempt that has ended, and stores nothing. */
 export async function readInVain(announced: Announced, content: Content): Promise<void> {
   const { first, end } = spanOf(content, announced.bytes);
   const isWhole = end - first === announced.bytes;

@@ -46,7 +46,7 @@ type OperationEnd = {
   readonly error?: OperationError;
 };
 
-/** Ends an operation and its job together. @throws DrillproofError `internal.BUG` for a job that is not held */
+/** Ends an operation and its job together. */
 async function endOperation(
   tx: Tx,
   job: Job,

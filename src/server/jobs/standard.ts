@@ -5,7 +5,8 @@ import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerContext } from '../context.ts';
 import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';
-import { exportJob, type ExportJobOptions } from './export/export.ts';
+import type { ExportJobOptions } from './export/content.ts';
+import { exportJob } from './export/export.ts';
 import { type JobHandler, type Sweep, waitFor } from './handler.ts';
 import { deadlineSweep } from './settle.ts';
 

@@ -20,10 +20,7 @@ const RETRY_AFTER_MS = 5_000;
 /** The model tiers of a control plane; turns that name none have the default. */
 export type Models = { readonly tiers: readonly string[]; readonly default: string };
 
-/**
- * The tiers with these names, of which the second is the default, or the only one.
- * @throws DrillproofError `server.CONFIG_INVALID`
- */
+/** The tiers with these names, of which the second is the default, or the only one. */
 export function parseModelTiers(tiers: readonly string[] = modelTiers): Models {
   const [first, second = first] = tiers;
   const isValid = tiers.every((tier) => turnRequestSchema.shape.model.safeParse(tier).success);

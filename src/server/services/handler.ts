@@ -30,10 +30,7 @@ export type Change = {
   readonly ifMatch?: string;
 };
 
-/**
- * Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served.
- * @throws ControlError `control.PRECONDITION_FAILED`
- */
+/** Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served. */
 export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
   if (ifMatch !== undefined) assertMatch(ifMatch, documentEtag(digestDocument(JSON.stringify(resource))));
 };
@@ -67,7 +64,7 @@ export function requestHashOf(
 // How long an answer is replayed.
 const REPLAYED_MS = 24 * 60 * 60 * 1000;
 
-/** The stored answer of an earlier request. @throws ControlError `control.IDEMPOTENCY_KEY_REUSED` */
+/** The stored answer of an earlier request. */
 function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
   if (requestHash === change.requestHash) return JSON.parse(response);
   throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');

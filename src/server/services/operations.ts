@@ -83,7 +83,7 @@ export function queueWork(
   return queueOperation(tx, { ...work, operationId, idempotencyKey, requestHash }, nowMs);
 }
 
-/** The next version. @throws DrillproofError `internal.BUG` where no integer follows */
+/** The next version. */
 export function nextVersion(version: number): number {
   if (version < Number.MAX_SAFE_INTEGER) return version + 1;
   throw new DrillproofError('internal.BUG', 'the version cannot rise any further');

@@ -61,7 +61,6 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** @throws ControlError of the first rule that is broken */
 export function assertExtendable(facts: ExtendFacts): void {
   const broken = RULES.find(({ breaks }) => breaks(facts));
   if (broken !== undefined) throw new ControlError(broken.code, broken.message);

@@ -16,17 +16,11 @@ async function whyNot(
   const bundle =
     'evidenceBundleId' in row && (await options.store.bundles.find(row.projectId, row.evidenceBundleId));
   if (bundle && bundle.resource.state === 'deleted') return cause;
-  if ((await options.blobs.verify(row.archive)) === 'missing')
-    return new ExportFailure(
-      'control.EXPORT_SOURCE_MISSING',
-      `the stored bytes of ${what} are missing`,
-      cause,
-    );
-  return new ExportFailure(
-    'control.EXPORT_GENERATION_FAILED',
-    `the stored bytes of ${what} are damaged`,
-    cause,
-  );
+  const [code, state] =
+    (await options.blobs.verify(row.archive)) === 'missing'
+      ? (['control.EXPORT_SOURCE_MISSING', 'missing'] as const)
+      : (['control.EXPORT_GENERATION_FAILED', 'damaged'] as const);
+  return new ExportFailure(code, `the stored bytes of ${what} are ${state}`, { cause });
 }
 
 async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {

@@ -7,6 +7,7 @@ import {
   type ExportSigning,
 } from '../../../evidence/index.ts';
 import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection, Tx } from '../../store/store.ts';
+import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { ServerContext } from '../../context.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';
@@ -53,16 +54,11 @@ export function selectionFacts({ bundles, localReports }: Selected): SelectionFa
     ...localReports.map(({ source }) => source.summary.expandedBytes),
   ];
   const archives = [...bundles, ...localReports].map(({ archive }) => archive.bytes);
-  const named = bundles.map(({ evidenceBundleId, resource: { manifestDigest } }) => ({
-    evidenceBundleId,
-    manifestDigest,
-  }));
-  const reports = localReports.map(({ localReportId, source: { manifestDigest } }) => ({
-    localReportId,
-    manifestDigest,
-  }));
   return {
-    selectionDigest: selectionDigest(named, reports),
+    selectionDigest: selectionDigest(
+      bundles.map(({ resource }) => resource),
+      localReports.map(({ source }) => source),
+    ),
     bundleCount: bundles.length,
     ...defined({ localReportCount: localReports.length || undefined }),
     sourceBytes: sumBytes(sources.map(String)),
@@ -101,20 +97,8 @@ export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & 
   readonly maxItems: number;
 };
 
-export type ExportFailureCode =
-  | 'control.EXPORT_GENERATION_FAILED'
-  | 'control.EXPORT_SOURCE_MISSING'
-  | 'control.EXPORT_TOO_LARGE';
-
 /** A permanent failure of generation. Anything else that is thrown is retried. */
-export class ExportFailure extends DrillproofError {
-  readonly failureCode: ExportFailureCode;
-
-  constructor(failureCode: ExportFailureCode, message: string, cause?: unknown) {
-    super(failureCode, message, { cause });
-    this.failureCode = failureCode;
-  }
-}
+export class ExportFailure extends DrillproofError {}
 
 export async function changeExport(
   tx: Tx,
@@ -127,12 +111,8 @@ export async function changeExport(
   await tx.exports.update({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
 }
 
-export const failExport = (
-  tx: Tx,
-  ref: ResourceRef,
-  failureCode: ExportFailureCode,
-  nowMs: number,
-): Promise<void> => changeExport(tx, ref, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
+export const failExport = (tx: Tx, ref: ResourceRef, failureCode: Code, nowMs: number): Promise<void> =>
+  changeExport(tx, ref, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
 
 /** Marks an export as failed whose generation was abandoned. */
 export const abandonExport = (tx: Tx, ref: ResourceRef, _why: Abandoned, nowMs: number): Promise<void> =>

@@ -25,8 +25,6 @@ import {
 } from './content.ts';
 import { collectExport, type Collected } from './collect.ts';
 
-export { EXPORT_KIND, type ExportJobOptions } from './content.ts';
-
 async function pack(
   options: ExportJobOptions,
   { operationId }: Job,
@@ -47,7 +45,7 @@ async function pack(
     return packed;
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code !== 'pack.INPUT_INVALID') throw cause;
-    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', cause.message, cause);
+    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', cause.message, { cause });
   }
 }
 
@@ -123,9 +121,9 @@ export const exportJob = (options: ExportJobOptions): JobHandler => ({
       return await generate(options, job, context);
     } catch (error) {
       if (!(error instanceof ExportFailure)) throw error;
-      const { failureCode } = error;
-      const write = (tx: Tx, nowMs: number) => failExport(tx, job, failureCode, nowMs);
-      return { error: operationError(failureCode, error.message), write };
+      const { code, message } = error;
+      const write = (tx: Tx, nowMs: number) => failExport(tx, job, code, nowMs);
+      return { error: operationError(code, message), write };
     }
   },
   abandon: abandonExport,

@@ -11,7 +11,7 @@ import { directorySource, mirrorDirectory } from '../../../../src/node/index.ts'
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
 import { blobName } from '../../../../src/server/blobs/blobs.ts';
 import { builtInJobs } from '../../../../src/server/jobs/standard.ts';
-import type { ExportJobOptions } from '../../../../src/server/jobs/export/export.ts';
+import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
 import { verifyExport } from '../../../../src/verify/index.ts';
 import { isDeep } from '../../../support/deep.ts';
