@@ -5,7 +5,7 @@ import { errnoOf } from '../fs-errors.ts';
 /** A database; `where` names it in messages, without user, password and parameters. */
 export type QueueAddress = { readonly url: string; readonly where: string };
 
-/** Reads `postgres://…`. */
+/** Reads `postgres://…`. An error never has the value, which may contain a password. */
 export function parseQueueAddress(text: string): QueueAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol))

@@ -183,6 +183,7 @@ async function checkArchive(
 /**
  * Takes an attempt whose archive is in the blob store to its end. It may be driven twice, at once or after a crash:
  * the archive never changes, so each run has the same outcome, and only the first is written.
+ * After a failure to store or read, the attempt stays unfinished, to be driven again.
  */
 export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
   const attempt = await stepTo(work, ref, 'queued');
