@@ -14,7 +14,7 @@ import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
 import { casesSchema } from '../../src/policy/document/cases.ts';
-import { POLICY_SCHEMA_ROW } from '../../src/policy/document/schema.ts';
+import { POLICY_SCHEMA_ROW } from '../../src/policy/document/document.ts';
 import { importSchema } from '../../src/server/index.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 

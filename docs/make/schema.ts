@@ -15,4 +15,4 @@ export type SchemaRow = {
 /** The path of a schema below `docs/`. */
 export const schemaPath = ({ name, version }: SchemaRow): string => `schemas/${name}.v${version}.schema.json`;
 
-export { formatSchema as schemaText } from '../../src/policy/document/schema.ts';
+export { formatSchema as schemaText } from '../../src/policy/document/document.ts';

@@ -1,4 +1,4 @@
-export { type Acceptor, compileAcceptor } from './accept.ts';
+export * from './accept.ts';
 export { type BuildLock, type LockedPackage, parseBuildLock } from './build-lock.ts';
 export {
   attest,
@@ -22,19 +22,8 @@ export {
   parseRunResult,
   signedRoles,
 } from './bundle/manifest.ts';
-export { type BundleInput, type ObjectInput, packBundle, type PackedBundle } from './bundle/pack-bundle.ts';
-export {
-  ATTESTATION,
-  BUNDLE_MANIFEST,
-  findEntry,
-  openPart,
-  type PartDocuments,
-  type PartFacts,
-  readEntry,
-  readPartDocuments,
-  readPartFacts,
-  readRunResult,
-} from './bundle/part.ts';
+export * from './bundle/pack-bundle.ts';
+export * from './bundle/part.ts';
 export { brokenBindings, type BundleSigning, bundleStatement, reproductionOf } from './bundle/statement.ts';
 export {
   brokenDocument,
@@ -75,18 +64,7 @@ export {
   selectionDigest,
   sumBytes,
 } from './export/manifest.ts';
-export { assertExportFiles, isExportPath, openZipEvidence } from './export/open-zip.ts';
-export {
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  type ExportInput,
-  type ExportSigning,
-  exportStatement,
-  type LocalReportFacts,
-  type PackedExport,
-  packExport,
-} from './export/pack-export.ts';
+export * from './export/pack-export.ts';
 export {
   isReceiptFile,
   isReceiptPath,
@@ -109,13 +87,4 @@ export {
   readDsseSubject,
   readExportDsseStatement,
 } from './in-toto.ts';
-export {
-  type EvidenceSource,
-  memorySource,
-  type OpenFile,
-  readFile,
-  readWhole,
-  SOURCE,
-  type SourceFile,
-  zipSource,
-} from './source.ts';
+export * from './source.ts';

@@ -129,7 +129,6 @@ export interface Decision extends Readonly<z.infer<typeof decisionSchema>> {}
 export interface PolicyUsed extends Readonly<z.infer<typeof policyUsedSchema>> {}
 /** One input of a decision: evidence, or a summary in its place. */
 export interface EvaluatedInput extends Readonly<z.infer<typeof inputSchema>> {}
-/** What a decision rests on of one bundle. */
 export type EvidenceUsed = NonNullable<EvaluatedInput['evidence']>[number];
 export interface RuleResult extends Readonly<z.infer<typeof ruleResultSchema>> {}
 export type RuleState = RuleResult['state'];

@@ -8,20 +8,28 @@ import {
   optionsOf,
   TIME,
 } from '../bytes/index.ts';
-import type { TrustUsed } from '../verify/index.ts';
-import type { Answer, Decision, RuleResult, RuleState, Violation, WaiverUsed } from './decision.ts';
+import type { BundleReport, Finding, TrustUsed } from '../verify/index.ts';
+import type {
+  Answer,
+  Decision,
+  EvaluatedInput,
+  EvidenceUsed,
+  RuleResult,
+  RuleState,
+  Violation,
+  WaiverUsed,
+} from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
-import { describeInput } from './describe-input.ts';
 import type { EvidenceInput } from './inputs.ts';
 import { POLICY, type Policy } from './policy.ts';
-import { RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
+import { RULE_IDS, type RuleId, RULES } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 import type { Code } from '../codes/index.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
 import { momentMs } from './document/values.ts';
 import type { Cause, Problem } from './rules/outcome.ts';
 
-export type EvaluateContext = {
+type EvaluateContext = {
   /** The time of the evaluation, a Date or ms since 1970; the reports must have been made as of the same time. */
   readonly asOfMs: number | Date;
   /** The trust store that the reports used. */
@@ -124,7 +132,7 @@ function decideAnswer(rules: readonly RuleResult[], { bundles, summaries }: Fact
 type DatedWaiver = Waiver & { readonly expiresAtMs: number };
 
 /** The waivers of one layer: they apply to its own rules, and never to those of a policy that it extends. */
-export type Waivers = {
+type Waivers = {
   /** The waiver of a problem if every cause of it is waived: the one that expires first. */
   findWaiver(problem: Problem, code: Code): WaiverUsed | undefined;
   /** Waivers that matched nothing, and expired ones. */
@@ -132,7 +140,7 @@ export type Waivers = {
 };
 
 /** The drill of each attested bundle; none for an id that bundles of different drills have. */
-export function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | undefined> {
+function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | undefined> {
   const drills = new Map<string, string | undefined>();
   for (const { attested, subject, report } of bundles) {
     const drill = attested ? report.reproduction?.drillId : undefined;
@@ -141,7 +149,7 @@ export function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | un
   return drills;
 }
 
-export function indexWaivers(
+function indexWaivers(
   { waivers = [] }: PolicyDocument,
   asOfMs: number,
   drills: ReadonlyMap<string, string | undefined> = new Map(),
@@ -185,8 +193,7 @@ const describe = ({ reason, owner, expiresAtMs }: DatedWaiver): WaiverUsed => ({
   expiresAtMs,
 });
 
-/** A problem as a decision shows it. */
-export function buildViolation(
+function buildViolation(
   rule: Violation['rule'],
   code: Code,
   { causes: _causes, ...problem }: Problem,
@@ -194,4 +201,53 @@ export function buildViolation(
 ): Violation {
   const violation = { rule, code, ...problem };
   return waiver === undefined ? violation : { ...violation, state: 'waived', waiver };
+}
+
+/** An input as a decision names it, with everything in it that the answer rests on. */
+function describeInput(input: EvidenceInput): EvaluatedInput {
+  const { name, envelopes } = input;
+  const empty = { name, bundles: 0, localReports: 0, ...defined({ envelopes }) };
+  if ('failure' in input) return { ...empty, kind: 'unreadable' };
+  if ('summary' in input) {
+    const { findings: _findings, ...summary } = input.summary;
+    return { ...empty, kind: 'summary', summary };
+  }
+  const { report, pinned = false } = input;
+  if (report.kind === 'bundle') {
+    const { evidenceBundleId: id, projectId, manifestDigest, archive, verdict } = report;
+    return {
+      ...empty,
+      kind: 'bundle',
+      ...defined({ id, projectId, manifestDigest, archiveDigest: archive?.digest }),
+      verdict,
+      completeness: pinned ? 'pinned' : 'claimed',
+      bundles: 1,
+      evidence: [describeBundle(report)],
+    };
+  }
+  const { evidenceExportId: id, manifestDigest, verdict, completeness, signer, parts, localReports } = report;
+  const findings = [report, ...localReports].flatMap((part) => part.findings);
+  return {
+    ...empty,
+    kind: 'export',
+    ...defined({ id, manifestDigest, signer, warnings: warningsIn(findings) }),
+    verdict,
+    completeness,
+    bundles: parts.length,
+    localReports: localReports.length,
+    evidence: parts.map(describeBundle),
+  };
+}
+
+function describeBundle(report: BundleReport): EvidenceUsed {
+  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome, signers, findings } = report;
+  return {
+    verdict,
+    ...defined({ id, path, manifestDigest, outcome, signers, warnings: warningsIn(findings) }),
+  };
+}
+
+function warningsIn(findings: readonly Finding[]): readonly Code[] | undefined {
+  const codes = new Set(findings.flatMap(({ severity, code }) => (severity === 'warning' ? [code] : [])));
+  return codes.size === 0 ? undefined : [...codes];
 }

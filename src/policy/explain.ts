@@ -8,7 +8,6 @@ import { POLICY_RULES } from './rules/table.ts';
 /** A rule that cannot hold, cannot fail, or may mean something else. */
 export type Doubt = { readonly path: string; readonly message: string };
 
-/** Whether the text of a member is compared with evidence. */
 const isCompared = (name: string): boolean => name === 'waivers' || !FIXED_MEMBERS.has(name);
 
 /** The rules of one document that cannot hold or cannot fail, and text that was probably meant as a pattern. */
@@ -74,7 +73,6 @@ function listMissing(document: PolicyDocument, rule: RuleId, advice: string): re
   ];
 }
 
-/** One rule of a policy, in words. */
 export type ExplainedRule = { readonly rule: RuleId; readonly words: string };
 
 /** Every rule of a policy in words, without those of policies that it extends. */
@@ -84,6 +82,5 @@ export const explainRules = (policy: PolicyDocument): readonly ExplainedRule[] =
     return words === undefined ? [] : [{ rule, words }];
   });
 
-/** The rules that none of these policies has. */
 export const listMissingRules = (layers: readonly PolicyDocument[]): readonly RuleId[] =>
   RULE_IDS.filter((rule) => layers.every((policy) => POLICY_RULES[rule](policy) === undefined));

@@ -69,7 +69,6 @@ const isAttested = ({ verdict, provenance, depth }: BundleReport): boolean =>
 export const hasNoInput = ({ exports, bundles, unread, summaries }: Facts): boolean =>
   [exports, bundles, unread, summaries].every(({ length }) => length === 0);
 
-/** Whether a list of bundles could not be read. */
 export const hasUnreadLists = ({ unread, exports }: Facts): boolean =>
   unread.length > 0 || exports.some(({ report }) => report.manifestDigest === undefined);
 

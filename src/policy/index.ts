@@ -10,13 +10,11 @@ export {
   type Violation,
 } from './decision.ts';
 export { compareDecision, parseCases, type PolicyCase } from './document/cases.ts';
-export type { PolicyDocument, Waiver } from './document/document.ts';
+export { formatSchema, POLICY_SCHEMA_ROW, type PolicyDocument, type Waiver } from './document/document.ts';
 export { momentMs } from './document/values.ts';
-export { detectSyntax, MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
 export { buildSyntheticReport } from './document/synthetic.ts';
-export { formatSchema, POLICY_SCHEMA_ROW } from './document/schema.ts';
 export type { ParameterValues } from './document/parameters.ts';
-export { readPolicy } from './document/resolve.ts';
+export { detectSyntax, MAX_POLICY_BYTES, parsePolicy, readPolicy } from './document/resolve.ts';
 export { jsonTemplate, yamlTemplate } from './document/template.ts';
 export { evaluate } from './evaluate.ts';
 export { type Doubt, explainRules, listDoubts, listMissingRules } from './explain.ts';

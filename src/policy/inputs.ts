@@ -30,7 +30,6 @@ export const summarySchema = z.strictObject({
   findings: bundleReportSchema.shape.findings,
 });
 
-/** Why an input could not be verified. */
 export interface ReadFailure extends Readonly<z.infer<typeof failureSchema>> {}
 /** The content of a verification summary, and the keys that signed it. */
 export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
@@ -58,7 +57,6 @@ const named = {
   envelopes: z.exactOptional(z.readonly(z.array(digest))),
 };
 
-/** An `EvidenceInput` in a file. */
 export const evidenceInputSchema: z.ZodMiniType<EvidenceInput> = z.union([
   z.strictObject({
     ...named,

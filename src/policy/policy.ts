@@ -35,7 +35,6 @@ export const policyDigest = (layers: readonly PolicyDocument[]): Digest =>
 export const digestLayers = (layers: readonly object[] | readonly JsonValue[]): Digest =>
   digestOf(canonicalBytes(layers));
 
-/** A policy of one document that extends nothing. */
 export const policyOf = (document: PolicyDocument, name = document.name ?? 'policy'): Policy => ({
   name,
   digest: policyDigest([document]),

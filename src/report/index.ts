@@ -1,15 +1,19 @@
 export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
-export { diffReports } from './diff.ts';
-export { chainOf } from './html/chain.ts';
-export { renderChainBody, renderChainPage } from './html/pages/chained.ts';
-export { type Chart, type HistoryEntry, renderHistoryPage } from './html/pages/history.ts';
+export { diffReports, renderDiff } from './diff.ts';
+export { chainOf, PART_COLUMNS, renderPartRow } from './html/chain.ts';
+export {
+  type Chart,
+  type HistoryEntry,
+  renderChainBody,
+  renderChainPage,
+  renderHistoryPage,
+} from './html/pages/history.ts';
 export { BEGIN_REPORTS, endReports, renderReportsRow } from './html/pages/many.ts';
 export { markupText } from './html/markup.ts';
-export { PART_COLUMNS, renderPartRow } from './html/parts.ts';
 export { renderChain, renderReportPage, renderReportSections } from './html/report.ts';
 export { renderScrubPage } from './html/pages/scrub.ts';
-export { renderState } from './html/states.ts';
+export { renderState } from './html/blocks.ts';
 export { renderJson, stableJson } from './json.ts';
 export { MAX_REPORT_BYTES, type Mergeable, readMergeable, readReport } from './read-report.ts';
 export { type ArchiveReport, archiveSchema, mergeArchives, sumTransfers } from './merge/archives.ts';
@@ -42,7 +46,6 @@ export {
   type SignedReport,
   signReport,
 } from './signed/statement.ts';
-export { renderDiff } from './text/diff.ts';
 export {
   count,
   counted,

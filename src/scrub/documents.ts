@@ -17,7 +17,7 @@ import {
   verifyReceipts,
 } from '../verify/index.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { faultsOf, type ScrubFault } from './result.ts';
+import { faultsOf, ifReadable, type ScrubFault } from './result.ts';
 
 export type Documents = {
   /** The mirror as it was when they were read. */
@@ -72,7 +72,6 @@ function reportUnfinished(): ScrubFault[] {
   return faultsOf([finding('scrub.MIRROR_UNFINISHED', 'export', { path: EXPORT_MANIFEST, message })]);
 }
 
-/** Whether a path is that of a part or a local report. */
 export const isEvidence = (path: string): boolean =>
   path.startsWith('parts/') || path.startsWith('local-reports/');
 
@@ -83,7 +82,8 @@ export const isEvidence = (path: string): boolean =>
 async function checkChecksums(view: ScrubView, { manifest }: ExportTreeReport): Promise<ScrubFault[]> {
   if (!view.files.has(CHECKSUMS)) return [];
   return orFaults(CHECKSUMS, async () => {
-    const rows = tryParse(await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes));
+    const bytes = await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
+    const rows = await ifReadable(() => parseChecksums(bytes));
     if (rows === undefined)
       return mismatch(CHECKSUMS, `${CHECKSUMS} is damaged: its lines are not checksums`);
     const listed = new Map(
@@ -108,15 +108,6 @@ async function compare(
   return listed === undefined
     ? mismatch(path, `${path} does not match its digest in ${CHECKSUMS}`)
     : mismatch(CHECKSUMS, `the digests of ${path} in ${CHECKSUMS} and manifest.json differ`);
-}
-
-function tryParse(bytes: Uint8Array): Checksum[] | undefined {
-  try {
-    return parseChecksums(bytes);
-  } catch (error) {
-    if (error instanceof DrillproofError) return undefined;
-    throw error;
-  }
 }
 
 async function orFaults(path: string, check: () => Promise<ScrubFault[]>): Promise<ScrubFault[]> {

@@ -15,6 +15,7 @@ import {
 import type { MirrorClient } from '../mirror/index.ts';
 import { attestedSubject, type VerifyOptions } from '../verify/index.ts';
 import type { ScrubPlace, ScrubView } from './options.ts';
+import { ifReadable } from './result.ts';
 
 /** The export and manifest of a mirror, and a project through which the source is read. */
 export type Identity = {
@@ -123,14 +124,5 @@ const fetchAttestation = (
     const { body } = await client.download('evidence.exports.attestation', exportRef, {});
     return collectBytes(body, DEFAULT_LIMITS.documentBytes);
   });
-
-async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof DrillproofError) return undefined;
-    throw error;
-  }
-}
 
 const undecidable = (why: string): DrillproofError => new DrillproofError('scrub.MANIFEST_UNDECIDABLE', why);

@@ -90,7 +90,6 @@ export async function readEntries(
   return entries;
 }
 
-/** Writes entries to the journal of a mirror. */
 export class JournalWriter {
   private waiting: JournalEntry[] = [];
   private readonly place: ScrubPlace;

@@ -5,7 +5,7 @@ import type { SourceFile } from '../evidence/index.ts';
 import { isEvidence } from './documents.ts';
 import { oldestOf, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
-import type { MirrorScrub, ScrubFault } from './result.ts';
+import { ifReadable, type MirrorScrub, type ScrubFault } from './result.ts';
 import { type Before, readMirror } from './visit.ts';
 
 /**
@@ -139,21 +139,13 @@ async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub):
     options.signal?.throwIfAborted();
     const oldestMs = await withPlace(archive, name, async (place) => {
       const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
-      return oldestOf(await listFiles(place), entries);
+      // A mirror that cannot be listed is reported when it has its turn.
+      const view = await ifReadable(() => place.look());
+      return oldestOf([...(view?.files.values() ?? [])], entries);
     });
     ages.push({ name, oldestMs });
   }
   return ages.toSorted((a, b) => compare(a.oldestMs, b.oldestMs)).map(({ name }) => name);
-}
-
-// A mirror that cannot be listed is reported when it has its turn.
-async function listFiles(place: ScrubPlace): Promise<SourceFile[]> {
-  try {
-    return [...(await place.look()).files.values()];
-  } catch (cause) {
-    if (cause instanceof DrillproofError) return [];
-    throw cause;
-  }
 }
 
 // The difference of two infinities is not a number.

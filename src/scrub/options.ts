@@ -46,7 +46,6 @@ export type ScrubOptions = {
 };
 
 const { depth, trust, secondOpinion, signal } = VERIFY_OPTIONS;
-/** The checks of the options of a scrub. */
 export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
   tool: TEXT,
   depth,

@@ -1,4 +1,5 @@
 import type { Code } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
 import type { Finding } from '../verify/index.ts';
 import { EXPORT_MANIFEST } from '../evidence/index.ts';
 
@@ -54,4 +55,14 @@ export function decideOutcome(faults: readonly ScrubFault[], left: number): Mirr
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
   if (open.length > 0) return 'unreadable';
   return left > 0 ? 'unread' : 'good';
+}
+
+/** What `read` gives; `undefined` if it fails with a code. */
+export async function ifReadable<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof DrillproofError) return undefined;
+    throw error;
+  }
 }

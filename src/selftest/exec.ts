@@ -19,7 +19,6 @@ export type ExecOptions = {
 /** Bytes of its output that a verifier may write. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Puts a case to another verifier, by the protocol of docs/formats/selftest.md. */
 export async function execCase(kind: string, one: SelftestCase, options: ExecOptions): Promise<CaseResult> {
   const folder = join(options.scratch, `${kind}.${one.id}`);
   try {

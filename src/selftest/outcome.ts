@@ -8,10 +8,11 @@ export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member:
 
 export const refusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
 
+/** What a way in gives: the members of its outcome, of which `verdict` is valid unless it is given. */
+type Given = Readonly<Record<string, unknown>> | void;
+
 /** Valid with what `act` gives, or invalid with the code that it throws. */
-export async function tryOutcome(
-  act: () => Readonly<Record<string, unknown>> | void | Promise<Readonly<Record<string, unknown>>>,
-): Promise<Outcome> {
+async function tryOutcome(act: () => Given | Promise<Given>): Promise<Outcome> {
   try {
     return { verdict: 'valid', ...(await act()) };
   } catch (error) {
@@ -32,7 +33,7 @@ export const reportOutcome = (result: string, reports: readonly Uttered[]): Outc
 });
 
 /** One way in which an input comes to the implementation, such as "one byte at a time". */
-type Way<I> = readonly [name: string, run: (input: I) => Promise<Outcome> | Outcome];
+type Way<I> = readonly [name: string, run: (input: I) => Given | Promise<Given>];
 
 /** How the cases of one kind are run. Every way must have the expected outcome. */
 export type Kind = {
@@ -50,7 +51,7 @@ export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[
   async outcomes(input, most = ways.length) {
     const typed = shape.parse(input);
     const outcomes = new Map<string, Outcome>();
-    for (const [name, run] of ways.slice(0, most)) outcomes.set(name, await run(typed));
+    for (const [name, run] of ways.slice(0, most)) outcomes.set(name, await tryOutcome(() => run(typed)));
     return outcomes;
   },
 });

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import { allow } from '../contract/index.ts';
 import { canonicalJson } from '../bytes/index.ts';
+import { bytesKinds } from './kinds/bytes.ts';
+import { cursorsKinds, documentsKinds } from './kinds/documents.ts';
+import { dsseKinds, policiesKinds, receiptsKinds, summariesKinds } from './kinds/policies.ts';
+import { evidenceKinds } from './kinds/evidence.ts';
+import { trustKinds } from './kinds/trust.ts';
+import type { Kind, Outcome } from './outcome.ts';
+import type { SelftestCase } from './vector-file.ts';
 
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
 const countSchema = z.int().check(z.gte(0));
@@ -75,21 +82,19 @@ const count = (results: readonly CaseResult[]): Counts => {
   };
 };
 
-const sum = (a: Counts, b: Counts): Counts => ({
-  cases: a.cases + b.cases,
-  passed: a.passed + b.passed,
-  failed: a.failed + b.failed,
-  unsupported: a.unsupported + b.unsupported,
-  notRun: a.notRun + b.notRun,
-  verdictOnly: a.verdictOnly + b.verdictOnly,
-});
+const NAMES = z.keyof(z.strictObject(counts)).options;
+
+const sum = (a: Counts, b: Counts): Counts => {
+  const total = { ...a };
+  for (const name of NAMES) total[name] += b[name];
+  return total;
+};
 
 function kindResult(kind: string, results: readonly CaseResult[]): KindResult {
   const own = results.filter((one) => one.kind === kind);
   return { kind, ...count(own), ways: [...new Set(own.map(({ way }) => way))] };
 }
 
-/** The report of these results. */
 export function selftestReport(target: string, results: readonly CaseResult[]): SelftestReport {
   const kinds = [...new Set(results.map(({ kind }) => kind))].map((kind) => kindResult(kind, results));
   const failures = results.filter(({ state }) => state === 'failed' || state === 'not_run');
@@ -130,4 +135,44 @@ const form = (value: unknown): string => (value === undefined ? '' : canonicalJs
 export function differences(expected: Facts, actual: Facts): readonly string[] {
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...names].filter((name) => form(expected[name]) !== form(actual[name])).toSorted();
+}
+
+/** How each kind is put to our implementation: every way in that there is, each with its outcome. */
+export const CASE_KINDS: Readonly<Record<string, Kind>> = {
+  ...bytesKinds,
+  ...cursorsKinds,
+  ...trustKinds,
+  ...documentsKinds,
+  ...dsseKinds,
+  ...evidenceKinds,
+  ...receiptsKinds,
+  ...policiesKinds,
+  ...summariesKinds,
+};
+
+/** Puts a case to this program by every way in; `platform` names the primitives on which it runs. */
+export async function runCase(
+  kind: string,
+  one: SelftestCase,
+  tests: Kind,
+  platform: string,
+): Promise<CaseResult[]> {
+  const at = (way: string) => ({ kind, id: one.id, way: `${way} (${platform})` });
+  try {
+    const outcomes = await tests.outcomes(one.input);
+    return [...outcomes].map(([way, outcome]) => ({ ...at(way), ...compared(one, outcome) }));
+  } catch (error) {
+    // An internal error of the verifier fails the case, and the other cases still run.
+    const reason = `the verifier failed: ${error instanceof Error ? error.message : String(error)}`;
+    return tests.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...about(one) }));
+  }
+}
+
+const about = ({ flags, expected }: SelftestCase) => ({ flags, expected });
+
+function compared(one: SelftestCase, outcome: Outcome): Pick<CaseResult, 'state' | 'reason' | 'actual'> {
+  const actual = plain(outcome);
+  const wrong = differences(one.expected, actual);
+  if (wrong.length === 0) return { state: 'passed' };
+  return { state: 'failed', reason: `wrong ${wrong.join(', ')}`, ...about(one), actual };
 }

@@ -28,7 +28,6 @@ const fileSchema = z.strictObject({
 export type SelftestCase = z.infer<typeof caseSchema>;
 export type VectorFile = z.infer<typeof fileSchema>;
 
-/** Bytes of one file of vectors. */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -18,7 +18,7 @@ export {
   type PemBlock,
   pemBytes,
 } from './key/key-file.ts';
-export { importPublicKeys, type NamedKey } from './key/key-set.ts';
+export * from './key/key-set.ts';
 export {
   importPublicKey,
   keyIdOf,
@@ -28,20 +28,8 @@ export {
   verifyingKey,
 } from './key/key.ts';
 export { verifyAhead, verifySignature } from './key/signature.ts';
-export { createSigner, signChecked, type Signer } from './key/signer.ts';
+export * from './key/signer.ts';
 export { readSpki } from './key/spki.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';
-export {
-  distinctPoints,
-  parseTrustStore,
-  resolveTrust,
-  retireKey,
-  type Retirement,
-  RETIREMENTS,
-  SIGNER_PURPOSES,
-  type Trust,
-  trustStore,
-  type TrustStore,
-  trustStoreJwks,
-} from './store.ts';
+export * from './store.ts';
 export { type Purpose, PURPOSES, thumbprintOf, type TrustedKey } from './trusted-key.ts';

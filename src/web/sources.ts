@@ -86,7 +86,6 @@ async function readHandle(root: FileSystemDirectoryHandle): Promise<BlobTree> {
   return { name: root.name, files, folders };
 }
 
-/** The tree of files that an input or a drop gives. */
 export function readFileTree(chosen: Iterable<File>): BlobTree {
   const files = [...chosen];
   const paths = files.map((file) => file.webkitRelativePath || file.name);
@@ -97,7 +96,6 @@ export function readFileTree(chosen: Iterable<File>): BlobTree {
   return { name, files: new Map(named), folders: [] };
 }
 
-/** An export whose files are Blobs. */
 function blobSource(
   { name, files, folders }: BlobTree,
   onRead?: BlobAccessOptions['onRead'],

@@ -4,7 +4,7 @@ import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import { evidenceInputSchema } from '../../src/policy/inputs.ts';
-import { parsePolicy } from '../../src/policy/document/parse.ts';
+import { parsePolicy } from '../../src/policy/document/resolve.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { readVectors } from '../vectors/read.ts';

@@ -40,10 +40,8 @@ export const openEndpoints = {
 
 export type OpenEndpointName = keyof typeof openEndpoints;
 
-/** The names of all of them, in the order of the table. */
 export const openEndpointNames = Object.keys(openEndpoints) as readonly OpenEndpointName[];
 
-/** The version of the interface (control API, Versioning). */
 export const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION =
@@ -113,51 +111,40 @@ export function openApiDocument(options: { baseUrl?: string; version?: string } 
   };
 }
 
+const header = (name: string, description: string): Parameter => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+});
+
 const headerParameters: Readonly<Record<string, Parameter>> = {
   IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
+    ...header(
+      'Idempotency-Key',
+      'One per intended effect. Retry an uncertain response with the same key and request.',
+    ),
     required: true,
-    description: 'One per intended effect. Retry an uncertain response with the same key and request.',
     schema: inlineSchema(idempotencyKeySchema),
   },
-  Range: {
-    name: 'Range',
-    in: 'header',
-    required: false,
-    description: 'One range of bytes (RFC 9110 §14.2).',
-    schema: { type: 'string' },
-  },
-  ContentRange: {
-    name: 'Content-Range',
-    in: 'header',
-    required: false,
-    description: 'Which bytes of the archive the body is, to continue an upload (RFC 9110 §14.5).',
-    schema: { type: 'string' },
-  },
-  IfMatch: {
-    name: 'If-Match',
-    in: 'header',
-    required: false,
-    description:
-      'ETags of an earlier read; if the resource that is read or changed has none of them, it is 412 (RFC 9110 §13.1.1).',
-    schema: { type: 'string' },
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    required: false,
-    description:
-      'ETags of earlier answers; if the answer would have one of them, it is 304 (RFC 9110 §13.1.2).',
-    schema: { type: 'string' },
-  },
-  IfRange: {
-    name: 'If-Range',
-    in: 'header',
-    required: false,
-    description: 'The ETag under which the range continues an earlier download (RFC 9110 §13.1.5).',
-    schema: { type: 'string' },
-  },
+  Range: header('Range', 'One range of bytes (RFC 9110 §14.2).'),
+  ContentRange: header(
+    'Content-Range',
+    'Which bytes of the archive the body is, to continue an upload (RFC 9110 §14.5).',
+  ),
+  IfMatch: header(
+    'If-Match',
+    'ETags of an earlier read; if the resource that is read or changed has none of them, it is 412 (RFC 9110 §13.1.1).',
+  ),
+  IfNoneMatch: header(
+    'If-None-Match',
+    'ETags of earlier answers; if the answer would have one of them, it is 304 (RFC 9110 §13.1.2).',
+  ),
+  IfRange: header(
+    'If-Range',
+    'The ETag under which the range continues an earlier download (RFC 9110 §13.1.5).',
+  ),
 };
 
 /** The area of the endpoints next to `/v1`. */

@@ -22,7 +22,6 @@ const header = (description: string, schema: JsonSchema = { type: 'string' }): H
   schema,
 });
 
-/** Headers of answers, by name. */
 export const responseHeaders: Readonly<Record<string, Header>> = {
   'X-Correlation-Id': header('Identifies the request in the logs of the operator.', {
     type: 'string',
@@ -79,7 +78,6 @@ export const responsesOf = (row: Operation): Record<string, Response | Reference
   ...errorResponses(errorsOf(row)),
 });
 
-/** The answers of an endpoint that needs no token. */
 export const openResponsesOf = (endpoint: {
   readonly mediaType: string;
   readonly mayBeUnavailable: boolean;

@@ -1,85 +1,54 @@
 import * as z from 'zod/mini';
-import {
-  attestationSchema,
-  evidenceBundleSchema,
-  evidenceExportSchema,
-  exportAttestationSchema,
-  localReportItemSchema,
-} from '../resources/evidence.ts';
-import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
-import {
-  buildAttemptSchema,
-  buildUploadRequestSchema,
-  buildUploadProgressSchema,
-  buildUploadSchema,
-  toolSourceSchema,
-} from '../resources/build.ts';
+import * as evidence from '../resources/evidence.ts';
+import * as authoring from '../resources/authoring.ts';
+import * as build from '../resources/build.ts';
 import { errorEnvelopeSchema } from '../operations/errors.ts';
-import {
-  assertionResultSchema,
-  hostedRunSchema,
-  runIdentitySchema,
-  runResultSchema,
-} from '../resources/run.ts';
-import {
-  faultSetResultSchema,
-  operationErrorSchema,
-  operationResourceSchema,
-  timeAdvanceResultSchema,
-} from '../resources/operation.ts';
-import {
-  authoringSessionChangeSchema,
-  authoringTurnCreationSchema,
-  authoringTurnPageSchema,
-  emptyRequestSchema,
-  evidenceExportPageSchema,
-  localReportPageSchema,
-  rerunSchema,
-  sessionExtensionSchema,
-} from '../operations/answers.ts';
-import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import * as run from '../resources/run.ts';
+import * as operation from '../resources/operation.ts';
+import * as answers from '../operations/answers.ts';
+import * as session from '../resources/session.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** What a server sends. The schema of a named resource is written once and referred to. */
 const answered = {
-  Environment: environmentSchema,
-  WorldSession: worldSessionSchema,
-  Operation: operationResourceSchema,
-  OperationError: operationErrorSchema,
-  TimeAdvanceResult: timeAdvanceResultSchema,
-  FaultSetResult: faultSetResultSchema,
-  AuthoringSession: authoringSessionSchema,
-  AuthoringTurn: authoringTurnSchema,
-  BuildAttempt: buildAttemptSchema,
-  BuildUpload: buildUploadSchema,
-  BuildUploadProgress: buildUploadProgressSchema,
-  HostedRun: hostedRunSchema,
-  RunIdentity: runIdentitySchema,
-  RunResult: runResultSchema,
-  AssertionResult: assertionResultSchema,
-  ToolSource: toolSourceSchema,
-  EvidenceExport: evidenceExportSchema,
-  EvidenceExportPage: evidenceExportPageSchema,
-  LocalReportItem: localReportItemSchema,
-  LocalReportPage: localReportPageSchema,
-  EvidenceBundle: evidenceBundleSchema,
-  Attestation: attestationSchema,
-  ExportAttestation: exportAttestationSchema,
-  SessionExtension: sessionExtensionSchema,
-  AuthoringSessionChange: authoringSessionChangeSchema,
-  AuthoringTurnCreation: authoringTurnCreationSchema,
-  AuthoringTurnPage: authoringTurnPageSchema,
-  Rerun: rerunSchema,
+  Environment: session.environmentSchema,
+  WorldSession: session.worldSessionSchema,
+  Operation: operation.operationResourceSchema,
+  OperationError: operation.operationErrorSchema,
+  TimeAdvanceResult: operation.timeAdvanceResultSchema,
+  FaultSetResult: operation.faultSetResultSchema,
+  AuthoringSession: authoring.authoringSessionSchema,
+  AuthoringTurn: authoring.authoringTurnSchema,
+  BuildAttempt: build.buildAttemptSchema,
+  BuildUpload: build.buildUploadSchema,
+  BuildUploadProgress: build.buildUploadProgressSchema,
+  HostedRun: run.hostedRunSchema,
+  RunIdentity: run.runIdentitySchema,
+  RunResult: run.runResultSchema,
+  AssertionResult: run.assertionResultSchema,
+  ToolSource: build.toolSourceSchema,
+  EvidenceExport: evidence.evidenceExportSchema,
+  EvidenceExportPage: answers.evidenceExportPageSchema,
+  LocalReportItem: evidence.localReportItemSchema,
+  LocalReportPage: answers.localReportPageSchema,
+  EvidenceBundle: evidence.evidenceBundleSchema,
+  Attestation: evidence.attestationSchema,
+  ExportAttestation: evidence.exportAttestationSchema,
+  SessionExtension: answers.sessionExtensionSchema,
+  AuthoringSessionChange: answers.authoringSessionChangeSchema,
+  AuthoringTurnCreation: answers.authoringTurnCreationSchema,
+  AuthoringTurnPage: answers.authoringTurnPageSchema,
+  Rerun: answers.rerunSchema,
   ErrorEnvelope: errorEnvelopeSchema,
 };
 
 /** What a client sends: members with a default may be omitted. */
 const requested = {
-  SessionExtendRequest: sessionExtendRequestSchema,
-  AuthoringTurnRequest: turnRequestSchema,
-  BuildUploadRequest: buildUploadRequestSchema,
-  EmptyRequest: emptyRequestSchema,
+  SessionExtendRequest: session.sessionExtendRequestSchema,
+  AuthoringTurnRequest: authoring.turnRequestSchema,
+  BuildUploadRequest: build.buildUploadRequestSchema,
+  EmptyRequest: answers.emptyRequestSchema,
 };
 
 const names = new Map<z.ZodMiniType, string>(
@@ -101,7 +70,6 @@ export function referenceTo(schema: z.ZodMiniType): { $ref: string } {
 export const inlineSchema = (schema: z.core.$ZodType): JsonSchema =>
   withoutIdentity(z.toJSONSchema(schema, { io: 'output' }));
 
-/** All named schemas, by name. */
 export const componentSchemas = (): Record<string, JsonSchema> => ({
   ...convert(answered, 'output'),
   ...convert(requested, 'input'),

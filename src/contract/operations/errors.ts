@@ -51,7 +51,6 @@ export const controlErrors = {
   'control.UNAVAILABLE': retry(503),
 } as const satisfies Partial<Record<Code, { status: number; retryable: boolean }>>;
 
-/** A code with which the control plane can answer a request. */
 export type ControlCode = keyof typeof controlErrors;
 
 /**

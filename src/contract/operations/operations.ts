@@ -1,44 +1,12 @@
 import * as z from 'zod/mini';
 import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
-import {
-  buildAttemptSchema,
-  buildUploadProgressSchema,
-  buildUploadRequestSchema,
-  buildUploadSchema,
-  MAX_BUILD_BYTES,
-  toolSourceSchema,
-  uploadAddressQuerySchema,
-} from '../resources/build.ts';
+import * as build from '../resources/build.ts';
 import type { ControlCode } from './errors.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../resources/evidence.ts';
 import { hostedRunSchema } from '../resources/run.ts';
-import {
-  authoringSessionIdSchema,
-  buildAttemptIdSchema,
-  digestSchema,
-  environmentIdSchema,
-  evidenceBundleIdSchema,
-  evidenceExportIdSchema,
-  hostedRunIdSchema,
-  localReportIdSchema,
-  opaqueIdSchema,
-  operationIdSchema,
-  projectIdSchema,
-  sessionIdSchema,
-  slugSchema,
-} from '../identifiers.ts';
+import * as ids from '../identifiers.ts';
 import { operationResourceSchema } from '../resources/operation.ts';
-import {
-  authoringSessionChangeSchema,
-  authoringTurnCreationSchema,
-  authoringTurnPageSchema,
-  emptyRequestSchema,
-  evidenceExportPageSchema,
-  localReportPageSchema,
-  pageQuerySchema,
-  rerunSchema,
-  sessionExtensionSchema,
-} from './answers.ts';
+import * as answers from './answers.ts';
 import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
 
 /** What a token may be allowed to do (control API, Authentication). */
@@ -93,11 +61,11 @@ export type BytesSuccess = {
   readonly ranges: boolean;
 };
 
-const inProject = { projectId: projectIdSchema };
-const inExport = { ...inProject, evidenceExportId: evidenceExportIdSchema };
+const inProject = { projectId: ids.projectIdSchema };
+const inExport = { ...inProject, evidenceExportId: ids.evidenceExportIdSchema };
 const project = '/v1/projects/{projectId}';
 const conversation = `${project}/authoring-sessions/{authoringSessionId}` as const;
-const inConversation = { ...inProject, authoringSessionId: authoringSessionIdSchema };
+const inConversation = { ...inProject, authoringSessionId: ids.authoringSessionIdSchema };
 const exported = `${project}/evidence-exports/{evidenceExportId}` as const;
 
 const write = { method: 'POST', security: 'bearer', idempotent: true } as const;
@@ -119,8 +87,8 @@ const upload = {
   extension: true,
   security: 'none',
   idempotent: false,
-  params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
-  query: uploadAddressQuerySchema,
+  params: z.strictObject({ ...inProject, buildAttemptId: ids.buildAttemptIdSchema }),
+  query: build.uploadAddressQuerySchema,
 } as const;
 const uploadErrors = ['control.NOT_FOUND', 'control.UPLOAD_EXPIRED'] as const;
 
@@ -145,9 +113,9 @@ export const operations = {
     area: 'environments and sessions',
     extension: false,
     permission: 'session.control',
-    params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
+    params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
     body: sessionExtendRequestSchema,
-    success: { status: 200, kind: 'json', schema: sessionExtensionSchema },
+    success: { status: 200, kind: 'json', schema: answers.sessionExtensionSchema },
     errors: [
       'control.SESSION_EXPIRED',
       'control.SESSION_NOT_READY',
@@ -166,7 +134,7 @@ export const operations = {
     permission: 'authoring.write',
     params: z.strictObject(inConversation),
     body: turnRequestSchema,
-    success: { status: 202, kind: 'json', schema: authoringTurnCreationSchema },
+    success: { status: 202, kind: 'json', schema: answers.authoringTurnCreationSchema },
     errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
   },
   'builds.uploads.create': {
@@ -178,8 +146,8 @@ export const operations = {
     extension: false,
     permission: 'build.write',
     params: z.strictObject(inProject),
-    body: buildUploadRequestSchema,
-    success: { status: 201, kind: 'json', schema: buildUploadSchema },
+    body: build.buildUploadRequestSchema,
+    success: { status: 201, kind: 'json', schema: build.buildUploadSchema },
   },
   'runs.reruns.create': {
     ...write,
@@ -188,9 +156,9 @@ export const operations = {
     area: 'runs and evidence',
     extension: false,
     permission: 'run.write',
-    params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
-    body: emptyRequestSchema,
-    success: { status: 202, kind: 'json', schema: rerunSchema },
+    params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
+    body: answers.emptyRequestSchema,
+    success: { status: 202, kind: 'json', schema: answers.rerunSchema },
     errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE'],
   },
   'builds.tools.source': {
@@ -202,9 +170,9 @@ export const operations = {
     area: 'tool library',
     extension: false,
     permission: 'build.read',
-    params: z.strictObject({ ...inProject, buildHash: digestSchema }),
-    query: z.strictObject({ packageId: slugSchema }),
-    success: { status: 200, kind: 'json', schema: toolSourceSchema },
+    params: z.strictObject({ ...inProject, buildHash: ids.digestSchema }),
+    query: z.strictObject({ packageId: ids.slugSchema }),
+    success: { status: 200, kind: 'json', schema: build.toolSourceSchema },
     errors: ['control.BUILD_NOT_AVAILABLE', 'control.TOOL_SOURCE_TOO_LARGE', 'control.STORED_BYTES_CORRUPT'],
   },
   'evidence.exports.read': {
@@ -222,8 +190,8 @@ export const operations = {
     description: 'In immutable ordinal order. The reports are user-produced and unattested.',
     extension: false,
     params: z.strictObject(inExport),
-    query: pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: localReportPageSchema },
+    query: answers.pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: answers.localReportPageSchema },
     errors: ['control.CURSOR_INVALID', ...exportErrors],
   },
   'evidence.bundles.read': {
@@ -231,7 +199,7 @@ export const operations = {
     path: `${project}/evidence/{evidenceBundleId}`,
     summary: 'Read safe metadata of a hosted evidence bundle, including its signed attestation.',
     extension: false,
-    params: z.strictObject({ ...inProject, evidenceBundleId: evidenceBundleIdSchema }),
+    params: z.strictObject({ ...inProject, evidenceBundleId: ids.evidenceBundleIdSchema }),
     success: { status: 200, kind: 'json', schema: evidenceBundleSchema },
   },
   'builds.attempts.read': {
@@ -242,15 +210,15 @@ export const operations = {
     extension: false,
     permission: 'build.read',
     alsoPermitted: ['build.write'],
-    params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
-    success: { status: 200, kind: 'json', schema: buildAttemptSchema },
+    params: z.strictObject({ ...inProject, buildAttemptId: ids.buildAttemptIdSchema }),
+    success: { status: 200, kind: 'json', schema: build.buildAttemptSchema },
   },
   'evidence.exports.parts.download': {
     ...readEvidence,
     path: `${exported}/parts/{evidenceBundleId}`,
     summary: 'Download one archive part of a completed export.',
     extension: false,
-    params: z.strictObject({ ...inExport, evidenceBundleId: evidenceBundleIdSchema }),
+    params: z.strictObject({ ...inExport, evidenceBundleId: ids.evidenceBundleIdSchema }),
     success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
     errors: bytesErrors,
   },
@@ -260,8 +228,8 @@ export const operations = {
     summary: 'List the evidence exports that can be read through a project.',
     extension: true,
     params: z.strictObject(inProject),
-    query: pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: evidenceExportPageSchema },
+    query: answers.pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: answers.evidenceExportPageSchema },
     errors: ['control.CURSOR_INVALID'],
   },
   'evidence.exports.manifest': {
@@ -287,7 +255,7 @@ export const operations = {
     path: `${exported}/local-reports/{localReportId}/archive`,
     summary: 'Download the original archive of one local report of a completed export.',
     extension: true,
-    params: z.strictObject({ ...inExport, localReportId: localReportIdSchema }),
+    params: z.strictObject({ ...inExport, localReportId: ids.localReportIdSchema }),
     success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
     errors: bytesErrors,
   },
@@ -299,7 +267,7 @@ export const operations = {
     extension: true,
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'authoring.write', 'run.write', 'build.write'],
-    params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
+    params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
   },
   'operations.cancel': {
@@ -312,8 +280,8 @@ export const operations = {
     extension: true,
     permission: 'authoring.write',
     alsoPermitted: ['run.write', 'session.control'],
-    params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
-    body: emptyRequestSchema,
+    params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
+    body: answers.emptyRequestSchema,
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
   },
   'runs.read': {
@@ -322,7 +290,7 @@ export const operations = {
     summary: 'Read one drill run.',
     extension: true,
     alsoPermitted: ['run.write'],
-    params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
+    params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
     success: { status: 200, kind: 'json', schema: hostedRunSchema },
   },
   'environments.read': {
@@ -333,7 +301,7 @@ export const operations = {
     extension: true,
     permission: 'build.read',
     alsoPermitted: ['build.write'],
-    params: z.strictObject({ ...inProject, environmentId: environmentIdSchema }),
+    params: z.strictObject({ ...inProject, environmentId: ids.environmentIdSchema }),
     success: { status: 200, kind: 'json', schema: environmentSchema },
   },
   'sessions.read': {
@@ -344,7 +312,7 @@ export const operations = {
     extension: true,
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'run.write'],
-    params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
+    params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
     success: { status: 200, kind: 'json', schema: worldSessionSchema },
   },
   'authoring.sessions.read': {
@@ -362,8 +330,8 @@ export const operations = {
     extension: true,
     permission: 'authoring.write',
     params: z.strictObject(inConversation),
-    body: emptyRequestSchema,
-    success: { status: 200, kind: 'json', schema: authoringSessionChangeSchema },
+    body: answers.emptyRequestSchema,
+    success: { status: 200, kind: 'json', schema: answers.authoringSessionChangeSchema },
     errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
   },
   'authoring.turns.list': {
@@ -371,15 +339,15 @@ export const operations = {
     path: `${conversation}/turns`,
     summary: 'List the turns of a repository authoring conversation, first to last.',
     params: z.strictObject(inConversation),
-    query: pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: authoringTurnPageSchema },
+    query: answers.pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: answers.authoringTurnPageSchema },
     errors: ['control.CURSOR_INVALID'],
   },
   'authoring.turns.read': {
     ...readConversation,
     path: `${conversation}/turns/{authoringTurnId}`,
     summary: 'Read one turn of a repository authoring conversation.',
-    params: z.strictObject({ ...inConversation, authoringTurnId: opaqueIdSchema }),
+    params: z.strictObject({ ...inConversation, authoringTurnId: ids.opaqueIdSchema }),
     success: { status: 200, kind: 'json', schema: authoringTurnSchema },
   },
   'builds.uploads.read': {
@@ -387,7 +355,7 @@ export const operations = {
     method: 'GET',
     summary: 'Read how much of an upload is stored.',
     description: 'An interrupted upload continues at receivedBytes, with Content-Range.',
-    success: { status: 200, kind: 'json', schema: buildUploadProgressSchema },
+    success: { status: 200, kind: 'json', schema: build.buildUploadProgressSchema },
     errors: uploadErrors,
   },
   'builds.uploads.put': {
@@ -397,8 +365,8 @@ export const operations = {
     description:
       'The signed address is the credential, so that no token is sent. The digest makes it idempotent: the same ' +
       'bytes again are answered with the attempt as it stands.',
-    content: { mediaType: 'application/zip', maxBytes: MAX_BUILD_BYTES },
-    success: { status: 200, kind: 'json', schema: buildAttemptSchema },
+    content: { mediaType: 'application/zip', maxBytes: build.MAX_BUILD_BYTES },
+    success: { status: 200, kind: 'json', schema: build.buildAttemptSchema },
     errors: [
       ...uploadErrors,
       'control.UPLOAD_OFFSET_MISMATCH',
@@ -412,7 +380,6 @@ type Rows = typeof operations;
 /** The name of an operation of the control API, such as `evidence.exports.read`. */
 export type OperationName = keyof Rows;
 
-/** The names of all rows, in the order of the table. */
 export const operationNames = Object.keys(operations) as readonly OperationName[];
 
 /**
@@ -432,11 +399,9 @@ export const callableNames = operationNames.filter(
   (name): name is CallableName => operationRow(name).security !== 'none',
 );
 
-/** Names of the rows that answer with a JSON document. */
 export type JsonOperationName = {
   [N in OperationName]: Rows[N]['success'] extends JsonSuccess ? N : never;
 }[OperationName];
-/** Names of the rows that answer with bytes. */
 export type BytesOperationName = Exclude<OperationName, JsonOperationName>;
 
 /** The parameters in the path of an operation, such as `projectId` (control API, Endpoints). */

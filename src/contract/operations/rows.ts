@@ -40,7 +40,6 @@ export function errorsOf(row: Operation): readonly ControlCode[] {
 
 const PARAMETER = /\{([A-Za-z]+)\}/g;
 
-/** Names of the parameters of a path template, in order. */
 export const parameterNames = (template: string): string[] =>
   Array.from(template.matchAll(PARAMETER), ([, name]) => name ?? '');
 

@@ -1,19 +1,10 @@
 import * as z from 'zod/mini';
-import {
-  authoringSessionIdSchema,
-  opaqueIdSchema,
-  operationIdSchema,
-  organizationIdSchema,
-  principalSchema,
-  projectIdSchema,
-} from '../identifiers.ts';
+import * as ids from '../identifiers.ts';
 import { operationErrorSchema } from './operation.ts';
 import { integerSchema, msSchema, openEnumeration, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 /** The model tiers of a control plane that configures none. */
 export const modelTiers = ['model_tier_1', 'model_tier_2', 'model_tier_3'] as const;
-export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
-export const authoringSessionStates = ['active', 'closed'] as const;
 export const authoringTurnStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
 /** What a turn gets for a field that its request omits; its model, where the tiers are the default ones. The schema does not fill them in: `requestHash` covers the body as sent. */
@@ -27,7 +18,7 @@ export const turnDefaults = {
 
 // Which tiers there are is configuration: the control plane refuses the others.
 const modelSchema = openEnumeration(modelTiers);
-const effortSchema = z.enum(efforts);
+const effortSchema = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const maxTurnsSchema = z.int().check(z.positive(), z.lte(200));
 const maxBudgetUsdSchema = z.number().check(z.positive(), z.lte(1000));
 const timeoutMsSchema = z.int().check(z.gte(1000), z.lte(7_200_000));
@@ -35,29 +26,29 @@ const timeoutMsSchema = z.int().check(z.gte(1000), z.lte(7_200_000));
 /** A conversation in which a repository is authored (control API, Authoring session). */
 export const authoringSessionSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  authoringSessionId: authoringSessionIdSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
-  repositoryBindingId: opaqueIdSchema,
-  createdBy: principalSchema,
+  authoringSessionId: ids.authoringSessionIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
+  repositoryBindingId: ids.opaqueIdSchema,
+  createdBy: ids.principalSchema,
   branch: z.string().check(z.minLength(1)),
   baseRevision: z.string().check(z.minLength(1)),
-  state: openEnumeration(authoringSessionStates),
+  state: openEnumeration(['active', 'closed']),
   version: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  activeTurnId: z.optional(opaqueIdSchema),
-  currentProposalId: z.optional(opaqueIdSchema),
+  activeTurnId: z.optional(ids.opaqueIdSchema),
+  currentProposalId: z.optional(ids.opaqueIdSchema),
   closedAtMs: z.optional(msSchema),
 });
 
 /** One prompt of a conversation and what became of it (control API, Authoring turn). */
 export const authoringTurnSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  authoringTurnId: opaqueIdSchema,
-  authoringSessionId: authoringSessionIdSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
+  authoringTurnId: ids.opaqueIdSchema,
+  authoringSessionId: ids.authoringSessionIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
   sequence: integerSchema,
   prompt: z.string(),
   model: modelSchema,
@@ -66,13 +57,13 @@ export const authoringTurnSchema = z.strictObject({
   maxBudgetUsd: maxBudgetUsdSchema,
   timeoutMs: timeoutMsSchema,
   state: openEnumeration(authoringTurnStates),
-  operationId: operationIdSchema,
+  operationId: ids.operationIdSchema,
   createdAtMs: msSchema,
   cancelRequestedAtMs: z.optional(msSchema),
   startedAtMs: z.optional(msSchema),
   finishedAtMs: z.optional(msSchema),
-  proposalId: z.optional(opaqueIdSchema),
-  agentSessionId: z.optional(opaqueIdSchema),
+  proposalId: z.optional(ids.opaqueIdSchema),
+  agentSessionId: z.optional(ids.opaqueIdSchema),
   actualModel: z.optional(z.string()),
   turnsUsed: z.optional(integerSchema),
   durationMs: z.optional(integerSchema),

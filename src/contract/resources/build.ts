@@ -1,16 +1,5 @@
 import * as z from 'zod/mini';
-import {
-  buildAttemptIdSchema,
-  digestSchema,
-  environmentIdSchema,
-  organizationIdSchema,
-  principalSchema,
-  projectIdSchema,
-  revisionSchema,
-  semverSchema,
-  slugSchema,
-  sourceDraftIdSchema,
-} from '../identifiers.ts';
+import * as ids from '../identifiers.ts';
 import { countSchema, integerSchema, msSchema, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 export const buildAttemptStates = [
@@ -41,36 +30,36 @@ const diagnosticSchema = z.looseObject({
 /** One attempt at a build, with where its source came from (control API, Build attempt). */
 export const buildAttemptSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  buildAttemptId: buildAttemptIdSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
+  buildAttemptId: ids.buildAttemptIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
   sourceKind: z.enum(['upload', 'draft']),
-  requestedBy: principalSchema,
+  requestedBy: ids.principalSchema,
   state: z.enum(buildAttemptStates),
   diagnostics: z.array(diagnosticSchema),
   sourceClosure: z.array(textSchema(1, 1024)).check(z.maxLength(2000)),
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
-  sourceDraftId: z.optional(sourceDraftIdSchema),
+  sourceDraftId: z.optional(ids.sourceDraftIdSchema),
   sourceRevision: z.optional(z.literal(1)),
-  sourceDigest: z.optional(digestSchema),
-  revision: z.optional(revisionSchema),
-  expectedBuildHash: z.optional(digestSchema),
-  expectedArtifactDigest: z.optional(digestSchema),
+  sourceDigest: z.optional(ids.digestSchema),
+  revision: z.optional(ids.revisionSchema),
+  expectedBuildHash: z.optional(ids.digestSchema),
+  expectedArtifactDigest: z.optional(ids.digestSchema),
   expectedBytes: z.optional(buildBytesSchema),
-  advanceEnvironmentId: z.optional(environmentIdSchema),
+  advanceEnvironmentId: z.optional(ids.environmentIdSchema),
   expectedEnvironmentVersion: z.optional(integerSchema),
-  buildHash: z.optional(digestSchema),
+  buildHash: z.optional(ids.digestSchema),
   finishedAtMs: z.optional(msSchema),
 });
 
 /** Body of builds.uploads.create. The environment to advance and its expected version come together or not at all. */
 export const buildUploadRequestSchema = z
   .strictObject({
-    buildHash: digestSchema,
-    artifactDigest: digestSchema,
+    buildHash: ids.digestSchema,
+    artifactDigest: ids.digestSchema,
     bytes: buildBytesSchema,
-    advanceEnvironmentId: z.optional(environmentIdSchema),
+    advanceEnvironmentId: z.optional(ids.environmentIdSchema),
     expectedEnvironmentVersion: z.optional(integerSchema),
   })
   .check(
@@ -102,7 +91,7 @@ export const buildUploadSchema = z.strictObject({
 /** How much of an archive is stored, so that an upload can continue (control API, build-uploads). */
 export const buildUploadProgressSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  buildAttemptId: buildAttemptIdSchema,
+  buildAttemptId: ids.buildAttemptIdSchema,
   state: z.enum(buildAttemptStates),
   bytes: buildBytesSchema,
   receivedBytes: countSchema.check(z.lte(MAX_BUILD_BYTES)),
@@ -112,7 +101,7 @@ const wholeNumberText = z.pipe(z.string().check(z.regex(/^[0-9]{1,16}$/)), z.tra
 
 /** The query of an upload address; the signature covers all of it and the attempt. */
 export const uploadAddressQuerySchema = z.strictObject({
-  artifactDigest: digestSchema,
+  artifactDigest: ids.digestSchema,
   bytes: z.pipe(wholeNumberText, buildBytesSchema),
   expiresAtMs: z.pipe(wholeNumberText, msSchema),
   signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/)),
@@ -145,20 +134,20 @@ const implementationSchema = z.strictObject({
 const assetSchema = z.strictObject({
   path: z.string().check(z.minLength(1)),
   mediaType: z.string().check(z.minLength(1)),
-  artifactHash: digestSchema,
+  artifactHash: ids.digestSchema,
   bytes: countSchema,
 });
 
 /** The bundled behavior source of one locked tool package (control API, Tool source). */
 export const toolSourceSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
-  buildHash: digestSchema,
-  packageId: slugSchema,
-  version: semverSchema,
-  manifestHash: digestSchema,
-  artifactHash: digestSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
+  buildHash: ids.digestSchema,
+  packageId: ids.slugSchema,
+  version: ids.semverSchema,
+  manifestHash: ids.digestSchema,
+  artifactHash: ids.digestSchema,
   implementation: implementationSchema,
   ui: z.optional(z.strictObject({ entry: z.string().check(z.minLength(1)), assets: z.array(assetSchema) })),
 });

@@ -1,28 +1,6 @@
 import * as z from 'zod/mini';
-import {
-  digestSchema,
-  evidenceBundleIdSchema,
-  evidenceExportIdSchema,
-  hostedRunIdSchema,
-  localReportIdSchema,
-  opaqueIdSchema,
-  operationIdSchema,
-  organizationIdSchema,
-  principalSchema,
-  projectIdSchema,
-  runIdSchema,
-  seedSchema,
-  slugSchema,
-} from '../identifiers.ts';
-import {
-  codeSchema,
-  decimalBytesSchema,
-  integerSchema,
-  msSchema,
-  openEnumeration,
-  schemaVersionSchema,
-  textSchema,
-} from '../scalars.ts';
+import * as ids from '../identifiers.ts';
+import * as scalars from '../scalars.ts';
 
 /** The predicate type of a statement about an evidence bundle (formats §2). */
 export const EVIDENCE_PREDICATE_TYPE = 'urn:drillproof:attestation:evidence:v1';
@@ -35,44 +13,44 @@ export const SIGNATURE_ENCODING = 'der-base64url';
 
 /** The pinned inputs from which the run can be reproduced. */
 export const reproductionSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   scope: z.literal('world_inputs'),
-  drillId: slugSchema,
-  targetId: opaqueIdSchema,
-  buildHash: digestSchema,
-  packageLockHash: digestSchema,
-  seed: seedSchema,
-  originalTrial: integerSchema,
-  originalTrialCount: integerSchema,
-  originalAttempt: integerSchema,
-  originalAttemptLimit: integerSchema,
-  scenarioId: z.optional(slugSchema),
-  setupHash: z.optional(digestSchema),
+  drillId: ids.slugSchema,
+  targetId: ids.opaqueIdSchema,
+  buildHash: ids.digestSchema,
+  packageLockHash: ids.digestSchema,
+  seed: ids.seedSchema,
+  originalTrial: scalars.integerSchema,
+  originalTrialCount: scalars.integerSchema,
+  originalAttempt: scalars.integerSchema,
+  originalAttemptLimit: scalars.integerSchema,
+  scenarioId: z.optional(ids.slugSchema),
+  setupHash: z.optional(ids.digestSchema),
 });
 
 const evidenceSubjectSchema = z.strictObject({
-  manifestDigest: digestSchema,
-  runId: runIdSchema,
+  manifestDigest: ids.digestSchema,
+  runId: ids.runIdSchema,
   reproduction: reproductionSchema,
-  runResultHash: digestSchema,
-  evidenceHash: digestSchema,
-  stateHash: digestSchema,
-  trajectoryHash: digestSchema,
+  runResultHash: ids.digestSchema,
+  evidenceHash: ids.digestSchema,
+  stateHash: ids.digestSchema,
+  trajectoryHash: ids.digestSchema,
 });
 
 const exportSubjectSchema = z.strictObject({
-  evidenceExportId: evidenceExportIdSchema,
-  organizationId: organizationIdSchema,
-  manifestDigest: digestSchema,
+  evidenceExportId: ids.evidenceExportIdSchema,
+  organizationId: ids.organizationIdSchema,
+  manifestDigest: ids.digestSchema,
 });
 
 // The predicate type is any text here: the verifier decides which ones it accepts, with a code of its own.
 const statementHead = {
-  schemaVersion: schemaVersionSchema,
-  predicateType: textSchema(1, 1024),
-  issuer: textSchema(1, 1024),
-  keyId: textSchema(1, 256),
-  issuedAtMs: msSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  predicateType: scalars.textSchema(1, 1024),
+  issuer: scalars.textSchema(1, 1024),
+  keyId: scalars.textSchema(1, 256),
+  issuedAtMs: scalars.msSchema,
 };
 
 /** What is signed about an evidence bundle: its RFC 8785 bytes are the message (control API, Evidence bundle; formats §2). */
@@ -83,7 +61,7 @@ export const exportStatementSchema = z.strictObject({ ...statementHead, subject:
 
 // Whether the signature decodes and verifies is checked where it is used.
 const attestationHead = {
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   algorithm: z.literal(SIGNATURE_ALGORITHM),
   encoding: z.literal(SIGNATURE_ENCODING),
   signature: z.string().check(z.minLength(1)),
@@ -108,32 +86,30 @@ export type Attestation = z.infer<typeof attestationSchema>;
  */
 export type ExportAttestation = z.infer<typeof exportAttestationSchema>;
 
-export const evidenceBundleStates = ['available', 'deleted'] as const;
-
 /** `totalBytes` is the manifest and the objects together (formats §1, Bundle manifest). */
 const bundleStorageSchema = z.strictObject({
-  objectCount: integerSchema,
-  manifestBytes: integerSchema,
-  artifactBytes: integerSchema,
-  totalBytes: integerSchema,
+  objectCount: scalars.integerSchema,
+  manifestBytes: scalars.integerSchema,
+  artifactBytes: scalars.integerSchema,
+  totalBytes: scalars.integerSchema,
 });
 
 /** Safe metadata of a hosted evidence bundle (control API, Evidence bundle). */
 export const evidenceBundleSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  evidenceBundleId: evidenceBundleIdSchema,
-  projectId: projectIdSchema,
-  hostedRunId: hostedRunIdSchema,
-  runId: runIdSchema,
-  manifestDigest: digestSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  evidenceBundleId: ids.evidenceBundleIdSchema,
+  projectId: ids.projectIdSchema,
+  hostedRunId: ids.hostedRunIdSchema,
+  runId: ids.runIdSchema,
+  manifestDigest: ids.digestSchema,
   signed: z.boolean(),
-  state: z.enum(evidenceBundleStates),
-  createdAtMs: msSchema,
+  state: z.enum(['available', 'deleted']),
+  createdAtMs: scalars.msSchema,
   storage: bundleStorageSchema,
-  storageVerifiedAtMs: msSchema,
+  storageVerifiedAtMs: scalars.msSchema,
   attestation: z.optional(attestationSchema),
-  deleteAtMs: z.optional(msSchema),
-  deletedAtMs: z.optional(msSchema),
+  deleteAtMs: z.optional(scalars.msSchema),
+  deletedAtMs: z.optional(scalars.msSchema),
 });
 
 /**
@@ -141,10 +117,6 @@ export const evidenceBundleSchema = z.strictObject({
  * 1970.
  */
 export type EvidenceBundle = z.infer<typeof evidenceBundleSchema>;
-
-export const evidenceExportStates = ['pending', 'generating', 'available', 'failed'] as const;
-
-export const deletionStates = ['requested', 'deleting', 'deleted'] as const;
 
 /** The most bundles, and the most local reports, that one export may hold. */
 export const MAX_EXPORT_ITEMS = 10_000;
@@ -154,41 +126,41 @@ const itemCountSchema = z.int().check(z.gte(0), z.lte(MAX_EXPORT_ITEMS));
 /** What an export was selected from: one project, or every project of the organization. */
 export const exportScopeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('organization') }),
-  z.strictObject({ kind: z.literal('project'), projectId: projectIdSchema }),
+  z.strictObject({ kind: z.literal('project'), projectId: ids.projectIdSchema }),
 ]);
 
 const deletionSchema = z.strictObject({
-  state: openEnumeration(deletionStates),
-  version: integerSchema,
-  operationId: operationIdSchema,
-  requestedAtMs: msSchema,
+  state: scalars.openEnumeration(['requested', 'deleting', 'deleted']),
+  version: scalars.integerSchema,
+  operationId: ids.operationIdSchema,
+  requestedAtMs: scalars.msSchema,
 });
 
 /** The state of one evidence export (control API, Evidence export). `manifestDigest` is there once it is available. */
 export const evidenceExportSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  evidenceExportId: evidenceExportIdSchema,
-  organizationId: organizationIdSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  evidenceExportId: ids.evidenceExportIdSchema,
+  organizationId: ids.organizationIdSchema,
   scope: exportScopeSchema,
-  operationId: operationIdSchema,
-  state: z.enum(evidenceExportStates),
-  requestedBy: principalSchema,
-  fromAtMs: msSchema,
-  throughAtMs: msSchema,
-  selectionDigest: digestSchema,
+  operationId: ids.operationIdSchema,
+  state: z.enum(['pending', 'generating', 'available', 'failed']),
+  requestedBy: ids.principalSchema,
+  fromAtMs: scalars.msSchema,
+  throughAtMs: scalars.msSchema,
+  selectionDigest: ids.digestSchema,
   bundleCount: itemCountSchema,
   completedBundleCount: itemCountSchema,
-  sourceBytes: decimalBytesSchema,
-  archiveBytes: decimalBytesSchema,
-  createdAtMs: msSchema,
-  updatedAtMs: msSchema,
+  sourceBytes: scalars.decimalBytesSchema,
+  archiveBytes: scalars.decimalBytesSchema,
+  createdAtMs: scalars.msSchema,
+  updatedAtMs: scalars.msSchema,
   localReportCount: z.optional(z.int().check(z.positive(), z.lte(MAX_EXPORT_ITEMS))),
   completedLocalReportCount: z.optional(itemCountSchema),
-  manifestDigest: z.optional(digestSchema),
-  manifestBytes: z.optional(decimalBytesSchema),
+  manifestDigest: z.optional(ids.digestSchema),
+  manifestBytes: z.optional(scalars.decimalBytesSchema),
   // 3 to 80 characters after "control."
-  failureCode: z.optional(codeSchema('control').check(z.minLength(11), z.maxLength(88))),
-  completedAtMs: z.optional(msSchema),
+  failureCode: z.optional(scalars.codeSchema('control').check(z.minLength(11), z.maxLength(88))),
+  completedAtMs: z.optional(scalars.msSchema),
   deletion: z.optional(deletionSchema),
 });
 
@@ -202,42 +174,42 @@ export type EvidenceExport = z.infer<typeof evidenceExportSchema>;
 const reportProvenanceSchema = z.strictObject({
   origin: z.literal('user_produced'),
   trust: z.literal('unattested'),
-  uploadedBy: principalSchema,
+  uploadedBy: ids.principalSchema,
 });
 
 const reportSummarySchema = z.strictObject({
-  runId: runIdSchema,
-  drillId: slugSchema,
-  targetId: opaqueIdSchema,
-  reportedBuildHash: digestSchema,
-  reportedPackageLockHash: digestSchema,
-  seed: seedSchema,
-  reportedStatus: textSchema(1, 64),
-  artifactCount: integerSchema,
-  expandedBytes: integerSchema,
+  runId: ids.runIdSchema,
+  drillId: ids.slugSchema,
+  targetId: ids.opaqueIdSchema,
+  reportedBuildHash: ids.digestSchema,
+  reportedPackageLockHash: ids.digestSchema,
+  seed: ids.seedSchema,
+  reportedStatus: scalars.textSchema(1, 64),
+  artifactCount: scalars.integerSchema,
+  expandedBytes: scalars.integerSchema,
   redacted: z.boolean(),
-  scenarioId: z.optional(slugSchema),
-  reportedVerdict: z.optional(textSchema(1, 64)),
+  scenarioId: z.optional(ids.slugSchema),
+  reportedVerdict: z.optional(scalars.textSchema(1, 64)),
 });
 
 const reportSourceSchema = z.strictObject({
-  ordinal: integerSchema,
-  projectId: projectIdSchema,
-  localReportId: localReportIdSchema,
-  submissionDigest: digestSchema,
-  manifestDigest: digestSchema,
-  archiveBytes: integerSchema,
+  ordinal: scalars.integerSchema,
+  projectId: ids.projectIdSchema,
+  localReportId: ids.localReportIdSchema,
+  submissionDigest: ids.digestSchema,
+  manifestDigest: ids.digestSchema,
+  archiveBytes: scalars.integerSchema,
   provenance: reportProvenanceSchema,
   summary: reportSummarySchema,
-  createdAtMs: msSchema,
-  verifiedAtMs: msSchema,
+  createdAtMs: scalars.msSchema,
+  verifiedAtMs: scalars.msSchema,
 });
 
 const reportArchiveSchema = z.strictObject({
-  localReportId: localReportIdSchema,
+  localReportId: ids.localReportIdSchema,
   path: z.string().check(z.minLength(1)),
-  digest: digestSchema,
-  bytes: decimalBytesSchema,
+  digest: ids.digestSchema,
+  bytes: scalars.decimalBytesSchema,
 });
 
 /**

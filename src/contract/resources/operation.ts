@@ -1,92 +1,61 @@
 import * as z from 'zod/mini';
-import {
-  correlationIdSchema,
-  digestSchema,
-  idempotencyKeySchema,
-  operationIdSchema,
-  organizationIdSchema,
-  pendingEventIdSchema,
-  projectIdSchema,
-  runIdSchema,
-  sessionIdSchema,
-  slugSchema,
-} from '../identifiers.ts';
-import {
-  codeSchema,
-  countSchema,
-  integerSchema,
-  msSchema,
-  openObjectSchema,
-  positiveIntegerSchema,
-  schemaVersionSchema,
-  textSchema,
-  usSchema,
-} from '../scalars.ts';
-
-export const operationErrorSources = [
-  'framework',
-  'world',
-  'tool',
-  'target',
-  'assertion',
-  'reporter',
-  'control',
-] as const;
+import * as ids from '../identifiers.ts';
+import * as scalars from '../scalars.ts';
 
 const operationIssueSchema = z.looseObject({
-  code: textSchema(1, 128),
-  message: textSchema(1, 2000),
-  path: z.optional(z.array(z.union([z.string(), countSchema]))),
-  suggestion: z.optional(textSchema(1, 4000)),
+  code: scalars.textSchema(1, 128),
+  message: scalars.textSchema(1, 2000),
+  path: z.optional(z.array(z.union([z.string(), scalars.countSchema]))),
+  suggestion: z.optional(scalars.textSchema(1, 4000)),
 });
 
 const operationErrorEvidenceSchema = z.looseObject({
-  runId: z.optional(runIdSchema),
-  sequence: z.optional(positiveIntegerSchema),
+  runId: z.optional(ids.runIdSchema),
+  sequence: z.optional(scalars.positiveIntegerSchema),
 });
 
 /** Why asynchronous work failed (control API, Operation error object). Open: unknown members are kept. */
 export const operationErrorSchema = z.looseObject({
-  schemaVersion: schemaVersionSchema,
-  code: codeSchema('[a-z0-9-]+'),
-  source: z.enum(operationErrorSources),
-  message: textSchema(1, 4000),
+  schemaVersion: scalars.schemaVersionSchema,
+  code: scalars.codeSchema('[a-z0-9-]+'),
+  source: z.enum(['framework', 'world', 'tool', 'target', 'assertion', 'reporter', 'control']),
+  message: scalars.textSchema(1, 4000),
   retryable: z.boolean(),
-  correlationId: z.optional(correlationIdSchema),
+  correlationId: z.optional(ids.correlationIdSchema),
   issues: z._default(z.array(operationIssueSchema), []),
-  details: z.optional(openObjectSchema),
+  details: z.optional(scalars.openObjectSchema),
   evidence: z.optional(operationErrorEvidenceSchema),
 });
 
 export type OperationError = z.infer<typeof operationErrorSchema>;
 
 const resultMembers = {
-  schemaVersion: schemaVersionSchema,
-  operationId: operationIdSchema,
-  sessionId: sessionIdSchema,
-  leaseGeneration: positiveIntegerSchema,
-  buildHash: digestSchema,
-  correlationId: correlationIdSchema,
-  evidenceBeforeSequence: integerSchema,
-  evidenceAfterSequence: integerSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  operationId: ids.operationIdSchema,
+  sessionId: ids.sessionIdSchema,
+  leaseGeneration: scalars.positiveIntegerSchema,
+  buildHash: ids.digestSchema,
+  correlationId: ids.correlationIdSchema,
+  evidenceBeforeSequence: scalars.integerSchema,
+  evidenceAfterSequence: scalars.integerSchema,
 };
 
 /** Control API, Operation result kind world.time.advance. */
 export const timeAdvanceResultSchema = z.strictObject({
   ...resultMembers,
   kind: z.literal('world.time.advance'),
-  requestedUs: usSchema,
-  startedUs: usSchema,
-  reachedUs: usSchema,
+  requestedUs: scalars.usSchema,
+  startedUs: scalars.usSchema,
+  reachedUs: scalars.usSchema,
   maxEvents: z.int().check(z.gte(0), z.lte(1_000_000)),
-  scheduledEventsProcessed: integerSchema,
+  scheduledEventsProcessed: scalars.integerSchema,
   status: z.enum(['completed', 'failed', 'interrupted']),
   eventBudgetExhausted: z.boolean(),
   failure: z.optional(
     z.strictObject({
-      code: codeSchema('control|framework|world').check(z.maxLength(128)),
-      message: textSchema(1, 1000),
-      scheduledEventId: z.optional(pendingEventIdSchema),
+      code: scalars.codeSchema('control|framework|world').check(z.maxLength(128)),
+      message: scalars.textSchema(1, 1000),
+      scheduledEventId: z.optional(ids.pendingEventIdSchema),
     }),
   ),
 });
@@ -95,16 +64,19 @@ export const timeAdvanceResultSchema = z.strictObject({
 export const faultSetResultSchema = z.strictObject({
   ...resultMembers,
   kind: z.literal('world.fault.set'),
-  packageId: slugSchema,
-  faultId: slugSchema,
+  packageId: ids.slugSchema,
+  faultId: ids.slugSchema,
   requestedActive: z.boolean(),
-  virtualTimeUs: usSchema,
+  virtualTimeUs: scalars.usSchema,
   status: z.enum(['completed', 'interrupted']),
   previouslyActive: z.boolean(),
   active: z.boolean(),
   changed: z.boolean(),
   failure: z.optional(
-    z.strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: textSchema(1, 1000) }),
+    z.strictObject({
+      code: z.literal('control.FAULT_CONTROL_INTERRUPTED'),
+      message: scalars.textSchema(1, 1000),
+    }),
   ),
 });
 
@@ -119,23 +91,23 @@ const operationKindSchema = z.string().check(z.regex(/^[a-z0-9]+(?:\.[a-z][A-Za-
 
 /** Long-running work and what became of it (control API, Operation). */
 export const operationResourceSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  operationId: operationIdSchema,
-  organizationId: organizationIdSchema,
-  projectId: z.optional(projectIdSchema),
+  schemaVersion: scalars.schemaVersionSchema,
+  operationId: ids.operationIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: z.optional(ids.projectIdSchema),
   kind: operationKindSchema,
   state: z.enum(operationStates),
-  resourceType: z.optional(textSchema(1, 80)),
-  resourceId: z.optional(textSchema(1, 128)),
+  resourceType: z.optional(scalars.textSchema(1, 80)),
+  resourceId: z.optional(scalars.textSchema(1, 128)),
   error: z.optional(operationErrorSchema),
   result: z.optional(operationResultSchema),
-  idempotencyKey: idempotencyKeySchema,
-  requestHash: digestSchema,
-  cancelRequestedAtMs: z.optional(msSchema),
-  startedAtMs: z.optional(msSchema),
-  finishedAtMs: z.optional(msSchema),
-  createdAtMs: msSchema,
-  updatedAtMs: msSchema,
+  idempotencyKey: ids.idempotencyKeySchema,
+  requestHash: ids.digestSchema,
+  cancelRequestedAtMs: z.optional(scalars.msSchema),
+  startedAtMs: z.optional(scalars.msSchema),
+  finishedAtMs: z.optional(scalars.msSchema),
+  createdAtMs: scalars.msSchema,
+  updatedAtMs: scalars.msSchema,
 });
 
 /**

@@ -1,101 +1,74 @@
 import * as z from 'zod/mini';
-import {
-  digestSchema,
-  environmentIdSchema,
-  evidenceBundleIdSchema,
-  hostedRunIdSchema,
-  opaqueIdSchema,
-  organizationIdSchema,
-  projectIdSchema,
-  runIdSchema,
-  seedSchema,
-  sessionIdSchema,
-  slugSchema,
-} from '../identifiers.ts';
+import * as ids from '../identifiers.ts';
 import { operationErrorSchema } from './operation.ts';
-import {
-  countSchema,
-  integerSchema,
-  msSchema,
-  openEnumeration,
-  openObjectSchema,
-  schemaVersionSchema,
-  textSchema,
-  usSchema,
-} from '../scalars.ts';
+import * as scalars from '../scalars.ts';
 
 export const verdicts = ['passed', 'failed', 'inconclusive'] as const;
-export const assertionKinds = ['state', 'trajectory', 'output'] as const;
-export const assertionStatuses = ['passed', 'failed', 'error'] as const;
-
-export const verdictSchema = openEnumeration(verdicts);
+export const verdictSchema = scalars.openEnumeration(verdicts);
 
 const assertionLocationSchema = z.strictObject({
   subject: z.string(),
-  packageId: z.optional(slugSchema),
+  packageId: z.optional(ids.slugSchema),
   namespace: z.optional(z.string()),
-  path: z.optional(z.array(z.union([z.string(), countSchema]))),
+  path: z.optional(z.array(z.union([z.string(), scalars.countSchema]))),
   rowId: z.optional(z.string()),
 });
 
 const assertionDiffSchema = z.strictObject({
   operator: z.string(),
   matched: z.boolean(),
-  details: z.optional(openObjectSchema),
+  details: z.optional(scalars.openObjectSchema),
 });
 
 /** What one assertion found. `expected` and `actual` are any JSON (control API, Hosted run, assertionResults). */
 export const assertionResultSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  assertionId: opaqueIdSchema,
-  kind: openEnumeration(assertionKinds),
-  status: openEnumeration(assertionStatuses),
+  schemaVersion: scalars.schemaVersionSchema,
+  assertionId: ids.opaqueIdSchema,
+  kind: scalars.openEnumeration(['state', 'trajectory', 'output']),
+  status: scalars.openEnumeration(['passed', 'failed', 'error']),
   gate: z.boolean(),
   message: z.optional(z.string()),
   expected: z.optional(z.unknown()),
   actual: z.optional(z.unknown()),
   location: z.optional(assertionLocationSchema),
   diff: z.optional(assertionDiffSchema),
-  evidenceSequences: z.optional(z.array(integerSchema)),
+  evidenceSequences: z.optional(z.array(scalars.integerSchema)),
 });
 
 /** One assertion of a run and whether it passed (control API, Hosted run, result). */
 export type AssertionResult = z.infer<typeof assertionResultSchema>;
 
-export const capturePolicies = ['never', 'on_failure', 'always'] as const;
-export const captureKinds = ['log', 'screenshot', 'video', 'file'] as const;
-
-const capturePolicySchema = openEnumeration(capturePolicies);
-const captureKindSchema = openEnumeration(captureKinds);
+const capturePolicySchema = scalars.openEnumeration(['never', 'on_failure', 'always']);
+const captureKindSchema = scalars.openEnumeration(['log', 'screenshot', 'video', 'file']);
 
 const attachmentSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   kind: z.literal('file'),
-  id: opaqueIdSchema,
+  id: ids.opaqueIdSchema,
   name: z.string(),
   mediaType: z.string(),
-  bytes: countSchema,
-  hash: digestSchema,
-  redaction: z.optional(z.strictObject({ status: textSchema(1, 64), note: z.optional(z.string()) })),
+  bytes: scalars.countSchema,
+  hash: ids.digestSchema,
+  redaction: z.optional(z.strictObject({ status: scalars.textSchema(1, 64), note: z.optional(z.string()) })),
 });
 
 const capturedSchema = z.strictObject({
   kind: captureKindSchema,
   policy: capturePolicySchema,
   attachment: attachmentSchema,
-  interactionId: z.optional(opaqueIdSchema),
+  interactionId: z.optional(ids.opaqueIdSchema),
 });
 
 const captureErrorSchema = z.strictObject({
-  code: textSchema(1, 128),
+  code: scalars.textSchema(1, 128),
   message: z.string(),
   kind: captureKindSchema,
-  interactionId: z.optional(opaqueIdSchema),
+  interactionId: z.optional(ids.opaqueIdSchema),
 });
 
 /** What was recorded of a run, and what was not (control API, Hosted run, capture). */
 export const runCaptureSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   policies: z.strictObject({
     logs: capturePolicySchema,
     screenshots: capturePolicySchema,
@@ -105,23 +78,26 @@ export const runCaptureSchema = z.strictObject({
   attachments: z.array(capturedSchema),
   errors: z.array(captureErrorSchema),
   discarded: z.strictObject({
-    logs: countSchema,
-    screenshots: countSchema,
-    video: countSchema,
-    files: countSchema,
+    logs: scalars.countSchema,
+    screenshots: scalars.countSchema,
+    video: scalars.countSchema,
+    files: scalars.countSchema,
   }),
 });
 
-const openObjectsSchema = z.array(openObjectSchema);
+const openObjectsSchema = z.array(scalars.openObjectSchema);
 
 const toolOverrideSchema = z.strictObject({
-  id: opaqueIdSchema,
-  operation: z.strictObject({ packageId: slugSchema, operationId: opaqueIdSchema }),
-  outcome: z.strictObject({ kind: textSchema(1, 64), value: z.optional(z.unknown()) }),
+  id: ids.opaqueIdSchema,
+  operation: z.strictObject({ packageId: ids.slugSchema, operationId: ids.opaqueIdSchema }),
+  outcome: z.strictObject({ kind: scalars.textSchema(1, 64), value: z.optional(z.unknown()) }),
   when: z.optional(
-    z.strictObject({ arguments: z.optional(openObjectSchema), actorId: z.optional(opaqueIdSchema) }),
+    z.strictObject({
+      arguments: z.optional(scalars.openObjectSchema),
+      actorId: z.optional(ids.opaqueIdSchema),
+    }),
   ),
-  times: z.optional(integerSchema),
+  times: z.optional(scalars.integerSchema),
 });
 
 const setupScenarioSchema = z.strictObject({
@@ -129,102 +105,106 @@ const setupScenarioSchema = z.strictObject({
   state: openObjectsSchema,
   faults: openObjectsSchema,
   initialEvents: openObjectsSchema,
-  virtualTimeUs: usSchema,
+  virtualTimeUs: scalars.usSchema,
   toolOverrides: z.array(toolOverrideSchema),
 });
 
 /** The world when the run began (control API, Hosted run, setup). */
 export const runSetupSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  drillId: slugSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  drillId: ids.slugSchema,
   setup: z.strictObject({
     tools: z.strictObject({ packages: openObjectsSchema, behaviorOverrides: openObjectsSchema }),
-    bindings: z.strictObject({ environment: openObjectSchema }),
+    bindings: z.strictObject({ environment: scalars.openObjectSchema }),
     scenario: setupScenarioSchema,
   }),
-  setupHash: digestSchema,
+  setupHash: ids.digestSchema,
 });
 
 export const resultStatuses = ['completed', 'failed'] as const;
-export const bindingEvidenceValues = ['complete', 'partial'] as const;
-export const worldConsistencyValues = ['consistent', 'inconsistent'] as const;
-export const checkpointKinds = ['interaction', 'final'] as const;
-
-const bindingEvidenceSchema = openEnumeration(bindingEvidenceValues);
+const bindingEvidenceSchema = scalars.openEnumeration(['complete', 'partial']);
 
 /** Which run this is, and of what (control API, Hosted run, identity). */
 export const runIdentitySchema = z.strictObject({
-  runId: runIdSchema,
-  worldInstanceId: opaqueIdSchema,
-  drillId: slugSchema,
-  targetId: opaqueIdSchema,
-  buildHash: digestSchema,
-  packageLockHash: digestSchema,
-  seed: seedSchema,
-  trial: integerSchema,
-  trialCount: integerSchema,
-  attempt: integerSchema,
-  attemptLimit: integerSchema,
-  scenarioId: z.optional(slugSchema),
-  setupHash: z.optional(digestSchema),
+  runId: ids.runIdSchema,
+  worldInstanceId: ids.opaqueIdSchema,
+  drillId: ids.slugSchema,
+  targetId: ids.opaqueIdSchema,
+  buildHash: ids.digestSchema,
+  packageLockHash: ids.digestSchema,
+  seed: ids.seedSchema,
+  trial: scalars.integerSchema,
+  trialCount: scalars.integerSchema,
+  attempt: scalars.integerSchema,
+  attemptLimit: scalars.integerSchema,
+  scenarioId: z.optional(ids.slugSchema),
+  setupHash: z.optional(ids.digestSchema),
 });
 
 /** What the target is asked to do; `input` is any JSON. */
 export const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
 
 const targetResultSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  status: openEnumeration(resultStatuses),
-  attachments: z.optional(z.array(openObjectSchema)),
+  schemaVersion: scalars.schemaVersionSchema,
+  status: scalars.openEnumeration(resultStatuses),
+  attachments: z.optional(z.array(scalars.openObjectSchema)),
   output: z.optional(z.unknown()),
-  error: z.optional(openObjectSchema),
+  error: z.optional(scalars.openObjectSchema),
 });
 
 const interactionResultSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  interactionId: opaqueIdSchema,
-  actorId: opaqueIdSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  interactionId: ids.opaqueIdSchema,
+  actorId: ids.opaqueIdSchema,
   task: taskSchema,
-  scheduledAtVirtualUs: usSchema,
-  startedAtVirtualUs: usSchema,
-  finishedAtVirtualUs: usSchema,
+  scheduledAtVirtualUs: scalars.usSchema,
+  startedAtVirtualUs: scalars.usSchema,
+  finishedAtVirtualUs: scalars.usSchema,
   bindingEvidence: bindingEvidenceSchema,
   targetResult: targetResultSchema,
 });
 
 const checkpointSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  checkpointId: opaqueIdSchema,
-  kind: openEnumeration(checkpointKinds),
-  virtualTimeUs: usSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  checkpointId: ids.opaqueIdSchema,
+  kind: scalars.openEnumeration(['interaction', 'final']),
+  virtualTimeUs: scalars.usSchema,
   verdict: verdictSchema,
   assertionResults: z.array(assertionResultSchema),
-  interactionId: z.optional(opaqueIdSchema),
+  interactionId: z.optional(ids.opaqueIdSchema),
 });
 
 const budgetUsageSchema = z.strictObject({
-  toolCalls: z.strictObject({ limit: countSchema, attempted: countSchema, rejected: countSchema }),
-  scheduledEvents: z.strictObject({ limit: countSchema, processed: countSchema, exhausted: z.boolean() }),
+  toolCalls: z.strictObject({
+    limit: scalars.countSchema,
+    attempted: scalars.countSchema,
+    rejected: scalars.countSchema,
+  }),
+  scheduledEvents: z.strictObject({
+    limit: scalars.countSchema,
+    processed: scalars.countSchema,
+    exhausted: z.boolean(),
+  }),
 });
 
 /** What a run came to; the object of role `run-result` in its evidence bundle (control API, Hosted run, result). */
 export const runResultSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   identity: runIdentitySchema,
-  startedAtVirtualUs: usSchema,
-  finishedAtVirtualUs: usSchema,
+  startedAtVirtualUs: scalars.usSchema,
+  finishedAtVirtualUs: scalars.usSchema,
   bindingEvidence: bindingEvidenceSchema,
-  worldConsistency: openEnumeration(worldConsistencyValues),
+  worldConsistency: scalars.openEnumeration(['consistent', 'inconsistent']),
   interactions: z.array(interactionResultSchema),
   checkpoints: z.array(checkpointSchema),
   budgetUsage: budgetUsageSchema,
-  status: openEnumeration(resultStatuses),
+  status: scalars.openEnumeration(resultStatuses),
   verdict: verdictSchema,
   assertionResults: z.array(assertionResultSchema),
-  evidenceRange: z.strictObject({ fromSequence: integerSchema, toSequence: integerSchema }),
-  stateHash: digestSchema,
-  evidenceHash: digestSchema,
-  trajectoryHash: digestSchema,
+  evidenceRange: z.strictObject({ fromSequence: scalars.integerSchema, toSequence: scalars.integerSchema }),
+  stateHash: ids.digestSchema,
+  evidenceHash: ids.digestSchema,
+  trajectoryHash: ids.digestSchema,
   setup: z.optional(runSetupSchema),
   capture: z.optional(runCaptureSchema),
 });
@@ -238,63 +218,61 @@ export type RunResult = z.infer<typeof runResultSchema>;
 export const hostedRunStates = ['created', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
 /** The states in which a run has ended and can be rerun. */
 export const terminalRunStates = ['succeeded', 'failed', 'cancelled', 'expired'] as const;
-export const terminationOutcomes = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
-
 const runRequestSchema = z.strictObject({
-  runId: runIdSchema,
-  drillId: slugSchema,
-  seed: seedSchema,
-  trial: integerSchema,
-  trialCount: integerSchema,
-  attempt: integerSchema,
-  attemptLimit: integerSchema,
+  runId: ids.runIdSchema,
+  drillId: ids.slugSchema,
+  seed: ids.seedSchema,
+  trial: scalars.integerSchema,
+  trialCount: scalars.integerSchema,
+  attempt: scalars.integerSchema,
+  attemptLimit: scalars.integerSchema,
 });
 
 const terminationSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  outcome: openEnumeration(terminationOutcomes),
+  schemaVersion: scalars.schemaVersionSchema,
+  outcome: scalars.openEnumeration(['completed', 'failed', 'cancelled', 'timed_out']),
   reason: z.optional(z.string()),
-  requestedAtMs: z.optional(msSchema),
+  requestedAtMs: z.optional(scalars.msSchema),
 });
 
 const pendingInteractionSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
+  schemaVersion: scalars.schemaVersionSchema,
   interaction: z.strictObject({
-    id: opaqueIdSchema,
-    afterStartUs: usSchema,
-    actorId: opaqueIdSchema,
+    id: ids.opaqueIdSchema,
+    afterStartUs: scalars.usSchema,
+    actorId: ids.opaqueIdSchema,
     task: taskSchema,
   }),
-  scheduledAtVirtualUs: usSchema,
-  startedAtVirtualUs: usSchema,
-  toolCallsAtStart: countSchema,
+  scheduledAtVirtualUs: scalars.usSchema,
+  startedAtVirtualUs: scalars.usSchema,
+  toolCallsAtStart: scalars.countSchema,
 });
 
 /** One run of a drill on the control plane (control API, Hosted run). */
 export const hostedRunSchema = z.strictObject({
-  schemaVersion: schemaVersionSchema,
-  hostedRunId: hostedRunIdSchema,
-  evidenceBundleId: evidenceBundleIdSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
-  environmentId: environmentIdSchema,
-  sessionId: sessionIdSchema,
-  buildHash: digestSchema,
+  schemaVersion: scalars.schemaVersionSchema,
+  hostedRunId: ids.hostedRunIdSchema,
+  evidenceBundleId: ids.evidenceBundleIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
+  environmentId: ids.environmentIdSchema,
+  sessionId: ids.sessionIdSchema,
+  buildHash: ids.digestSchema,
   request: runRequestSchema,
-  leaseGeneration: integerSchema,
-  revision: integerSchema,
-  state: openEnumeration(hostedRunStates),
-  deadlineAtMs: msSchema,
-  evidenceRetentionMs: integerSchema,
-  createdAtMs: msSchema,
-  updatedAtMs: msSchema,
-  rerunOfHostedRunId: z.optional(hostedRunIdSchema),
+  leaseGeneration: scalars.integerSchema,
+  revision: scalars.integerSchema,
+  state: scalars.openEnumeration(hostedRunStates),
+  deadlineAtMs: scalars.msSchema,
+  evidenceRetentionMs: scalars.integerSchema,
+  createdAtMs: scalars.msSchema,
+  updatedAtMs: scalars.msSchema,
+  rerunOfHostedRunId: z.optional(ids.hostedRunIdSchema),
   identity: z.optional(runIdentitySchema),
   termination: z.optional(terminationSchema),
   pendingInteraction: z.optional(pendingInteractionSchema),
   result: z.optional(runResultSchema),
   failure: z.optional(operationErrorSchema),
-  finishedAtMs: z.optional(msSchema),
+  finishedAtMs: z.optional(scalars.msSchema),
 });
 
 /**

@@ -1,15 +1,5 @@
 import * as z from 'zod/mini';
-import {
-  callbackReceiverBindingIdSchema,
-  digestSchema,
-  environmentIdSchema,
-  hostedSnapshotIdSchema,
-  organizationIdSchema,
-  projectIdSchema,
-  seedSchema,
-  sessionIdSchema,
-  slugSchema,
-} from '../identifiers.ts';
+import * as ids from '../identifiers.ts';
 import { integerSchema, msSchema, positiveIntegerSchema, schemaVersionSchema } from '../scalars.ts';
 
 export const sessionStates = [
@@ -28,29 +18,29 @@ export const warmPoolStates = ['preparing', 'ready', 'claimed', 'retired'] as co
 /** The longest lifetime that any session may be given, in milliseconds: seven days. */
 export const MAX_SESSION_TTL_MS = 604_800_000;
 
-const warmPoolSchema = z.strictObject({ state: z.enum(warmPoolStates), setupHash: digestSchema });
+const warmPoolSchema = z.strictObject({ state: z.enum(warmPoolStates), setupHash: ids.digestSchema });
 
 /** A world session (control API, World session). With neither drillId nor scenarioId it is the build baseline. */
 export const worldSessionSchema = z
   .strictObject({
     schemaVersion: schemaVersionSchema,
-    organizationId: organizationIdSchema,
-    projectId: projectIdSchema,
-    environmentId: environmentIdSchema,
-    sessionId: sessionIdSchema,
-    buildHash: digestSchema,
-    drillId: z.optional(slugSchema),
-    scenarioId: z.optional(slugSchema),
-    seed: seedSchema,
+    organizationId: ids.organizationIdSchema,
+    projectId: ids.projectIdSchema,
+    environmentId: ids.environmentIdSchema,
+    sessionId: ids.sessionIdSchema,
+    buildHash: ids.digestSchema,
+    drillId: z.optional(ids.slugSchema),
+    scenarioId: z.optional(ids.slugSchema),
+    seed: ids.seedSchema,
     callbackReceiverBindingIds: z._default(
-      z.array(callbackReceiverBindingIdSchema).check(z.maxLength(64)),
+      z.array(ids.callbackReceiverBindingIdSchema).check(z.maxLength(64)),
       [],
     ),
     state: z.enum(sessionStates),
     warmPool: z.optional(warmPoolSchema),
     leaseGeneration: positiveIntegerSchema,
-    parentSessionId: z.optional(sessionIdSchema),
-    parentHostedSnapshotId: z.optional(hostedSnapshotIdSchema),
+    parentSessionId: z.optional(ids.sessionIdSchema),
+    parentHostedSnapshotId: z.optional(ids.hostedSnapshotIdSchema),
     createdAtMs: msSchema,
     updatedAtMs: msSchema,
     expiresAtMs: msSchema,
@@ -68,11 +58,11 @@ export const worldSessionSchema = z
 /** An environment: the build that its worlds are made from. `version` rises by one whenever the build changes. */
 export const environmentSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
-  organizationId: organizationIdSchema,
-  projectId: projectIdSchema,
-  environmentId: environmentIdSchema,
+  organizationId: ids.organizationIdSchema,
+  projectId: ids.projectIdSchema,
+  environmentId: ids.environmentIdSchema,
   name: z.string(),
-  buildHash: z.optional(digestSchema),
+  buildHash: z.optional(ids.digestSchema),
   version: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,

@@ -6,7 +6,7 @@ import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
 import { listIssues } from './issues.ts';
-import { parseValue } from './parse.ts';
+import { parseValue } from './resolve.ts';
 import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
 
@@ -49,7 +49,6 @@ export const casesSchema = z.strictObject({
   cases: z.array(caseSchema).check(z.minLength(1), z.maxLength(10_000)),
 });
 
-/** A case of a policy: the inputs and the expected answer. */
 export type PolicyCase = z.infer<typeof caseSchema>;
 
 /** @throws DrillproofError `policy.INVALID` */

@@ -26,6 +26,8 @@ function unknown(
   return words.join(BETWEEN_UNKNOWN);
 }
 
+const section = <S extends z.core.$ZodLooseShape>(shape: S) => allow(closed(shape));
+
 const MAX_ITEMS = 1_000;
 const MAX_PARENTS = 16;
 
@@ -174,13 +176,14 @@ const trialsSchema = closed({
   reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
 });
 
+const refused = () => allow(z.literal('refuse'));
 const contradictionsSchema = closed({
-  world: allow(z.literal('refuse')),
-  binding: allow(z.literal('refuse')),
-  assertions: allow(z.literal('refuse')),
-  checkpoints: allow(z.literal('refuse')),
-  budget: allow(z.literal('refuse')),
-  time: allow(z.literal('refuse')),
+  world: refused(),
+  binding: refused(),
+  assertions: refused(),
+  checkpoints: refused(),
+  budget: refused(),
+  time: refused(),
 });
 
 const summarySchema = closed({
@@ -200,45 +203,39 @@ const summarySchema = closed({
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
   verdict: allow(closed({ export: allow(verdict), bundles: allow(verdict) }), 'default verified for both'),
-  signers: allow(
-    closed({
-      issuers: allow(conditions),
-      keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
-      distinct: allow(distinct, 'different keys that must have signed a bundle'),
-      distinctIssuers: allow(distinct, 'different issuers, each with a key of its own'),
-      roles: allow(
-        z.readonly(
-          z
-            .array(
-              closed({
-                role: word,
-                issuers: allow(conditions),
-                keys: allow(listOf(digest)),
-              }),
-            )
-            .check(z.minLength(1), z.maxLength(16)),
-        ),
-        'groups of signers; each must have signed with a key of its own',
+  signers: section({
+    issuers: allow(conditions),
+    keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
+    distinct: allow(distinct, 'different keys that must have signed a bundle'),
+    distinctIssuers: allow(distinct, 'different issuers, each with a key of its own'),
+    roles: allow(
+      z.readonly(
+        z
+          .array(
+            closed({
+              role: word,
+              issuers: allow(conditions),
+              keys: allow(listOf(digest)),
+            }),
+          )
+          .check(z.minLength(1), z.maxLength(16)),
       ),
-      validFor: allow(duration, 'an allowed key that signed stays valid for at least so long'),
-      timestamp: allow(
-        z.literal('required'),
-        'a trusted timestamp; no evidence carries one yet, so the rule never holds',
-      ),
-    }),
-  ),
-  age: allow(
-    closed({
-      max: allow(duration, 'of every statement'),
-      run: allow(duration, 'of every run, from createdAtMs of its bundle'),
-    }),
-  ),
-  scope: allow(
-    closed({
-      organizations: allow(conditions),
-      projects: allow(conditions),
-    }),
-  ),
+      'groups of signers; each must have signed with a key of its own',
+    ),
+    validFor: allow(duration, 'an allowed key that signed stays valid for at least so long'),
+    timestamp: allow(
+      z.literal('required'),
+      'a trusted timestamp; no evidence carries one yet, so the rule never holds',
+    ),
+  }),
+  age: section({
+    max: allow(duration, 'of every statement'),
+    run: allow(duration, 'of every run, from createdAtMs of its bundle'),
+  }),
+  scope: section({
+    organizations: allow(conditions),
+    projects: allow(conditions),
+  }),
   run: allow(
     closed({
       drills: allow(conditions),
@@ -248,18 +245,16 @@ const sections = {
       packageLocks: allow(listOf(digest)),
       seeds: allow(conditions),
       distinctSeeds: allow(z.int().check(z.gte(1)), 'different seeds of each drill, at least'),
-      trials: allow(
-        closed({
-          trial: allow(rangeSchema),
-          trialCount: allow(rangeSchema),
-          attempt: allow(rangeSchema),
-          attemptLimit: allow(rangeSchema),
-        }),
-      ),
+      trials: section({
+        trial: allow(rangeSchema),
+        trialCount: allow(rangeSchema),
+        attempt: allow(rangeSchema),
+        attemptLimit: allow(rangeSchema),
+      }),
     }),
     'what the attested statement pins',
   ),
-  drills: allow(closed({ required: allow(listOf(requiredDrill)) })),
+  drills: section({ required: allow(listOf(requiredDrill)) }),
   outcome: allow(
     closed({
       status: allow(conditions),
@@ -274,36 +269,32 @@ const sections = {
     z.union([z.literal('refuse'), contradictionsSchema], { error: 'must be "refuse", or an object' }),
     'refuse: the run result does not contradict itself',
   ),
-  completeness: allow(
-    closed({
-      vouched: allow(listOf(z.enum(['pinned', 'attested']))),
-      issuers: allow(conditions, 'one of them attested each list that you did not pin'),
-      keys: allow(listOf(digest), 'the same, as thumbprints'),
-      window: allow(
-        closed({
-          last: duration.check(z.describe('the window of each export covers this time')),
-          lag: duration.check(z.describe('and ends at most this long before the evaluation')),
-        }),
-      ),
-      bundles: allow(rangeSchema),
-      localReports: allow(rangeSchema),
-      coverage: allow(z.literal('full')),
-    }),
-  ),
+  completeness: section({
+    vouched: allow(listOf(z.enum(['pinned', 'attested']))),
+    issuers: allow(conditions, 'one of them attested each list that you did not pin'),
+    keys: allow(listOf(digest), 'the same, as thumbprints'),
+    window: allow(
+      closed({
+        last: duration.check(z.describe('the window of each export covers this time')),
+        lag: duration.check(z.describe('and ends at most this long before the evaluation')),
+      }),
+    ),
+    bundles: allow(rangeSchema),
+    localReports: allow(rangeSchema),
+    coverage: allow(z.literal('full')),
+  }),
   trials: allow(
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
     'complete: every trial and every attempt is there, and no rerun',
   ),
-  localReports: allow(closed({ allowed: allow(z.boolean()) })),
-  findings: allow(
-    closed({
-      warnings: allow(
-        z.union([z.literal('refuse'), listOf(knownCode)], {
-          error: 'must be "refuse", or a list of codes',
-        }),
-      ),
-    }),
-  ),
+  localReports: section({ allowed: allow(z.boolean()) }),
+  findings: section({
+    warnings: allow(
+      z.union([z.literal('refuse'), listOf(knownCode)], {
+        error: 'must be "refuse", or a list of codes',
+      }),
+    ),
+  }),
 };
 
 const OUTSIDE = 'It does not apply inside a set; write it next to anyOf, for the rules there';
@@ -350,14 +341,54 @@ const PARAMETRIC: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Whether a parameter can replace a value of this schema. A check, such as a description, makes a copy of a schema. */
-export const isParametric = (schema: z.core.$ZodType): boolean => {
+const isParametric = (schema: z.core.$ZodType): boolean => {
   const { _zod: inside } = schema;
   return PARAMETRIC.has(schema) || (inside.parent !== undefined && isParametric(inside.parent));
 };
 
-/** Whether a document is of a later version of the format. */
 export const isNewer = (value: JsonValue): boolean =>
   typeof value === 'object' && value !== null && 'schemaVersion' in value && Number(value.schemaVersion) > 1;
 
 export type PolicyDocument = z.infer<typeof policySchema>;
 export type Waiver = z.infer<typeof waiverSchema>;
+
+/** The published JSON Schema of a policy. */
+export const POLICY_SCHEMA_ROW = {
+  name: 'policy',
+  version: 1,
+  title: 'Policy',
+  description:
+    'What evidence must satisfy (formats §8), for "drillproof gate". The schema does not reject codes that cannot be waived or invalid dates.',
+  schema: policySchema,
+};
+
+const PARAM = {
+  type: 'object',
+  properties: { param: { type: 'string' } },
+  required: ['param'],
+  additionalProperties: false,
+};
+
+/** The JSON Schema (2020-12) of a row, as it is written to its file. */
+export function formatSchema({ name, version, title, description, schema }: SchemaRow): string {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    reused: schema === policySchema ? 'ref' : 'inline',
+    override({ zodSchema, jsonSchema }) {
+      if (schema !== policySchema || !isParametric(zodSchema)) return;
+      const value = { ...jsonSchema };
+      for (const member of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, member);
+      Object.assign(jsonSchema, { anyOf: [value, PARAM] });
+    },
+  });
+  const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
+  return `${JSON.stringify({ ...head, ...rest }, null, 2)}\n`;
+}
+
+type SchemaRow = {
+  readonly name: string;
+  readonly version: number;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: z.ZodMiniType;
+};

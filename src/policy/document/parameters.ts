@@ -15,7 +15,6 @@ type ParameterType = {
 
 const text = (value: string): string => value;
 
-/** The types of parameters. */
 export const PARAMETER_TYPES = {
   text: {
     form: 'text of 1 to 1,024 characters',
@@ -41,7 +40,6 @@ export const PARAMETER_TYPES = {
 
 const TYPE_NAMES = Object.keys(PARAMETER_TYPES) as readonly (keyof typeof PARAMETER_TYPES)[];
 
-/** A parameter as a policy declares it. */
 export const parameterSchema = z.strictObject({
   type: z.enum(TYPE_NAMES, { error: `must be one of ${TYPE_NAMES.join(', ')}` }),
   description: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(4096))),
@@ -85,14 +83,12 @@ export type BoundPolicy = {
   readonly value: JsonValue;
   readonly issues: readonly DocumentIssue[];
   readonly declared: readonly string[];
-  /** Declared, but nowhere used. */
   readonly unused: readonly string[];
 };
 
 const isObject = (value: JsonValue | undefined): value is { readonly [name: string]: JsonValue } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Puts the values of parameters into a policy as it is written. */
 export function bindParameters(written: JsonValue, values: ParameterValues): BoundPolicy {
   if (!isObject(written)) return { value: written, issues: [], declared: [], unused: [] };
   const parsed = z.object({ parameters: z.exactOptional(parametersSchema) }).safeParse(written);

@@ -6,7 +6,6 @@ export const POLICY_SCHEMA = './node_modules/drillproof/docs/schemas/policy.v1.s
 /** The default policy in YAML, with a comment for every other rule. */
 export const yamlTemplate = (): string => TEMPLATE;
 
-/** The default policy in JSON, without comments. */
 export const jsonTemplate = (): string =>
   `${JSON.stringify({ $schema: POLICY_SCHEMA, ...DEFAULT_DOCUMENT, name: 'release' }, null, 2)}\n`;
 

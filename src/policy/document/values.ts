@@ -58,7 +58,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** `90s`, `15m`, `36h`, `30d`, `2w`. */
 export const DURATION = /^[1-9][0-9]{0,6}[smhdw]$/;
 
-/** The milliseconds of a duration of the form `DURATION`. */
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1)]!;
 
 /** A date (its midnight in UTC), or a time with its zone, to the millisecond at most (ISO 8601). */

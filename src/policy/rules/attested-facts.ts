@@ -20,7 +20,6 @@ import {
   type Problem,
 } from './outcome.ts';
 
-/** An attested fact of every bundle fulfils one of the conditions. */
 export const requireFact = (
   what: string,
   read: (report: BundleReport) => string | undefined,
@@ -40,7 +39,6 @@ export type PinnedFact = Extract<
   'drillId' | 'targetId' | 'scenarioId' | 'buildHash' | 'packageLockHash' | 'seed'
 >;
 
-/** The same for a fact that the statement pins. */
 export const requirePinned = (what: string, fact: PinnedFact, allowed: readonly Condition[]): Evaluator =>
   requireFact(
     what,
@@ -49,7 +47,6 @@ export const requirePinned = (what: string, fact: PinnedFact, allowed: readonly 
     ({ reproduction }) => reproduction !== undefined,
   );
 
-/** The same for a fact of the run result. */
 export const requireOutcome = (
   what: string,
   name: 'status' | 'verdict',
@@ -216,7 +213,6 @@ type RunFacts = Required<Outcome>;
 const hasFacts = (outcome: Outcome | undefined): outcome is RunFacts =>
   outcome?.budget !== undefined && outcome.assertions !== undefined && outcome.checkpoints !== undefined;
 
-/** No run contradicts itself in this way. */
 export const refuseContradiction = (what: Contradiction): Evaluator =>
   evaluateAttested('the result of the run', (bundle) => {
     const { outcome } = bundle.report;

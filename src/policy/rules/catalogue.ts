@@ -80,7 +80,6 @@ export const RULES = {
 
 export type RuleId = keyof typeof RULES;
 
-/** Every rule, in that order. */
 export const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 
 /** Whether a string is a rule; own members only. */

@@ -1,94 +1,94 @@
 import { defined, isoTime } from '../../bytes/index.ts';
-import type { Verdict } from '../../verify/index.ts';
-import { boundsOf, durationMs, formatCondition, formatRange, type Range } from '../document/values.ts';
-import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts } from '../facts.ts';
+import type { BundleReport, ExportReport, Verdict } from '../../verify/index.ts';
+import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
+import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
-import { isAllowedSigner, type Signers } from './signers.ts';
+import { describeSigners, isAllowedSigner, type Signers } from './signers.ts';
 
-type Vouched = 'pinned' | 'attested';
+/** A part that is an input by itself. */
+type SinglePart = Place & { readonly pinned: boolean; readonly report: BundleReport };
+
+const listSingleParts = ({ bundles }: Facts): readonly SinglePart[] =>
+  bundles.flatMap(({ alone, input, subject, report }) =>
+    alone === undefined ? [] : [{ input, subject, report, ...alone }],
+  );
+
+const evaluateInputs =
+  (
+    checkExport: (report: ExportReport, place: Place, facts: Facts) => Problem | undefined,
+    checkPart: (part: SinglePart) => Problem | undefined,
+  ): Evaluator =>
+  (facts) => {
+    const parts = listSingleParts(facts);
+    const ofExports = facts.exports.flatMap(
+      ({ report, ...place }) => checkExport(report, place, facts) ?? [],
+    );
+    return {
+      judged: facts.exports.length + parts.length,
+      problems: [...ofExports, ...parts.flatMap((part) => checkPart(part) ?? [])],
+    };
+  };
 
 /** The list of each export is pinned or attested. A single part has no list: only its own digest can pin it. */
-export const requireCompleteness =
-  (allowed: readonly Vouched[]): Evaluator =>
-  (facts) => {
-    const expected = allowed.join(' or ');
-    const parts = facts.bundles.flatMap(({ alone, input, subject }) =>
-      alone === undefined ? [] : [{ input, subject, ...alone }],
-    );
-    const ofExports = facts.exports.flatMap(({ report, ...place }) => {
-      const { completeness, manifestDigest } = report;
-      if (allowed.some((name) => name === completeness)) return [];
-      if (manifestDigest === undefined) return [buildUnknown(place, 'the list of bundles could not be read')];
-      return [
-        buildFailure(place, `the list of bundles is not ${expected}`, { expected, actual: completeness }),
-      ];
-    });
-    const ofParts = parts.flatMap(({ pinned, ...place }) => {
-      if (pinned && allowed.includes('pinned')) return [];
+export function requireCompleteness(allowed: readonly ('pinned' | 'attested')[]): Evaluator {
+  const expected = allowed.join(' or ');
+  return evaluateInputs(
+    ({ completeness, manifestDigest }, place) => {
+      if (allowed.some((name) => name === completeness)) return undefined;
+      if (manifestDigest === undefined) return buildUnknown(place, 'the list of bundles could not be read');
+      return buildFailure(place, `the list of bundles is not ${expected}`, {
+        expected,
+        actual: completeness,
+      });
+    },
+    ({ pinned, ...place }) => {
+      if (pinned && allowed.includes('pinned')) return undefined;
       const message = `a single part has no list of bundles that is ${expected}`;
-      return [buildFailure(place, message, { expected, actual: pinned ? 'pinned' : 'claimed' })];
-    });
-    return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
-  };
+      return buildFailure(place, message, { expected, actual: pinned ? 'pinned' : 'claimed' });
+    },
+  );
+}
 
 /** Every list that the caller did not pin is attested by a signer that the policy allows. */
-export const requireListSigners =
-  (what: 'issuer' | 'key', signers: Signers): Evaluator =>
-  (facts) => {
-    const allowed = what === 'issuer' ? signers.issuers : signers.keys;
-    const expected = (allowed ?? []).map(formatCondition).join(' or ');
-    const message = `no allowed ${what} attested the list of bundles`;
-    const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
-    const ofExports = facts.exports.flatMap(({ report, ...place }) => {
-      if (report.completeness === 'pinned') return [];
-      if (report.manifestDigest === undefined)
-        return [buildUnknown(place, 'the list of bundles could not be read')];
-      const keys = report.completeness === 'attested' ? report.signers : [];
+export function requireListSigners(what: 'issuer' | 'key', allowed: Signers): Evaluator {
+  const message = `no allowed ${what} attested the list of bundles`;
+  return evaluateInputs(
+    ({ completeness, manifestDigest, signers }, place) => {
+      if (completeness === 'pinned') return undefined;
+      if (manifestDigest === undefined) return buildUnknown(place, 'the list of bundles could not be read');
+      const keys = completeness === 'attested' ? signers : [];
       if (keys === undefined)
-        return [buildUnknown(place, 'the report does not have the keys that signed the list')];
-      if (keys.some((key) => isAllowedSigner(key, signers))) return [];
-      const names = keys.map(({ issuer, thumbprint }) => (what === 'issuer' ? issuer : thumbprint));
-      return [
-        buildFailure(place, message, { expected, actual: [...new Set(names)].join(', ') || 'no signer' }),
-      ];
-    });
-    const ofParts = parts.flatMap(({ alone, input, subject }) =>
-      alone?.pinned === true
-        ? []
-        : [buildFailure({ input, subject }, message, { expected, actual: 'no list' })],
-    );
-    return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
-  };
-
-type Window = { readonly last: string; readonly lag: string };
+        return buildUnknown(place, 'the report does not have the keys that signed the list');
+      if (keys.some((key) => isAllowedSigner(key, allowed))) return undefined;
+      return buildFailure(place, message, describeSigners(what, allowed, keys));
+    },
+    ({ pinned, ...place }) => {
+      const { expected } = describeSigners(what, allowed, []);
+      return pinned ? undefined : buildFailure(place, message, { expected, actual: 'no list' });
+    },
+  );
+}
 
 /** The window of every export covers this time. Only an attested or pinned list states its window. */
-export const requireWindow =
-  ({ last, lag }: Window): Evaluator =>
-  (facts) => {
-    const from = facts.asOfMs - durationMs(last);
-    const through = facts.asOfMs - durationMs(lag);
-    const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
-    const ofExports = facts.exports.flatMap(({ report: { window, completeness }, ...place }) => {
+export const requireWindow = ({ last, lag }: { readonly last: string; readonly lag: string }): Evaluator =>
+  evaluateInputs(
+    ({ window, completeness }, place, { asOfMs }) => {
       if (window === undefined)
-        return [buildUnknown(place, 'the report does not have the window of the export')];
-      if (completeness === 'claimed')
-        return [buildUnknown(place, 'the window is neither pinned nor attested')];
-      if (window.fromAtMs <= from && window.throughAtMs >= through) return [];
-      const expected = `${isoTime(from)} to at least ${isoTime(through)}`;
-      const actual = `${isoTime(window.fromAtMs)} to ${isoTime(window.throughAtMs)}`;
-      return [buildFailure(place, 'the window is too short', { expected, actual })];
-    });
-    const ofParts = parts.map(({ input, subject }) =>
-      buildFailure({ input, subject }, 'a single part has no window', { expected: `the last ${last}` }),
-    );
-    return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
-  };
+        return buildUnknown(place, 'the report does not have the window of the export');
+      if (completeness === 'claimed') return buildUnknown(place, 'the window is neither pinned nor attested');
+      const [from, through] = [asOfMs - durationMs(last), asOfMs - durationMs(lag)];
+      if (window.fromAtMs <= from && window.throughAtMs >= through) return undefined;
+      return buildFailure(place, 'the window is too short', {
+        expected: `${isoTime(from)} to at least ${isoTime(through)}`,
+        actual: `${isoTime(window.fromAtMs)} to ${isoTime(window.throughAtMs)}`,
+      });
+    },
+    (part) => buildFailure(part, 'a single part has no window', { expected: `the last ${last}` }),
+  );
 
 type Counted = 'bundles' | 'localReports';
 const NAMES = { bundles: 'bundles', localReports: 'local reports' } as const;
 
-/** The number over all inputs is in the range. */
 export const requireCount =
   (counted: Counted, range: Range): Evaluator =>
   (facts) =>
@@ -115,19 +115,17 @@ function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
   return [{ ...base, state: 'not_checked', message: reason, actual, causes: UNWAIVABLE }];
 }
 
-/** Every byte of every input is covered. */
-export const requireCoverage: Evaluator = (facts) => {
-  const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
-  const inputs = [...facts.exports, ...parts];
-  return {
-    judged: inputs.length,
-    problems: inputs.flatMap(({ input, subject, report: { coverage, verdict } }) => {
-      const { coveredBytes, totalBytes, uncovered } = coverage;
-      if (coveredBytes === totalBytes && totalBytes > 0 && uncovered.length === 0) return [];
-      if (verdict === 'incomplete') return [buildUnknown({ input, subject }, 'not every byte could be read')];
-      const values = { expected: `${totalBytes} bytes`, actual: `${coveredBytes} bytes`, path: uncovered[0] };
-      const message = `${totalBytes - coveredBytes} bytes are not covered`;
-      return [buildFailure({ input, subject }, message, defined(values))];
-    }),
-  };
-};
+function checkCoverage(
+  { coverage, verdict }: ExportReport | BundleReport,
+  place: Place,
+): Problem | undefined {
+  const { coveredBytes, totalBytes, uncovered } = coverage;
+  if (coveredBytes === totalBytes && totalBytes > 0 && uncovered.length === 0) return undefined;
+  if (verdict === 'incomplete') return buildUnknown(place, 'not every byte could be read');
+  const values = { expected: `${totalBytes} bytes`, actual: `${coveredBytes} bytes`, path: uncovered[0] };
+  return buildFailure(place, `${totalBytes - coveredBytes} bytes are not covered`, defined(values));
+}
+
+export const requireCoverage: Evaluator = evaluateInputs(checkCoverage, (part) =>
+  checkCoverage(part.report, part),
+);

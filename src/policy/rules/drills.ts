@@ -11,7 +11,6 @@ type Requirement = Exclude<RequiredDrill, string>;
 
 const requirementOf = (drill: RequiredDrill): Requirement => (typeof drill === 'string' ? { drill } : drill);
 
-/** Every required drill has as many verified bundles as required. */
 export const requireDrills =
   (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
   (facts) => {
@@ -20,7 +19,6 @@ export const requireDrills =
     return { judged: required.length, problems };
   };
 
-/** The drills whose reruns a policy allows. */
 export const listRerunDrills = ({ drills }: PolicyDocument): readonly string[] =>
   (drills?.required ?? []).flatMap((required) => {
     const { drill, reruns } = requirementOf(required);
@@ -66,7 +64,6 @@ const countUnread = (facts: Facts): number =>
 
 const countUnattested = ({ bundles }: Facts): number => bundles.filter(({ attested }) => !attested).length;
 
-/** Whether it is an attested run of the required kind. */
 function isOf({ attested, report }: BundleFact, requirement: Requirement): boolean {
   const { reproduction } = report;
   if (!attested || reproduction === undefined) return false;
@@ -140,7 +137,6 @@ const evaluateByDrill =
     return { judged: drills.length, problems: [...unknown, ...problems] };
   };
 
-/** Enough runs of every drill passed. */
 export const requirePassRate = (least: number): Evaluator =>
   evaluateByDrill('the outcome of the drill', (runs, drill) => {
     const passed = runs.filter((run) => hasOutcome(run, 'passed')).length;
@@ -149,7 +145,6 @@ export const requirePassRate = (least: number): Evaluator =>
     return { state: 'failed', subject: drill, message: 'too few runs of the drill passed', ...values };
   });
 
-/** Every drill ran with enough different seeds. */
 export const requireDistinctSeeds = (least: number): Evaluator =>
   evaluateByDrill('the seed', (runs, drill) => {
     const count = new Set(runs.map(({ report }) => report.reproduction?.seed)).size;
@@ -195,7 +190,6 @@ export const exceedsKeys = (
 
 const joinNames = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
 
-/** The words for each member of a requirement that the run must fulfil. */
 function listWords(requirement: Requirement): readonly string[] {
   const { target, scenario, build, outcome, ran, signed, signers, reruns, latest } = requirement;
   const { assertions, checkpoints, seeds, passRate } = requirement;
@@ -225,7 +219,6 @@ function formatRequirement(requirement: Requirement): string {
   return words.length === 0 ? '' : ` with ${words.join(', ')}`;
 }
 
-/** A required drill in words. */
 export function formatRequired(required: RequiredDrill): string {
   const { min = 1, drill, ...rest } = requirementOf(required);
   const times = min === 1 ? 'at least once' : `at least ${min} times`;

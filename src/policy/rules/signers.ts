@@ -17,7 +17,6 @@ export type Signers = {
   readonly distinct?: number;
 };
 
-/** Whether a policy allows a signer. */
 export const isAllowedSigner = (
   { issuer, thumbprint }: Pick<SigningKey, 'issuer' | 'thumbprint'>,
   { issuers, keys }: Signers,
@@ -36,23 +35,22 @@ const evaluateSigners = (
     return buildUnattested(bundle, what);
   });
 
-export const requireAllowedIssuers = (allowed: readonly Condition[]): Evaluator =>
-  evaluateSigners('the issuer', (signers, bundle) => {
-    if (signers.some(({ issuer }) => fulfilsAny(issuer, allowed))) return undefined;
-    return buildFailure(bundle, 'no allowed issuer signed it', {
-      expected: allowed.map(formatCondition).join(' or '),
-      actual: joinNames(signers.map(({ issuer }) => issuer)),
-    });
-  });
+/** An allowed signer signed every bundle; `what` names the condition that messages show. */
+export const requireSigner = (what: 'issuer' | 'key', allowed: Signers): Evaluator =>
+  evaluateSigners(`the ${what}`, (signers, bundle) =>
+    signers.some((signer) => isAllowedSigner(signer, allowed))
+      ? undefined
+      : buildFailure(bundle, `no allowed ${what} signed it`, describeSigners(what, allowed, signers)),
+  );
 
-export const requireAllowedKeys = (allowed: Signers & { readonly keys: readonly Digest[] }): Evaluator =>
-  evaluateSigners('the key', (signers, bundle) => {
-    if (signers.some((signer) => isAllowedSigner(signer, allowed))) return undefined;
-    return buildFailure(bundle, 'no allowed key signed it', {
-      expected: allowed.keys.join(' or '),
-      actual: joinNames(signers.map(({ thumbprint }) => thumbprint)),
-    });
-  });
+export const describeSigners = (
+  what: 'issuer' | 'key',
+  { issuers = [], keys = [] }: Signers,
+  signers: readonly SigningKey[],
+): { readonly expected: string; readonly actual: string } => ({
+  expected: (what === 'issuer' ? issuers : keys).map(formatCondition).join(' or '),
+  actual: joinNames(signers.map(({ issuer, thumbprint }) => (what === 'issuer' ? issuer : thumbprint))),
+});
 
 /** Counts keys by their points, not by their names, and only those that the same policy allows. */
 export const requireDistinctKeys = (least: number, signers: Signers): Evaluator =>
@@ -113,7 +111,6 @@ export const requireRoles = (roles: readonly Role[]): Evaluator =>
     });
   });
 
-/** An allowed key that signed stays valid for this long. */
 export const requireValidity = (least: string, allowed: Signers): Evaluator =>
   evaluateSigners('the end of the key', (given, bundle, { asOfMs }) => {
     const signers = given.filter((signer) => isAllowedSigner(signer, allowed));

@@ -41,19 +41,19 @@ import {
 } from './drills.ts';
 import { type Evaluator, UNWAIVABLE } from './outcome.ts';
 import {
-  requireAllowedIssuers,
-  requireAllowedKeys,
   requireDistinctIssuers,
   requireDistinctKeys,
   requireRoles,
+  requireSigner,
   requireTimestamp,
   requireValidity,
 } from './signers.ts';
-import { formatAccepted, requireAcceptedSummaries } from './summaries.ts';
 import { refuseReruns, requireAttempts, requireCompleteTrials, requireUniqueRuns } from './trials.ts';
 import {
+  formatAccepted,
   refuseLocalReports,
   refuseWarnings,
+  requireAcceptedSummaries,
   requireBundleVerdicts,
   requireExportVerdict,
 } from './verdicts.ts';
@@ -63,13 +63,10 @@ type RuleRow<T> = {
   /** The value; `undefined` if the policy does not have the rule. */
   readonly member: (policy: PolicyDocument) => T | undefined;
   readonly evaluate: (value: T, policy: PolicyDocument) => Evaluator;
-  /** What it requires, as one sentence. */
   readonly sentence: (value: T, policy: PolicyDocument) => string;
-  /** Why it cannot hold, or cannot fail. */
   readonly doubts?: (value: T, policy: PolicyDocument) => readonly string[];
 };
 
-/** A rule under one policy. */
 export type PolicyRule = {
   readonly evaluate: Evaluator;
   readonly sentence: string;
@@ -98,7 +95,6 @@ const joinOr = (conditions: readonly Condition[]): string => conditions.map(form
 
 type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
 
-/** A rule about a fact that the statement of each bundle pins. */
 const pinned = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
   rule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
@@ -159,12 +155,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'signers.issuers': rule({
     member: ({ signers }) => signers?.issuers,
-    evaluate: requireAllowedIssuers,
+    evaluate: (issuers) => requireSigner('issuer', { issuers }),
     sentence: (issuers) => `The issuer ${joinOr(issuers)} must have signed every bundle.`,
   }),
   'signers.keys': rule({
     member: ({ signers }) => signers?.keys,
-    evaluate: (keys, { signers }) => requireAllowedKeys({ ...signers, keys }),
+    evaluate: (keys, { signers }) => requireSigner('key', { ...signers, keys }),
     sentence: (keys, { signers }) =>
       `The key ${joinOr(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
   }),

@@ -1,8 +1,16 @@
 import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES } from '../../policy/index.ts';
-import { DECISION_RULE, formatFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
-import { fileOf, uriOf } from './location.ts';
+import {
+  DECISION_RULE,
+  fileOf,
+  formatAnswer,
+  formatFacts,
+  placeOf,
+  type Reason,
+  reasonsOf,
+  uriOf,
+} from './reasons.ts';
 import { stableJson } from '../json.ts';
 import { count } from '../text/page.ts';
 import { printable } from '../printable.ts';

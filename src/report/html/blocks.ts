@@ -1,10 +1,71 @@
-import type { ExportReport } from '../../verify/index.ts';
-import { counted } from '../text/page.ts';
+import { codeEntry, type Severity } from '../../codes/index.ts';
+import type { Answer, RuleState } from '../../policy/index.ts';
+import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/index.ts';
+import { count, counted } from '../text/page.ts';
 import { html, type Markup, type Piece } from './markup.ts';
-import { renderState, type State, toneOf } from './states.ts';
+import { groupFindings } from '../text/findings.ts';
+
+/** The four answers about one link of the chain. */
+export type LinkState = 'holds' | 'does_not_hold' | 'could_not_tell' | 'not_asked';
+
+type Tone = 'good' | 'bad' | 'open' | 'idle';
+type Look = readonly [tone: Tone, word: string];
+
+/** Every state that a page shows: its color and sign, and its word. The word carries the meaning. */
+const LOOKS = {
+  holds: ['good', 'holds'],
+  does_not_hold: ['bad', 'does not hold'],
+  could_not_tell: ['open', 'could not tell'],
+  not_asked: ['idle', 'not asked'],
+  verified: ['good', 'verified'],
+  intact: ['open', 'intact'],
+  incomplete: ['open', 'incomplete'],
+  failed: ['bad', 'failed'],
+  passed: ['good', 'passed'],
+  not_checked: ['open', 'not checked'],
+  not_applicable: ['idle', 'nothing to check'],
+  warned: ['open', 'warned'],
+  waived: ['open', 'waived'],
+  yes: ['good', 'yes'],
+  no: ['bad', 'no'],
+  error: ['bad', 'error'],
+  warning: ['open', 'warning'],
+  info: ['idle', 'note'],
+  good: ['good', 'good'],
+  damaged: ['bad', 'damaged'],
+  missing: ['bad', 'missing'],
+  unreadable: ['open', 'unreadable'],
+  unread: ['open', 'not read to the end'],
+  extra: ['open', 'not listed'],
+  repaired: ['good', 'repaired'],
+} as const satisfies Readonly<
+  Record<LinkState | Verdict | CheckState | RuleState | Answer | Severity, Look> & Record<string, Look>
+>;
+export type State = keyof typeof LOOKS;
+
+const good = html`<path d="M4 8.5 7 11.5 12 5" />`;
+const bad = html`<path d="M5 5 11 11M11 5 5 11" />`;
+const open = html`<path d="M8 4.5V9M8 11.4V11.6" />`;
+const idle = html`<path d="M5 8H11" />`;
+const SIGNS: Readonly<Record<Tone, Markup>> = { good, bad, open, idle };
+
+export const toneOf = (state: State): Tone => LOOKS[state][0];
+export const wordOf = (state: State): string => LOOKS[state][1];
+
+/** A state as a drawn sign and its word. Signs are drawings, because a text could contain the characters of a sign. */
+export function renderState(state: State, word: string = wordOf(state)): Markup {
+  const [tone] = LOOKS[state];
+  return html`<span class="state ${tone}"
+    ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+      <circle cx="8" cy="8" r="7.25" />
+      ${SIGNS[tone]}</svg
+    ><span>${word}</span></span
+  >`;
+}
 
 /** A text from the evidence or the caller: set apart from our own words, so that it cannot pass for them. */
 export const quote = (text: string): Markup => html`<code>${text}</code>`;
+export const quoted = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
 
 /** A fact with its name; a fact without a value is omitted. */
 export type Fact = readonly [name: string, value: Piece];
@@ -21,7 +82,12 @@ export const renderFacts = (facts: readonly Fact[]): Markup =>
     )}
   </dl>`;
 
-/** A section under a heading, or nothing if it is empty. */
+export const renderHeader = (title: string, ...content: readonly Piece[]): Markup =>
+  html`<header class="cover">
+    <h1>${title}</h1>
+    ${content}
+  </header> `;
+
 export const renderSection = (id: string, title: string, content: readonly Piece[]): Markup =>
   content.length === 0
     ? html``
@@ -38,7 +104,6 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
     </ul> `,
   ]);
 
-/** The trust store that was used, by its fingerprint. */
 export const trustFact = (trust: ExportReport['trust']): Fact => [
   'Trust store',
   trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
@@ -50,7 +115,7 @@ export const renderVerdict = (state: State, subject: Piece, meaning: readonly st
     ${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}
   </div>`;
 
-export type Column = readonly [title: string, kind?: 'number'];
+export type Column = readonly [title: string, kind?: 'number' | undefined];
 
 /** One row of a table. The first cell is its heading. On a phone each cell has a line of its own with its title. */
 export const renderRow = (columns: readonly Column[], [first, ...cells]: readonly Piece[]): Markup =>
@@ -86,3 +151,58 @@ export function renderTable(
     </table>
   </div> `;
 }
+
+/** A column of a table about items: its title, its cell for an item, and whether it holds numbers. */
+export type ItemColumn<T> = readonly [title: string, cell: (item: T) => Piece, kind?: 'number'];
+
+export const renderItems = <T>(
+  caption: string,
+  columns: readonly ItemColumn<T>[],
+  items: readonly T[],
+): Markup =>
+  renderTable(
+    caption,
+    columns.map(([title, , kind]) => [title, kind]),
+    items.map((item) => columns.map(([, cell]) => cell(item))),
+  );
+
+/** Cases of one code on a page: the JSON report has all of them. */
+const MAX_CASES = 200;
+
+type Case = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
+
+export function renderFindings(findings: readonly Finding[]): Markup {
+  if (findings.length === 0) return html`<p>There are no findings.</p>`;
+  return html`${groupFindings(findings).map(renderGroup)}`;
+}
+
+function renderGroup(cases: readonly [Finding, ...Finding[]]): Markup {
+  const [{ code, severity }] = cases;
+  const { meaning, action } = codeEntry(code);
+  const times = cases.length === 1 ? '' : `, ${count(cases.length)} times`;
+  return html`<article class="finding ${toneOf(severity)}">
+    <h3>${renderState(severity)} <code>${code}</code>${times}</h3>
+    <p>${meaning}</p>
+    <p><strong>To do:</strong> ${action}</p>
+    ${renderCases(cases)}
+  </article> `;
+}
+
+function renderCases(cases: readonly Case[]): Markup {
+  const more = cases.length - MAX_CASES;
+  const rest = more > 0 ? html`<p>${count(more)} more are in the JSON report.</p>` : undefined;
+  return html`${cases.slice(0, MAX_CASES).map(renderCase)}${rest}`;
+}
+
+const renderCase = ({ subject, path, message, expected, actual }: Case): Markup =>
+  html`<div class="case">
+    ${renderFacts([
+      ['Expected', quoted(expected)],
+      ['Actual', quoted(actual)],
+      ['What', message],
+      [
+        'Where',
+        path === undefined || path === subject ? quote(subject) : html`${quote(subject)} ${quote(path)}`,
+      ],
+    ])}
+  </div> `;

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/index.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import {
   type BundleReport,
   type Check,
@@ -10,9 +10,22 @@ import {
   type LocalReportReport,
 } from '../../verify/index.ts';
 import { count, counted } from '../text/page.ts';
-import type { LinkState } from './states.ts';
+import {
+  type Column,
+  type ItemColumn,
+  type LinkState,
+  quote,
+  quoted,
+  renderItems,
+  renderRow,
+  renderState,
+  renderTable,
+  wordOf,
+} from './blocks.ts';
+import { isOutcomeCounted, partsOf } from '../text/tally.ts';
+import { localTitle } from './cover.ts';
+import { html, type Markup, type Piece } from './markup.ts';
 
-/** One link of the chain from the export to the signatures, and whether it holds. */
 export type Link = {
   readonly id: LinkId;
   readonly title: string;
@@ -90,7 +103,6 @@ export const LINK_IDS = Object.keys(LINKS) as readonly LinkId[];
 export const checksOfLink = (id: LinkId): readonly CheckId[] => ROWS[id].checks;
 
 type Result = { readonly state: LinkState; readonly why?: string };
-/** What has checks: the export itself, a part, or a local report. */
 type Subject = ExportReport | BundleReport | LocalReportReport;
 
 const HOLDS: Result = { state: 'holds' };
@@ -116,7 +128,6 @@ export function chainOf(report: ExportReport | BundleReport): readonly Link[] {
 }
 
 function resultOf(report: ExportReport | BundleReport, id: LinkId): Result | undefined {
-  if (id === 'list') return report.kind === 'export' ? listResult(report) : undefined;
   const subjects = subjectsOf(report, id);
   if (subjects === undefined) return undefined;
   if (subjects.length === 0) return { state: 'could_not_tell', why: 'There is no part to check.' };
@@ -152,6 +163,7 @@ function linkResult(report: ExportReport | BundleReport, subject: Subject, id: L
   if (broken !== undefined)
     return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
   const checks = subject.checks.filter((check) => ids.includes(check.id));
+  if (id === 'list') return report.kind === 'export' ? listResult(report) : undefined;
   const open = checks.find(({ state }) => state === 'not_checked');
   if (open !== undefined) return openResult(report, subject, open, signed);
   if (checks.some(({ state }) => state === 'passed')) return HOLDS;
@@ -162,22 +174,17 @@ function linkResult(report: ExportReport | BundleReport, subject: Subject, id: L
 function brokenCheck({ checks, findings }: Subject, id: LinkId): CheckId | undefined {
   const failed = checks.find((check) => check.state === 'failed' && ROWS[id].checks.includes(check.id));
   if (failed !== undefined) return failed.id;
-  const fault = findings.find((finding) => isFault(finding) && linkOfFinding(finding, checks) === id);
+  const errors = findings.filter(({ severity, class: c }) => severity === 'error' && c !== 'inaccessible');
+  const fault = errors.find((error) => linkOfFinding(error, checks) === id);
   if (fault === undefined) return undefined;
   return ROWS[id].checks.find((check) => codesOf(check).includes(fault.code)) ?? ROWS[id].checks[0];
 }
 
-const isFault = (finding: Finding): boolean =>
-  finding.severity === 'error' && finding.class !== 'inaccessible';
-
 /** The link that an error breaks although no check failed by it; the first link if no check can give its code. */
 function linkOfFinding({ code }: Finding, checks: readonly Check[]): LinkId | undefined {
-  const canGive = ({ id }: Pick<Check, 'id'>): boolean => codesOf(id).includes(code);
-  if (checks.some((check) => check.state === 'failed' && canGive(check))) return undefined;
-  const present = checks.filter(canGive).map(({ id }) => id);
-  return (
-    LINK_IDS.find((id) => ROWS[id].checks.some((check) => present.includes(check))) ?? firstLinkOf(checks)
-  );
+  const canGive = checks.filter(({ id }) => codesOf(id).includes(code));
+  if (canGive.some(({ state }) => state === 'failed')) return undefined;
+  return firstLinkOf(canGive) ?? firstLinkOf(checks);
 }
 
 const firstLinkOf = (checks: readonly Check[]): LinkId | undefined =>
@@ -202,11 +209,58 @@ function unsignedResult({ checks }: Subject): Result {
 }
 
 function listResult(report: ExportReport): Result {
-  const broken = brokenCheck(report, 'list');
-  if (broken !== undefined)
-    return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
   if (report.completeness !== 'claimed') return HOLDS;
   if (report.trust === undefined)
     return { state: 'not_asked', why: 'Neither trusted keys nor the digest of the manifest were given.' };
   return { state: 'could_not_tell', why: 'No trusted key signed the list, so bundles could be missing.' };
 }
+
+export const PART_COLUMNS: readonly Column[] = [
+  ['Bundle'],
+  ['Verdict'],
+  ['Chain'],
+  ['Outcome of the drill'],
+  ['Signed by'],
+  ['Archive'],
+  ['Bytes', 'number'],
+];
+
+export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, partCells(part));
+
+export function renderParts(report: ExportReport | BundleReport): Markup {
+  const parts = partsOf(report);
+  return renderTable(counted(parts.length, 'part'), PART_COLUMNS, parts.map(partCells));
+}
+
+const partCells = (part: BundleReport): readonly Piece[] => [
+  html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoted(part.path)}`,
+  renderState(part.verdict),
+  renderChainEnd(part),
+  isOutcomeCounted(part)
+    ? html`${quote(part.outcome.verdict)} ${quote(part.outcome.drillId)}`
+    : 'not counted',
+  part.signer === undefined
+    ? 'no trusted key'
+    : html`${quote(part.signer.issuer)} ${isoTime(part.signer.issuedAtMs)}`,
+  part.archive === undefined ? 'not read' : quote(part.archive.digest),
+  part.archive === undefined ? '' : count(part.archive.bytes),
+];
+
+/** The first link that does not hold; else the first that was not settled. */
+export function renderChainEnd(report: ExportReport | BundleReport): Markup {
+  const chain = chainOf(report);
+  const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
+  if (link === undefined) return renderState('holds', 'every link holds');
+  return renderState(link.state, `${link.title}: ${wordOf(link.state)}`);
+}
+
+const LOCAL_COLUMNS: readonly ItemColumn<LocalReportReport>[] = [
+  ['Local report', ({ localReportId }) => quote(localReportId)],
+  ['Verdict', ({ verdict }) => renderState(verdict)],
+  ['Path', ({ path }) => quote(path)],
+];
+
+export const renderLocalReports = (report: ExportReport): readonly Markup[] =>
+  report.localReports.length === 0
+    ? []
+    : [renderItems(localTitle(report), LOCAL_COLUMNS, report.localReports)];

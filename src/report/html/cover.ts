@@ -1,11 +1,11 @@
 import { isoTime } from '../../bytes/index.ts';
-import type { BundleReport, ExportReport, Run, SignedBy, Verdict } from '../../verify/index.ts';
+import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/index.ts';
 import { COMPLETENESS, formatRun } from '../text/facts.ts';
 import { counted } from '../text/page.ts';
 import { partsSummary } from '../text/headline.ts';
-import { countSigners } from '../text/tally.ts';
-import { type Fact, quote, renderFacts, renderVerdict, trustFact } from './blocks.ts';
-import { html, type Markup, type Piece } from './markup.ts';
+import { countSigners, partsOf } from '../text/tally.ts';
+import { type Fact, quote, quoted, renderFacts, renderHeader, renderVerdict, trustFact } from './blocks.ts';
+import { html, type Markup } from './markup.ts';
 
 const MEANING: Readonly<Record<Verdict, string>> = {
   verified: 'Every byte matches its digest, and a key that the verifier trusts signed it.',
@@ -19,12 +19,14 @@ const MEANING: Readonly<Record<Verdict, string>> = {
 export function renderCover(report: ExportReport | BundleReport): Markup {
   const id = idOfReport(report);
   const unmet = report.run?.unmet ?? [];
-  return html`<header class="cover">
-    <h1>Verification of evidence</h1>
-    ${renderVerdict(report.verdict, id === undefined ? undefined : quote(id), [MEANING[report.verdict]])}
-    ${unmet.map(({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`)}
-    ${renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)])}
-  </header> `;
+  return renderHeader(
+    'Verification of evidence',
+    renderVerdict(report.verdict, quoted(id), [MEANING[report.verdict]]),
+    unmet.map(
+      ({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`,
+    ),
+    renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)]),
+  );
 }
 
 export const idOfReport = (report: ExportReport | BundleReport): string | undefined =>
@@ -32,8 +34,6 @@ export const idOfReport = (report: ExportReport | BundleReport): string | undefi
 
 export const titleOf = (report: ExportReport | BundleReport): string =>
   `${report.verdict}: ${idOfReport(report) ?? 'evidence'}`;
-
-export const quoted = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
 
 function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';
@@ -44,7 +44,7 @@ function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
     ['Read from', quoted(report.run?.path)],
     ['Manifest', quoted(report.manifestDigest)],
     ['Parts', whole ? partsSummary(report.parts) : undefined],
-    ['Local reports', whole && report.localReports.length > 0 ? localWords(report) : undefined],
+    ['Local reports', whole && report.localReports.length > 0 ? localTitle(report) : undefined],
     [
       'List of bundles',
       whole
@@ -60,7 +60,7 @@ function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
   ];
 }
 
-const localWords = ({ localReports }: ExportReport): string =>
+export const localTitle = ({ localReports }: Pick<ExportReport, 'localReports'>): string =>
   `${counted(localReports.length, 'local report')} from users, which no key attests`;
 
 function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
@@ -68,13 +68,11 @@ function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const issuers = [...new Set(signersIn(report).map(({ issuer }) => issuer))];
   return [
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
-    ['Call', run === undefined ? undefined : callOf(run)],
+    ['Call', run === undefined ? undefined : quote(formatRun(run))],
     ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
     trustFact(trust),
   ];
 }
-
-const callOf = (run: Run): Markup => quote(formatRun(run));
 
 function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const times = countSigners(signersIn(report));
@@ -86,15 +84,13 @@ function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
   ];
 }
 
-/** A time, or two with what is between them. */
 export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
 /** Every signature by a trusted key, that of the list last. */
 export function signersIn(report: ExportReport | BundleReport): readonly SignedBy[] {
-  const parts = report.kind === 'export' ? report.parts : [report];
   const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];
-  return [...parts.flatMap(signersOfPart), ...list];
+  return [...partsOf(report).flatMap(signersOfPart), ...list];
 }
 
 const signersOfPart = ({ signer, signers }: BundleReport): readonly SignedBy[] =>

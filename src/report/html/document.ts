@@ -2,14 +2,11 @@ import { digestOf, fromHex, toBase64, toUtf8 } from '../../bytes/index.ts';
 import { htmlText, type Markup, markupText } from './markup.ts';
 import { REPORT_CSS } from './style.ts';
 
-/** Whether a page has images inside it, as data URLs. */
-type DocumentOptions = { readonly images?: boolean };
-
 /**
  * The beginning of a page in one file. Its policy allows its own style and nothing else: no script, no request, no form,
  * no frame.
  */
-export function openDocument(title: string, { images = false }: DocumentOptions = {}): string {
+export function openDocument(title: string, images = false): string {
   const sources = [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(fromHex(digestOf(toUtf8(REPORT_CSS)).slice('sha256:'.length)))}'`,
@@ -34,6 +31,6 @@ export function openDocument(title: string, { images = false }: DocumentOptions 
 
 export const DOCUMENT_END = '</main>\n</body>\n</html>\n';
 
-/** A page in one file. */
-export const renderDocument = (title: string, body: Markup, options: DocumentOptions = {}): string =>
-  openDocument(title, options) + markupText(body) + DOCUMENT_END;
+/** A page in one file. `images`: it has images inside it, as data URLs. */
+export const renderDocument = (title: string, body: readonly Markup[], images = false): string =>
+  openDocument(title, images) + body.map(markupText).join('') + DOCUMENT_END;

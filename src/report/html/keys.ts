@@ -1,20 +1,26 @@
 import { defined, isoTime } from '../../bytes/index.ts';
 import { thumbprintOf, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { ExportReport, SignedBy } from '../../verify/index.ts';
+import { clipEnd } from '../printable.ts';
 import { counted } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
-import { quote, renderTable } from './blocks.ts';
+import { type ItemColumn, quote, renderItems } from './blocks.ts';
 import { formatTimeRange } from './cover.ts';
 import { html, type Markup } from './markup.ts';
-import { type KeyRow, renderTimeline } from './timeline.ts';
 
-/** The trust store of a report, if that is the one that was given. */
+/** A key on a page: whose it is, when it is valid, and when it signed. Without a trust store its validity is unknown. */
+type KeyRow = {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly key?: TrustedKey;
+  readonly issuedAtMs: readonly number[];
+};
+
 export const matchingTrust = (
   { trust: used }: Pick<ExportReport, 'trust'>,
   trust: TrustStore | undefined,
 ): TrustStore | undefined => (used?.fingerprint === trust?.fingerprint ? trust : undefined);
 
-/** The keys that signed, and then the other keys of the trust store. */
 export function keyRowsOf(signers: readonly SignedBy[], trust: TrustStore | undefined): readonly KeyRow[] {
   const groups = groupBy(signers, nameOf);
   const used = [...groups.values()].map((group) => {
@@ -29,46 +35,124 @@ export function keyRowsOf(signers: readonly SignedBy[], trust: TrustStore | unde
 const nameOf = ({ issuer, keyId }: Pick<SignedBy, 'issuer' | 'keyId'>): string =>
   JSON.stringify([issuer, keyId]);
 
-/** Keys with their fingerprints, and a timeline of what they signed against their validity. */
 export function renderKeys(rows: readonly KeyRow[], asOfMs: number): Markup {
   if (rows.length === 0) return html`<p>No trusted key signed anything, and no trust store was given.</p>`;
   const signed = rows.filter(({ issuedAtMs }) => issuedAtMs.length > 0);
-  return html`${renderTable(
-    'Keys with their fingerprints',
-    [['Issuer'], ['Key'], ['Valid'], ['Signed']],
-    rows.map((row) => keyCells(row, asOfMs)),
-  )}${signed.length === 0 ? undefined : renderTimeline(signed, asOfMs)}`;
+  const columns: readonly ItemColumn<KeyRow>[] = [
+    ['Issuer', ({ issuer }) => quote(issuer)],
+    ['Key', ({ keyId, key }) => [quote(keyId), key && renderFingerprint(keyId, thumbprintOf(key))]],
+    ['Valid', ({ key }) => (key === undefined ? 'not known here' : formatValidity(key, asOfMs))],
+    ['Signed', ({ issuedAtMs }) => formatSigned(issuedAtMs)],
+  ];
+  return html`${renderItems('Keys with their fingerprints', columns, rows)}${signed.length === 0 ? undefined : renderTimeline(signed, asOfMs)}`;
 }
 
-const keyCells = ({ issuer, keyId, key, issuedAtMs }: KeyRow, asOfMs: number) => [
-  quote(issuer),
-  html`${quote(keyId)}${key === undefined ? undefined : fingerprintWords(keyId, thumbprintOf(key))}`,
-  key === undefined ? 'not known here' : validityWords(key, asOfMs),
-  issuedAtMs.length === 0
-    ? 'nothing here'
-    : `${counted(issuedAtMs.length, 'statement')}, ${formatTimeRange(Math.min(...issuedAtMs), Math.max(...issuedAtMs))}`,
-];
-
 /** The SHA-256 of the public key, where the key has another name. */
-const fingerprintWords = (keyId: string, thumbprint: string): Markup =>
+const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
   keyId === thumbprint
     ? html`<br />which is the fingerprint of the public key`
     : html`<br />fingerprint of the public key: ${quote(thumbprint)}`;
 
+const formatSigned = (times: readonly number[]): string =>
+  times.length === 0
+    ? 'nothing here'
+    : `${counted(times.length, 'statement')}, ${formatTimeRange(Math.min(...times), Math.max(...times))}`;
+
 const DAY_MS = 86_400_000;
 
-function validityWords(
-  { notBeforeMs, notAfterMs, revokedAtMs, compromised }: TrustedKey,
-  asOfMs: number,
-): string {
-  const from = notBeforeMs === undefined ? [] : [`from ${isoTime(notBeforeMs)}`];
-  const until =
-    notAfterMs === undefined ? [] : [`until ${isoTime(notAfterMs)}`, expiryWords(notAfterMs - asOfMs)];
+function formatValidity(key: TrustedKey, asOfMs: number): string {
+  const { notBeforeMs, notAfterMs, revokedAtMs, compromised } = key;
+  const words: string[] = [];
+  if (notBeforeMs !== undefined) words.push(`from ${isoTime(notBeforeMs)}`);
+  if (notAfterMs !== undefined) {
+    const days = Math.floor((notAfterMs - asOfMs) / DAY_MS);
+    words.push(`until ${isoTime(notAfterMs)}`, days < 0 ? 'expired' : `${counted(days, 'day')} left`);
+  }
   const effect = compromised ? 'nothing that it signed is valid' : 'earlier signatures stay valid';
-  const revoked = revokedAtMs === undefined ? [] : [`revoked ${isoTime(revokedAtMs)}: ${effect}`];
-  const words = [...from, ...until, ...revoked];
-  return words.length === 0 ? 'without limit' : words.join(', ');
+  if (revokedAtMs !== undefined) words.push(`revoked ${isoTime(revokedAtMs)}: ${effect}`);
+  return words.join(', ') || 'without limit';
 }
 
-const expiryWords = (leftMs: number): string =>
-  leftMs < 0 ? 'expired' : `${counted(Math.floor(leftMs / DAY_MS), 'day')} left`;
+const WIDTH = 720;
+const LEFT = 12;
+const ROW = 44;
+const TOP = 34;
+const MAX_ROWS = 40;
+const MAX_NAME = 60;
+
+type Scale = (atMs: number) => number;
+
+/**
+ * When keys signed, against when they are valid: a bar for each key, a line for each time of a signature, and the time
+ * of the verification. The table of keys has the same facts.
+ */
+function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
+  const shown = rows.slice(0, MAX_ROWS);
+  const [firstMs, lastMs] = rangeOf(shown, asOfMs);
+  const scale: Scale = (atMs) => {
+    const share = (Math.min(Math.max(atMs, firstMs), lastMs) - firstMs) / (lastMs - firstMs);
+    return Math.round((LEFT + share * (WIDTH - 2 * LEFT)) * 10) / 10;
+  };
+  const height = TOP + shown.length * ROW + 8;
+  const now = scale(asOfMs);
+  return html`<h3>When the keys signed</h3>
+    <figure>
+      <svg
+        class="plot"
+        viewBox="0 0 ${WIDTH} ${height}"
+        role="img"
+        aria-label="Timeline of signatures and of the validity of keys, from ${isoTime(firstMs)} to ${isoTime(lastMs)}. The table of keys has the same facts."
+      >
+        <line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${TOP - 12}" y2="${TOP - 12}" />
+        <text class="soft" x="${LEFT}" y="${TOP - 18}">${dayOf(firstMs)}</text>
+        <text class="soft" x="${WIDTH - LEFT}" y="${TOP - 18}" text-anchor="end">${dayOf(lastMs)}</text>
+        ${shown.map((row, at) => renderRow(row, TOP + at * ROW, scale))}
+        <line class="now" x1="${now}" x2="${now}" y1="${TOP - 12}" y2="${height}" />
+      </svg>
+      <figcaption class="soft">
+        Green: the key is valid. Red, dashed: it is not. Short lines: the times that statements give
+        themselves. Long dashed line: the time of the
+        verification.${rows.length > MAX_ROWS ? ` The first ${MAX_ROWS} keys.` : ''}
+      </figcaption>
+    </figure> `;
+}
+
+const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
+
+/** From the first to the last time of a signature, the verification, and ends of validity near to them. */
+function rangeOf(rows: readonly KeyRow[], asOfMs: number): readonly [number, number] {
+  let first = asOfMs;
+  let last = asOfMs;
+  for (const atMs of rows.flatMap(({ issuedAtMs }) => issuedAtMs)) {
+    first = Math.min(first, atMs);
+    last = Math.max(last, atMs);
+  }
+  const roomMs = Math.max(last - first, 86_400_000);
+  const near = (atMs: number | undefined): number[] =>
+    atMs !== undefined && atMs >= first - 4 * roomMs && atMs <= last + 4 * roomMs ? [atMs] : [];
+  const ends = rows.flatMap(({ key }) => [key?.notBeforeMs, key?.notAfterMs, key?.revokedAtMs].flatMap(near));
+  const margin = roomMs / 20;
+  return [Math.min(first, ...ends) - margin, Math.max(last, ...ends) + margin];
+}
+
+function renderRow({ issuer, keyId, key, issuedAtMs }: KeyRow, top: number, scale: Scale): Markup {
+  // A line for each place on the axis: thousands of signatures could not be told apart.
+  const places = [...new Set(issuedAtMs.map(scale))];
+  const y = top + 18;
+  return html`<text x="${LEFT}" y="${top + 12}">${clipEnd(`${issuer} ${keyId}`, MAX_NAME)}</text>
+    <rect class="track" x="${LEFT}" y="${y}" width="${WIDTH - 2 * LEFT}" height="14" />
+    ${key === undefined ? undefined : renderWindow(key, y, scale)}${places.map((x) => html`<line class="issue" x1="${x}" x2="${x}" y1="${y - 3}" y2="${y + 17}" />`)} `;
+}
+
+function renderWindow(key: TrustedKey, y: number, scale: Scale): Markup {
+  const { notBeforeMs = -Infinity, notAfterMs = Infinity, revokedAtMs = Infinity, compromised } = key;
+  const from = scale(notBeforeMs);
+  const end = scale(Math.min(notAfterMs, compromised && revokedAtMs !== Infinity ? -Infinity : revokedAtMs));
+  const until = Math.max(from, end);
+  const rest = scale(Infinity);
+  const bar = (name: string, x: number, width: number): Markup | undefined =>
+    width <= 0
+      ? undefined
+      : html`<rect class="${name}" x="${x}" y="${y}" width="${Math.round(width * 10) / 10}" height="14" />`;
+  return html`${bar('after', LEFT, from - LEFT)}${bar('window', from, until - from)}${bar('after', until, rest - until)}`;
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
-import { assertInShard, type Named, shardSchema, sumOf, unite, type Unit } from './shard.ts';
+import { type Named, shardSchema, sumOf, unite, unitsOf } from './shard.ts';
 
 const transferSchema = z.strictObject({
   files: count,
@@ -59,7 +59,14 @@ type Failure = ArchiveReport['failures'][number];
  */
 export function mergeArchives(reports: readonly Named<ArchiveReport>[]): ArchiveReport {
   const all = reports.map(({ report }) => report);
-  const units = unite(reports.flatMap(unitsOf), (a, b) => verdictOf(a) === verdictOf(b));
+  const items = reports.flatMap((named) =>
+    unitsOf<Mirrored | Failure>(
+      named,
+      [...named.report.mirrored, ...named.report.failures],
+      ({ evidenceExportId }) => evidenceExportId,
+    ),
+  );
+  const units = unite(items, (a, b) => verdictOf(a) === verdictOf(b));
   const mirrored = units.flatMap(({ value }) => ('code' in value ? [] : [value]));
   const failures = units.flatMap(({ value }) => ('code' in value ? [value] : []));
   const unlisted = sumOf(all, ({ failed: times, failures: listed }) => times - listed.length);
@@ -79,14 +86,6 @@ export function mergeArchives(reports: readonly Named<ArchiveReport>[]): Archive
     codes: [...new Set(all.flatMap(({ codes }) => codes))].toSorted(),
     ...sumTransfers(all.map(({ transfer }) => transfer)),
   };
-}
-
-function unitsOf({ name, report }: Named<ArchiveReport>): readonly Unit<Mirrored | Failure>[] {
-  return [...report.mirrored, ...report.failures].map((value) => {
-    const key = value.evidenceExportId;
-    assertInShard(name, key, report.shard);
-    return { key, value, from: name };
-  });
 }
 
 const verdictOf = (value: Mirrored | Failure): string =>

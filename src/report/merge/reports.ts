@@ -11,7 +11,7 @@ import {
   toolSourceReportSchema,
 } from '../../verify/index.ts';
 import { diffReports } from '../diff.ts';
-import { assertInShard, type Named, shardSchema, unite } from './shard.ts';
+import { type Named, shardSchema, unite, unitsOf } from './shard.ts';
 import { summarySchema } from './summary.ts';
 
 /** What a command says with `--json` when its work could not go on. */
@@ -60,12 +60,7 @@ export type PathResult = ReportsReport['results'][number];
  * @throws DrillproofError `report.MERGE_CONFLICT` if two differ about a path
  */
 export function mergeResults(reports: readonly Named<ReportsReport>[]): readonly PathResult[] {
-  const units = reports.flatMap(({ name, report }) =>
-    report.results.map((value) => {
-      assertInShard(name, value.path, report.shard);
-      return { key: value.path, value, from: name };
-    }),
-  );
+  const units = reports.flatMap((named) => unitsOf(named, named.report.results, ({ path }) => path));
   return unite(units, haveSameResult).map(({ value }) => value);
 }
 

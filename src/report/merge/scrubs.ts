@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { countSchema as count } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
-import { assertInShard, type Named, shardSchema, sumOf, unite } from './shard.ts';
+import { type Named, shardSchema, sumOf, unite, unitsOf } from './shard.ts';
 import { groupBy } from '../text/tally.ts';
 
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
@@ -62,24 +62,21 @@ export type MergedScrub = Pick<ScrubReport, 'place' | 'moreFaults' | 'strays'> &
  */
 export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub {
   const all = reports.map(({ report }) => report);
+  const units = reports.flatMap((named) => unitsOf(named, mirrorsIn(named), ({ name }) => name));
   return {
     place: distinct(all.map(({ place }) => place)).join(', '),
     moreFaults: sumOf(all, ({ moreFaults }) => moreFaults),
     strays: distinct(all.flatMap(({ strays }) => strays)),
-    mirrors: unite(reports.flatMap(unitsOf), findAlike).map(({ value }) => value),
+    mirrors: unite(units, findAlike).map(({ value }) => value),
   };
 }
 
-function unitsOf({ name: from, report }: Named<ScrubReport>) {
+function mirrorsIn({ report }: Named<ScrubReport>): readonly Scrubbed[] {
   const faults = groupBy(report.faults, ({ mirror }) => mirror);
-  return report.results.map((result) => {
-    assertInShard(from, result.name, report.shard);
-    return {
-      key: result.name,
-      value: { ...result, faults: (faults.get(result.name) ?? []).map(withoutMirror) },
-      from,
-    };
-  });
+  return report.results.map((result) => ({
+    ...result,
+    faults: (faults.get(result.name) ?? []).map(withoutMirror),
+  }));
 }
 
 const withoutMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][number]): Fault => fault;

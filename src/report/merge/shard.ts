@@ -24,7 +24,6 @@ export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolea
 // Of two with the same result that differ in a time or wording, the same one is taken in every order.
 const rank = ({ value }: Unit<unknown>): string => stableJson(value);
 
-/** The sum of a number over all. */
 export const sumOf = <T>(all: readonly T[], numberOf: (item: T) => number): number =>
   all.reduce((sum, item) => sum + numberOf(item), 0);
 
@@ -58,7 +57,6 @@ export function shardOf(name: string, count: number): number {
   return Number.parseInt(hex.slice(0, HEX_DIGITS), 16) % count;
 }
 
-/** Those of a list that belong to a shard; all of them without one. */
 export function inShard<T>(
   all: readonly T[],
   nameOf: (item: T) => string,
@@ -81,8 +79,19 @@ export const listDigest = (names: readonly string[]): string =>
 /** A report of one shard, or of a whole, with the name by which people know it. */
 export type Named<R> = { readonly name: string; readonly report: R };
 
-export const conflict = (message: string): DrillproofError =>
-  new DrillproofError('report.MERGE_CONFLICT', message);
+/** What a report says of each of its values. @throws DrillproofError `report.MERGE_CONFLICT` for one of another shard */
+export const unitsOf = <V>(
+  { name, report }: Named<{ readonly shard?: ShardFacts | undefined }>,
+  values: readonly V[],
+  keyOf: (value: V) => string,
+): readonly Unit<V>[] =>
+  values.map((value) => {
+    const key = keyOf(value);
+    assertInShard(name, key, report.shard);
+    return { key, value, from: name };
+  });
+
+const conflict = (message: string): DrillproofError => new DrillproofError('report.MERGE_CONFLICT', message);
 
 /**
  * Makes sure that reports are all the shards of one whole, or that none of them is a shard.
@@ -115,7 +124,7 @@ function assertComplete(count: number, present: ReadonlySet<number>): void {
 }
 
 /** @throws DrillproofError `report.MERGE_CONFLICT` for an item in the report of a shard that it does not belong to */
-export function assertInShard(name: string, key: string, shard: ShardFacts | undefined): void {
+function assertInShard(name: string, key: string, shard: ShardFacts | undefined): void {
   if (shard === undefined || shardOf(shardName(key), shard.count) === shard.index) return;
   throw conflict(`${name} contains ${key}, which is not in shard ${shard.index}/${shard.count}`);
 }

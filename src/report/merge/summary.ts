@@ -56,7 +56,6 @@ export type Cause = z.infer<typeof causeSchema>;
 type Copies = z.infer<typeof copiesSchema>;
 export type Summary = Readonly<z.infer<typeof summarySchema>>;
 
-/** One path that did not pass, as it is repeated at the end. */
 export type NotPassed = { readonly path: string; readonly word: string; readonly code?: Code };
 
 export type SummaryCollector = {
@@ -97,7 +96,7 @@ export function createSummary(): SummaryCollector {
       }
       verdicts[one.report.verdict]++;
       for (const [code, subjects] of subjectsByCode(one.report)) countCause(causes, code, one.path, subjects);
-      if (one.passed) for (const text of caveatsOfReport(one.report)) caveats.add(text);
+      if (one.passed) for (const text of caveatsOf(one.report)) caveats.add(text);
       if (one.report.kind === 'export') countCopy(exports, one.path, one.report);
     },
     summary: () => ({
@@ -112,9 +111,6 @@ export function createSummary(): SummaryCollector {
     }),
   };
 }
-
-const caveatsOfReport = (report: ExportReport | BundleReport): readonly string[] =>
-  report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report);
 
 /** How often each code occurs for each subject of a report. */
 function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {

@@ -3,7 +3,13 @@ import { defined, type Digest, isoTime } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { allow, countSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { signedMessage, thumbprintOf, type TrustStore, verifySignatures } from '../../trust/index.ts';
+import {
+  type DsseEnvelope,
+  signedMessage,
+  thumbprintOf,
+  type TrustStore,
+  verifySignatures,
+} from '../../trust/index.ts';
 import { attestationReportSchema, finding, type Finding, findingsOf } from '../../verify/index.ts';
 import type { Named } from '../merge/shard.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
@@ -107,7 +113,7 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
   try {
     const envelope = parseSignedEnvelope(bytes);
     const signed = readSignedReport(envelope);
-    const { keys, findings } = checkSigned(name, signedMessage(envelope), signed, options);
+    const { keys, findings } = checkSigned(name, envelope, signed, options);
     const { digest, sequence, previous, issuer, issuedAtMs, report } = signed;
     const result = { kind: report.kind, result: resultOfReport(report) };
     const member = defined({ name, digest, sequence, previous, issuer, issuedAtMs, report: result, keys });
@@ -117,21 +123,24 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
   }
 }
 
-type Signing = { readonly keys: readonly Digest[]; readonly findings: readonly Finding[] };
-
 function checkSigned(
   name: string,
-  message: ReturnType<typeof signedMessage>,
+  envelope: DsseEnvelope,
   { issuer, keyId, issuedAtMs }: SignedReport,
   { asOfMs, trust }: ChainOptions,
-): Signing {
-  const early = issuedAtMs <= asOfMs ? [] : [futureFinding(name, issuedAtMs, asOfMs)];
+): { readonly keys: readonly Digest[]; readonly findings: readonly Finding[] } {
+  const future = {
+    message: 'the report was signed after the time of this verification',
+    expected: `at most ${isoTime(asOfMs)}`,
+    actual: isoTime(issuedAtMs),
+  };
+  const early = issuedAtMs <= asOfMs ? [] : [finding('attestation.ISSUED_IN_FUTURE', name, future)];
   if (trust === undefined) {
     const note = 'no trust store was given, so the signature was not verified';
     return { keys: [], findings: [finding('trust.STORE_ABSENT', name, { message: note }), ...early] };
   }
   const claim = { issuer, keyId, issuedAtMs, purpose: 'report', asOfMs } as const;
-  const result = verifySignatures(message, trust, claim);
+  const result = verifySignatures(signedMessage(envelope), trust, claim);
   const keys = [...new Set(result.keys.map(thumbprintOf))];
   const problems = result.signatures.flatMap(({ problem }, at) => {
     if (problem === undefined) return [];
@@ -141,13 +150,6 @@ function checkSigned(
   // Without a key that counts, each reason is an error and not only a remark.
   return { keys, findings: [...(keys.length > 0 ? [] : problems), ...early] };
 }
-
-const futureFinding = (name: string, issuedAtMs: number, asOfMs: number): Finding =>
-  finding('attestation.ISSUED_IN_FUTURE', name, {
-    message: 'the report was signed after the time of this verification',
-    expected: `at most ${isoTime(asOfMs)}`,
-    actual: isoTime(issuedAtMs),
-  });
 
 /** Each report has to follow the one before it, and the two ends have to be those that the caller expects. */
 function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions): readonly Finding[] {
@@ -159,6 +161,9 @@ function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions):
   return [...links, finding('report.LAST_MISMATCH', last?.name ?? 'chain', { message, ...ends })];
 }
 
+/** The member of a report that names the one before it. */
+const LINK = '/predicate/previous';
+
 function checkLink(
   read: readonly Read[],
   { name, signed }: Read,
@@ -169,10 +174,9 @@ function checkLink(
   const expected = before === undefined ? after : before.signed.digest;
   if (signed.previous !== expected) {
     const [code, message] = breakOf(read, signed, at);
-    return [linkFinding(code, name, { message, ...defined({ expected, actual: signed.previous }) })];
+    return [finding(code, name, { path: LINK, message, ...defined({ expected, actual: signed.previous }) })];
   }
-  if (before === undefined) return [];
-  return [...checkSequence(name, before.signed, signed), ...checkTime(name, before.signed, signed)];
+  return before === undefined ? [] : checkOrder(name, before.signed, signed);
 }
 
 /** Why a report does not follow the one before it: a fork, the wrong order, a replaced report, or a gap. */
@@ -196,27 +200,21 @@ function breakOf(
   return ['report.PREVIOUS_MISSING', `report ${sequence - 1} of the chain was not given`];
 }
 
-const checkSequence = (name: string, before: SignedReport, signed: SignedReport): readonly Finding[] =>
-  signed.sequence === before.sequence + 1
-    ? []
-    : [
-        linkFinding('report.ORDER_MISMATCH', name, {
-          message: 'its number is not the next one',
-          expected: String(before.sequence + 1),
-          actual: String(signed.sequence),
-        }),
-      ];
-
-const checkTime = (name: string, before: SignedReport, signed: SignedReport): readonly Finding[] =>
-  signed.issuedAtMs >= before.issuedAtMs
-    ? []
-    : [
-        linkFinding('report.ORDER_MISMATCH', name, {
-          message: 'it was signed before the report that it follows',
-          expected: `at least ${isoTime(before.issuedAtMs)}`,
-          actual: isoTime(signed.issuedAtMs),
-        }),
-      ];
-
-const linkFinding = (code: Code, name: string, detail: Parameters<typeof finding>[2]): Finding =>
-  finding(code, name, { path: '/predicate/previous', ...detail });
+/** The number is the next one, and the time is not an earlier one. */
+function checkOrder(name: string, before: SignedReport, signed: SignedReport): readonly Finding[] {
+  const next = before.sequence + 1;
+  const rows = [
+    [signed.sequence === next, 'its number is not the next one', String(next), String(signed.sequence)],
+    [
+      signed.issuedAtMs >= before.issuedAtMs,
+      'it was signed before the report that it follows',
+      `at least ${isoTime(before.issuedAtMs)}`,
+      isoTime(signed.issuedAtMs),
+    ],
+  ] as const;
+  return rows
+    .filter(([holds]) => !holds)
+    .map(([, message, expected, actual]) =>
+      finding('report.ORDER_MISMATCH', name, { path: LINK, message, expected, actual }),
+    );
+}

@@ -1,6 +1,5 @@
 import { isoTime } from '../../bytes/index.ts';
 import type {
-  AttestationReport,
   BundleReport,
   Completeness,
   Coverage,
@@ -9,36 +8,13 @@ import type {
   Run,
   SignedBy,
   TrustUsed,
-  Verdict,
 } from '../../verify/index.ts';
-import { count, counted, percent, size, indented, labelled, wrap, type Page } from './page.ts';
+import { count, counted, percent, size, indented, labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
 
-export const VERDICT_PAINT: Readonly<
-  Record<Verdict | AttestationReport['verdict'], 'good' | 'caution' | 'bad'>
-> = {
-  verified: 'good',
-  intact: 'caution',
-  incomplete: 'caution',
-  failed: 'bad',
-  valid: 'good',
-  not_judged: 'caution',
-  invalid: 'bad',
-};
-
-/** The first line: the verdict and what it is about. */
-export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
-  const word = verdict.toUpperCase().replace('_', ' ');
-  const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
-  const painted = page.paint[VERDICT_PAINT[verdict]](word) + first.slice(word.length);
-  return [painted, ...rest.map((line) => ' '.repeat(HEADLINE_INDENT) + line)];
-}
-
-const HEADLINE_INDENT = 2;
 const NAME_WIDTH = 16;
 
-/** One named fact, omitted if it is unknown. */
 export function fact(page: Page, name: string, value: string | undefined): string[] {
   return value === undefined ? [] : labelled(page, `  ${name.padEnd(NAME_WIDTH)}`, printable(value));
 }
@@ -47,7 +23,6 @@ export function asOfFact(page: Page, asOfMs: number): string[] {
   return fact(page, 'verified as of', isoTime(asOfMs));
 }
 
-/** The trust store that the result rests on. */
 export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
   if (trust === undefined) return fact(page, 'trust store', 'none given');
   return [
@@ -86,10 +61,6 @@ export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
   claimed: 'claimed: no trusted key signed the list of bundles',
 };
 
-export function completenessLines(page: Page, completeness: Completeness): string[] {
-  return indented(page, COMPLETENESS[completeness]);
-}
-
 /** The run that wrote a report. On a terminal it is omitted, because the caller sees the command line. */
 export function runFact(page: Page, run: Run | undefined, command?: Command): string[] {
   if (run === undefined || page.width !== Infinity) return [];
@@ -110,7 +81,6 @@ export function formatRun({ tool, path, options, exitCode }: Run, command: Comma
   return `${call}, version ${tool.version}, exit code ${exitCode}`;
 }
 
-/** How much a trusted signature covers, and what the rest is. */
 export function coverageWords(report: ExportReport | BundleReport): string {
   const { totalBytes, coveredBytes, attestedBytes } = report.coverage;
   const signed = `${percent(attestedBytes, totalBytes)} of ${size(totalBytes)} under a trusted signature`;
@@ -146,7 +116,6 @@ const listed = (words: readonly string[]): string =>
 
 const MAX_FILES = 10;
 
-/** How many of the bytes a digest or signature covers, and the files that none covers. */
 export function coverageLines(page: Page, coverage: Coverage): string[] {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   return [

@@ -1,16 +1,87 @@
 import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
-import type { BundleReport, Check, ExportReport, Finding } from '../../verify/index.ts';
-import { notCheckedLines } from './checks.ts';
+import { type Check, CHECK_TEXTS, type CheckState, type Finding, type Report } from '../../verify/index.ts';
 import { count, counted, firstLines, indented, labelled, type Page, type Section } from './page.ts';
 import { printable } from '../printable.ts';
-import { groupBy } from './tally.ts';
+import { countChecks, type CheckCount, groupBy } from './tally.ts';
 
-const NAMES: Readonly<Record<Severity, readonly [string, string]>> = {
-  error: ['error', 'errors'],
-  warning: ['warning', 'warnings'],
-  info: ['note', 'notes'],
+const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>> = {
+  passed: { word: 'passed', paint: 'good' },
+  failed: { word: 'FAILED', paint: 'bad' },
+  not_checked: { word: 'not checked', paint: 'caution' },
+  not_applicable: { word: 'n/a', paint: 'dim' },
 };
+
+const MAX_REASONS = 3;
+const STATE_WIDTH = Math.max(...Object.values(STATES).map(({ word }) => word.length));
+
+export function checkLines(page: Page, checks: readonly Check[]): string[] {
+  return checks.flatMap(({ id, state, reason }) => {
+    const { word, paint } = STATES[state];
+    const label = `  ${word.padEnd(STATE_WIDTH)}  `;
+    const why = state === 'not_applicable' && reason !== undefined ? ` (${printable(reason)})` : '';
+    return labelled(page, label, `${CHECK_TEXTS[id].sentence}${why}`, page.paint[paint]);
+  });
+}
+
+/** The checks of many parts, one line for each check with how many of the parts passed it. */
+export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
+  return countChecks(lists).flatMap((row) => {
+    const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
+    return labelled(page, label, `${CHECK_TEXTS[row.id].sentence}${others(row)}`, page.paint[worst(row)]);
+  });
+}
+
+function share({ states }: CheckCount): string {
+  const applicable = [...states].reduce((sum, [state, n]) => (state === 'not_applicable' ? sum : sum + n), 0);
+  if (applicable === 0) return STATES.not_applicable.word;
+  return `${count(states.get('passed') ?? 0)}/${count(applicable)}`;
+}
+
+function others({ states }: CheckCount): string {
+  const rest = (['failed', 'not_checked'] as const).flatMap((state) => {
+    const n = states.get(state);
+    return n === undefined ? [] : [`${count(n)} ${STATES[state].word}`];
+  });
+  return rest.length === 0 ? '' : ` (${rest.join(', ')})`;
+}
+
+function worst({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
+  if (states.has('failed')) return 'bad';
+  if (states.has('not_checked')) return 'caution';
+  return states.has('passed') ? 'good' : 'dim';
+}
+
+const groupUnchecked = (lists: readonly (readonly Check[])[]) =>
+  groupBy(
+    countChecks(lists).filter(({ states }) => states.has('not_checked')),
+    reasonsOf,
+  );
+
+/** What should have been checked and was not, under the reason why. */
+function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
+  const many = ({ states }: CheckCount): string =>
+    lists.length === 1 ? '' : ` (${count(states.get('not_checked') ?? 0)} of ${count(lists.length)})`;
+  return [...groupUnchecked(lists)].flatMap(([reason, rows]) => [
+    ...labelled(page, '  - ', `${reason}:`),
+    ...rows.flatMap((row) => labelled(page, '      ', `${CHECK_TEXTS[row.id].sentence}${many(row)}`)),
+  ]);
+}
+
+export const notCheckedWords = (lists: readonly (readonly Check[])[]): readonly string[] =>
+  [...groupUnchecked(lists)].map(([reason, rows]) => `${counted(rows.length, 'check')} (${reason})`);
+
+function reasonsOf({ reasons }: CheckCount): string {
+  const all = [...reasons.keys()].map(printable);
+  if (all.length === 0) return 'no reason is recorded';
+  const left = all.length - MAX_REASONS;
+  return all.slice(0, MAX_REASONS).join('; ') + (left > 0 ? `; and ${count(left)} other reasons` : '');
+}
+
+const NAMES = { error: 'error', warning: 'warning', info: 'note' } as const;
 const MARKS = { error: 'bad', warning: 'caution', info: 'dim' } as const;
+
+export const severityWord = ({ paint }: Page, severity: Severity): string =>
+  paint[MARKS[severity]](NAMES[severity]);
 
 /** People read a few cases of one code; the JSON report has all of them. */
 export const MAX_CASES = 10;
@@ -18,26 +89,27 @@ const MAX_FAILURES = 50;
 
 /** The findings by code, the most severe first: each code once, with what it means and what to do, then its cases. */
 export function findingsSection(page: Page, findings: readonly Finding[]): Section {
-  const groups = [...groupBy(findings, ({ code }) => code).values()];
   const totals = SEVERITIES.flatMap((severity) => {
     const times = findings.filter((finding) => finding.severity === severity).length;
-    return times === 0 ? [] : [counted(times, ...NAMES[severity])];
+    return times === 0 ? [] : [counted(times, NAMES[severity])];
   });
   return {
     title: `Findings: ${totals.join(', ')}`,
-    lines: SEVERITIES.flatMap((severity) =>
-      groups.filter(([{ severity: own }]) => own === severity).flatMap((group) => groupLines(page, group)),
-    ),
+    lines: groupFindings(findings).flatMap((group) => groupLines(page, group)),
   };
+}
+
+export function groupFindings(findings: readonly Finding[]): readonly (readonly [Finding, ...Finding[]])[] {
+  const groups = [...groupBy(findings, ({ code }) => code).values()];
+  return SEVERITIES.flatMap((severity) => groups.filter(([first]) => first.severity === severity));
 }
 
 function groupLines(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
   const [{ code, severity }] = cases;
   const entry = codeEntry(code);
-  const mark = page.paint[MARKS[severity]];
   const times = cases.length === 1 ? '' : ` (${count(cases.length)} times)`;
   return [
-    `  ${mark(NAMES[severity][0])} ${page.paint.bold(code)}${times}`,
+    `  ${severityWord(page, severity)} ${page.paint.bold(code)}${times}`,
     ...indented(page, entry.meaning, 4),
     ...labelled(page, '    to do: ', entry.action),
     ...firstLines(cases, MAX_CASES, (finding) => caseLines(page, finding), 4),
@@ -99,8 +171,7 @@ export function closing(
   ];
 }
 
-/** Every finding of a report and of what it holds. */
-export const findingsIn = (report: ExportReport | BundleReport): readonly Finding[] =>
-  report.kind === 'bundle'
-    ? report.findings
-    : [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
+export const findingsIn = (report: Report): readonly Finding[] =>
+  report.kind === 'export'
+    ? [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings)
+    : report.findings;

@@ -1,16 +1,48 @@
 import type { Code } from '../../codes/index.ts';
-import type { BundleReport, Completeness, ExportReport, Finding } from '../../verify/index.ts';
+import type {
+  AttestationReport,
+  BundleReport,
+  Completeness,
+  ExportReport,
+  Finding,
+  Verdict,
+} from '../../verify/index.ts';
 import { printable } from '../printable.ts';
-import { count, counted } from './page.ts';
-import { verdictCounts } from './tally.ts';
+import { count, counted, type Page, wrap } from './page.ts';
+import { listVerdicts } from './tally.ts';
 
 const MAX_CODES = 3;
+
+export const VERDICT_PAINT: Readonly<
+  Record<Verdict | AttestationReport['verdict'], 'good' | 'caution' | 'bad'>
+> = {
+  verified: 'good',
+  intact: 'caution',
+  incomplete: 'caution',
+  failed: 'bad',
+  valid: 'good',
+  not_judged: 'caution',
+  invalid: 'bad',
+};
+
+/** The first line: the verdict and what it is about. */
+export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
+  const word = verdict.toUpperCase().replace('_', ' ');
+  const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
+  const painted = page.paint[VERDICT_PAINT[verdict]](word) + first.slice(word.length);
+  return [painted, ...rest.map((line) => ' '.repeat(HEADLINE_INDENT) + line)];
+}
+
+const HEADLINE_INDENT = 2;
 
 const LIST: Readonly<Record<Completeness, string>> = {
   pinned: 'list pinned',
   attested: 'list attested',
   claimed: 'completeness not attested (list claimed)',
 };
+
+export const verdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
+  headline(page, report.verdict, formatHeadline(report));
 
 /** What follows the verdict in the first line: what it is about, what failed, and who attests that the list is complete. */
 export function formatHeadline(report: ExportReport | BundleReport): string {
@@ -56,9 +88,8 @@ function codesOf(items: readonly Findings[]): readonly string[] {
 
 /** `300 of 300 parts verified`, or how many have each verdict. */
 export function partsSummary(parts: readonly BundleReport[]): string {
-  const counts = verdictCounts(parts.map(({ verdict }) => verdict));
-  const [first] = counts;
+  const [first] = parts;
   if (first === undefined) return 'no parts';
-  if (counts.length > 1) return counts.map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ');
-  return `${count(first[1])} of ${counted(parts.length, 'part')} ${first[0]}`;
+  if (parts.some(({ verdict }) => verdict !== first.verdict)) return listVerdicts(parts).join(', ');
+  return `${count(parts.length)} of ${counted(parts.length, 'part')} ${first.verdict}`;
 }

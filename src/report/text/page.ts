@@ -130,7 +130,6 @@ function foldLine(line: string, width: number): string {
   return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join('\n');
 }
 
-/** A paragraph with every line indented. */
 export function indented(page: Page, text: string, indent = 2): string[] {
   return labelled(page, ' '.repeat(indent), text);
 }
@@ -142,12 +141,12 @@ export function firstLines<T>(
   linesOf: (item: T) => readonly string[],
   indent = 2,
 ): string[] {
-  const left = items.length - most;
-  const more = `${' '.repeat(indent)}and ${count(left)} more; --format json lists them all`;
-  return [...items.slice(0, most).flatMap(linesOf), ...(left > 0 ? [more] : [])];
+  return [...items.slice(0, most).flatMap(linesOf), ...moreLine(items.length - most, indent)];
 }
 
-/** Sections as text: titles in bold, an empty line before each. */
+export const moreLine = (left: number, indent = 2): readonly string[] =>
+  left > 0 ? [`${' '.repeat(indent)}and ${count(left)} more; --format json lists them all`] : [];
+
 export function sections(page: Page, all: readonly Section[]): string[] {
   return all.flatMap((section) =>
     section.lines.length === 0 ? [] : ['', page.paint.bold(section.title), ...section.lines],

@@ -1,5 +1,6 @@
 import { codeEntry } from '../../codes/index.ts';
-import { count, counted, indented, labelled, sections, type Page } from './page.ts';
+import { severityWord } from './findings.ts';
+import { count, counted, indented, labelled, moreLine, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import {
   verdictWords,
@@ -37,19 +38,15 @@ export function renderSummary(
   return `${[...lines, '', total(page, facts)].join('\n')}\n`;
 }
 
-const PAINT = { error: 'bad', warning: 'caution', info: 'dim' } as const;
-const NAME = { error: 'error', warning: 'warning', info: 'note' } as const;
-
 function causeLines(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
   const often = times === subjects ? '' : `, ${count(times)} times`;
-  const left = subjects - first.length;
   return [
-    `  ${page.paint[PAINT[severity]](NAME[severity])} ${page.paint.bold(code)}: ${counted(subjects, 'subject')}${often}`,
+    `  ${severityWord(page, severity)} ${page.paint.bold(code)}: ${counted(subjects, 'subject')}${often}`,
     ...indented(page, codeEntry(code).meaning, 4),
     ...first.flatMap(({ path, subject }) =>
       labelled(page, '    - ', printable(path === subject ? path : `${path}: ${subject}`)),
     ),
-    ...(left > 0 ? [`    and ${count(left)} more; --format json lists them all`] : []),
+    ...moreLine(subjects - first.length, 4),
   ];
 }
 
@@ -63,17 +60,11 @@ function copyLines(page: Page, { copies }: Summary): string[] {
 }
 
 function notPassedLines(page: Page, list: readonly NotPassed[], all: number): string[] {
-  const left = all - list.length;
   return [
-    ...list.flatMap(({ path, word, code }) =>
-      labelled(
-        page,
-        `  ${word.padEnd(10)}  `,
-        printable(code === undefined ? path : `${path} ${code}`),
-        page.paint.bad,
-      ),
+    ...list.flatMap(({ path, word, code = '' }) =>
+      labelled(page, `  ${word.padEnd(10)}  `, printable(`${path} ${code}`.trimEnd()), page.paint.bad),
     ),
-    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
+    ...moreLine(all - list.length),
   ];
 }
 

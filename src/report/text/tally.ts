@@ -4,11 +4,13 @@ import {
   type CheckId,
   CHECK_IDS,
   type CheckState,
+  type ExportReport,
   type Outcome,
   type SignedBy,
   type Verdict,
   VERDICTS,
 } from '../../verify/index.ts';
+import { count } from './page.ts';
 
 /** Items by a key, in the order in which the keys first occur. */
 export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
@@ -21,20 +23,15 @@ export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K
   return groups;
 }
 
-/** How many of each value, in the order of `values`; values that do not occur are omitted. */
-function tally<T extends string>(
-  values: readonly T[],
-  items: readonly T[],
-): readonly (readonly [T, number])[] {
-  return values
-    .map((value) => [value, items.filter((item) => item === value).length] as const)
-    .filter(([, times]) => times > 0);
-}
+export const partsOf = (report: ExportReport | BundleReport): readonly BundleReport[] =>
+  report.kind === 'export' ? report.parts : [report];
 
-/** `128 verified, 2 failed`, best first. */
-export function verdictCounts(verdicts: readonly Verdict[]): readonly (readonly [Verdict, number])[] {
-  return tally(VERDICTS, verdicts);
-}
+/** `128 verified`, for each verdict that occurs, best first. */
+export const listVerdicts = (reports: readonly { readonly verdict: Verdict }[]): readonly string[] =>
+  VERDICTS.flatMap((verdict) => {
+    const times = reports.filter((report) => report.verdict === verdict).length;
+    return times === 0 ? [] : [`${count(times)} ${verdict}`];
+  });
 
 export type CheckCount = {
   readonly id: CheckId;
@@ -92,9 +89,17 @@ export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { o
   part.outcome !== undefined &&
   (part.verdict === 'verified' || (part.verdict === 'intact' && part.signed === true));
 
-/** The verdicts that the evidence gives its drills, most frequent first, then by name. */
-export function countOutcomes(parts: readonly BundleReport[]): readonly (readonly [string, number])[] {
+/** `300 passed`, for each verdict that the evidence gives its drills: most frequent first, then by name. */
+export function listOutcomes(parts: readonly BundleReport[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const part of parts) if (isOutcomeCounted(part)) increase(counts, part.outcome.verdict);
-  return [...counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  return [...counts]
+    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([verdict, n]) => `${count(n)} ${verdict}`);
+}
+
+export function outcomeWords(parts: readonly BundleReport[]): string {
+  const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
+  const rest = unknown === 0 ? [] : [`${count(unknown)} not counted (failed, unsigned or not read)`];
+  return [...listOutcomes(parts), ...rest].join(', ');
 }

@@ -1,14 +1,304 @@
 import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/index.ts';
-import type { BundleReport, ExportReport, Report } from '../../verify/index.ts';
+import type {
+  AttestationReport,
+  BundleReport,
+  ExportReport,
+  Finding,
+  Report,
+  ToolSourceReport,
+  Verdict,
+} from '../../verify/index.ts';
 import { renderJson } from '../json.ts';
 import { printable } from '../printable.ts';
-import { briefText, verdictLines } from './brief.ts';
-import { COLOURS, NO_COLOURS, type Page, count } from './page.ts';
-import { exportText } from './export.ts';
-import { headline } from './facts.ts';
-import { formatHeadline } from './headline.ts';
-import { attestationText, bundleText, toolSourceText } from './single.ts';
-import { countOutcomes } from './tally.ts';
+import {
+  COLOURS,
+  count,
+  counted,
+  firstLines,
+  indented,
+  labelled,
+  NO_COLOURS,
+  type Page,
+  type Section,
+  sections,
+} from './page.ts';
+import { formatHeadline, headline, partsSummary, VERDICT_PAINT, verdictLines } from './headline.ts';
+import {
+  countSigners,
+  isOutcomeCounted,
+  listOutcomes,
+  listVerdicts,
+  outcomeWords,
+  partsOf,
+} from './tally.ts';
+import { caveatsOf } from './caveats.ts';
+import {
+  asOfFact,
+  COMPLETENESS,
+  coverageLines,
+  coverageWords,
+  fact,
+  runFact,
+  signerLines,
+  trustFacts,
+  untrustedLine,
+} from './facts.ts';
+import {
+  checkLines,
+  closing,
+  findingsIn,
+  findingsSection,
+  groupFindings,
+  manyCheckLines,
+  notCheckedWords,
+} from './findings.ts';
+import type { Severity } from '../../codes/index.ts';
+
+const MAX_PARTS = 20;
+const GOOD_OUTCOME = 'passed';
+
+/** A report as text: the verdict first, the failures last; about evidence, then the verdict again. */
+function reportText(page: Page, report: Report): string[] {
+  const isEvidence = report.kind === 'export' || report.kind === 'bundle';
+  const head = isEvidence ? verdictLines(page, report) : headline(page, report.verdict, subjectOf(report));
+  const checks = report.kind === 'export' ? exportChecks(report) : [[report.checks]];
+  return [
+    ...head,
+    ...sections(page, [
+      ...sectionsOf(page, report),
+      ...closing(page, checks, findingsIn(report), caveatsOf(report)),
+    ]),
+    ...(isEvidence ? ['', ...head] : []),
+  ];
+}
+
+const subjectOf = (report: AttestationReport | ToolSourceReport): string =>
+  report.kind === 'attestation'
+    ? 'attestation alone, without its evidence'
+    : `tool source of ${printable(report.packageId ?? 'an unknown package')}`;
+
+const exportChecks = ({ checks, parts, localReports }: ExportReport) => [
+  [checks],
+  parts.map((part) => part.checks),
+  localReports.map((local) => local.checks),
+];
+
+function sectionsOf(page: Page, report: Report): readonly Section[] {
+  const checked = { title: 'Checked', lines: checkLines(page, report.checks) };
+  if (report.kind === 'export') return exportSections(page, report);
+  if (report.kind === 'tool-source')
+    return [{ title: 'Tool source', lines: sourceFacts(page, report) }, checked];
+  if (report.kind === 'attestation') {
+    const facts = [...asOfFact(page, report.asOfMs), ...trustFacts(page, report.trust)];
+    return [
+      { title: 'Attestation', lines: facts },
+      checked,
+      { title: 'Signed by', lines: signerOrNobody(page, report) },
+    ];
+  }
+  return [
+    { title: 'Bundle', lines: bundleFacts(page, report) },
+    checked,
+    { title: 'Drill outcome', lines: outcomeLine(page, report) },
+    { title: 'Signed by', lines: bundleSigner(page, report) },
+    { title: 'Byte coverage', lines: coverageLines(page, report.coverage) },
+  ];
+}
+
+function exportSections(page: Page, report: ExportReport): readonly Section[] {
+  const { checks, parts, completeness, coverage } = report;
+  const partChecks = parts.map((part) => part.checks);
+  return [
+    { title: 'Export', lines: exportFacts(page, report) },
+    { title: 'Checked of the export', lines: checkLines(page, checks) },
+    { title: `Checked of ${counted(parts.length, 'part')}`, lines: manyCheckLines(page, partChecks) },
+    { title: 'Parts', lines: partLines(page, parts) },
+    { title: 'Drill outcomes', lines: outcomeLines(page, parts) },
+    { title: 'Signed by', lines: exportSigners(page, report) },
+    { title: 'Completeness', lines: indented(page, COMPLETENESS[completeness]) },
+    { title: 'Byte coverage', lines: coverageLines(page, coverage) },
+    { title: 'Local reports', lines: localLines(page, report) },
+  ];
+}
+
+function exportFacts(page: Page, report: ExportReport): string[] {
+  return [
+    ...fact(page, 'export', report.evidenceExportId),
+    ...fact(page, 'organization', report.organizationId),
+    ...fact(page, 'manifest', report.manifestDigest),
+    ...asOfFact(page, report.asOfMs),
+    ...fact(page, 'depth', report.depth),
+    ...trustFacts(page, report.trust),
+    ...runFact(page, report.run),
+  ];
+}
+
+function partLines(page: Page, parts: readonly BundleReport[]): string[] {
+  const best = parts.some(({ verdict }) => verdict === 'verified') ? 'verified' : 'intact';
+  const worse = parts.filter(({ verdict }) => verdict !== best);
+  return [
+    `  ${partsSummary(parts)}`,
+    ...firstLines(worse, MAX_PARTS, ({ verdict, evidenceBundleId, path, findings }) => {
+      const reason = findings.find(({ severity }) => severity === 'error')?.code ?? '';
+      const name = printable(evidenceBundleId ?? path ?? 'a part');
+      return verdictLine(page, verdict, `${name} ${reason}`.trimEnd());
+    }),
+  ];
+}
+
+const verdictLine = (page: Page, verdict: Verdict, text: string): string[] =>
+  labelled(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
+
+function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
+  const withOutcome = parts.filter(isOutcomeCounted);
+  if (withOutcome.length === 0) return [];
+  const others = withOutcome.filter(({ outcome }) => outcome.verdict !== GOOD_OUTCOME);
+  return [
+    ...indented(page, printable(outcomeWords(parts))),
+    ...firstLines(others, MAX_PARTS, ({ outcome: { verdict, drillId, targetId }, evidenceBundleId: id }) =>
+      labelled(page, '  - ', printable(`${verdict}: ${drillId} on ${targetId} (${id ?? 'no id'})`)),
+    ),
+  ];
+}
+
+function exportSigners(page: Page, report: ExportReport): string[] {
+  const ofParts = report.parts.flatMap(({ signer }) => (signer === undefined ? [] : [signer]));
+  const unsigned = report.parts.filter(({ signed }) => !signed).length;
+  const list = report.signer === undefined ? [] : [report.signer];
+  const lines = [
+    ...signerLines(page, ofParts, 'part'),
+    ...signerLines(page, list, 'list'),
+    ...(unsigned === 0 ? [] : [`  - no key: ${counted(unsigned, 'unsigned part')}`]),
+  ];
+  const findings = report.parts.flatMap((part) => part.findings);
+  return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;
+}
+
+function localLines(page: Page, { localReports }: ExportReport): string[] {
+  if (localReports.length === 0) return [];
+  return [
+    `  ${listVerdicts(localReports).join(', ')} (user-produced, unattested)`,
+    ...manyCheckLines(
+      page,
+      localReports.map(({ checks }) => checks),
+    ),
+    ...firstLines(
+      localReports.filter(({ verdict }) => verdict !== 'intact'),
+      MAX_PARTS,
+      ({ verdict, localReportId }) => verdictLine(page, verdict, printable(localReportId)),
+    ),
+  ];
+}
+
+function bundleFacts(page: Page, report: BundleReport): string[] {
+  const { archive, objectCount } = report;
+  return [
+    ...fact(page, 'bundle', report.evidenceBundleId),
+    ...fact(page, 'organization', report.organizationId),
+    ...fact(page, 'project', report.projectId),
+    ...fact(page, 'run', report.runId),
+    ...fact(page, 'rerun of', report.rerunOfHostedRunId),
+    ...fact(page, 'objects', objectCount === undefined ? undefined : count(objectCount)),
+    ...fact(page, 'archive', archive?.digest),
+    ...fact(page, '', archive === undefined ? undefined : `${count(archive.bytes)} bytes`),
+    ...fact(page, 'manifest', report.manifestDigest),
+    ...asOfFact(page, report.asOfMs),
+    ...fact(page, 'depth', report.depth),
+    ...trustFacts(page, report.trust),
+    ...runFact(page, report.run),
+  ];
+}
+
+function outcomeLine(page: Page, { outcome }: BundleReport): string[] {
+  if (outcome === undefined) return [];
+  const { verdict, status, drillId, targetId } = outcome;
+  return labelled(page, '  ', printable(`${verdict} (${status}): ${drillId} on ${targetId}`));
+}
+
+function bundleSigner(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
+  if (signers.length > 1) return signerLines(page, signers, 'signature');
+  if (signer !== undefined) return signerLines(page, [signer], '');
+  if (signed === undefined) return ['  unknown: the archive could not be read'];
+  return signed ? [untrustedLine(findings)] : ['  no key: the bundle is unsigned'];
+}
+
+function signerOrNobody(page: Page, { signer, findings }: AttestationReport): string[] {
+  return signer === undefined ? [untrustedLine(findings)] : signerLines(page, [signer], '');
+}
+
+const sourceFacts = (page: Page, { packageId, buildHash, artifactHash }: ToolSourceReport): string[] => [
+  ...fact(page, 'package', packageId),
+  ...fact(page, 'build', buildHash),
+  ...fact(page, 'artifact', artifactHash),
+];
+
+const MAX_KEYS = 3;
+const PART_COMPLETENESS = 'a part does not show whether other bundles are missing';
+const CONTENT = 'whether what the evidence says is true';
+
+/** The verdict and the most important facts in a few lines, errors in full, and the verdict again. */
+function briefText(page: Page, report: ExportReport | BundleReport): string[] {
+  const verdict = verdictLines(page, report);
+  const findings = findingsIn(report);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  return [
+    ...verdict,
+    ...signedBy(page, report),
+    ...fact(page, 'drills', outcomeWords(partsOf(report))),
+    ...fact(page, 'not checked', [...notCheckedWords(checksIn(report)), CONTENT].join('; ')),
+    ...fact(page, 'completeness', completenessOf(report)),
+    ...fact(page, 'coverage', coverageWords(report)),
+    ...fact(page, 'warnings', countCodes(findings, 'warning')),
+    ...fact(page, 'notes', countCodes(findings, 'info')),
+    ...runFact(page, report.run),
+    ...(errors.length === 0 ? [] : [...sections(page, [findingsSection(page, errors)]), '']),
+    ...verdict,
+  ];
+}
+
+const checksIn = (report: ExportReport | BundleReport) =>
+  report.kind === 'export'
+    ? [report, ...report.parts, ...report.localReports].map(({ checks }) => checks)
+    : [report.checks];
+
+const completenessOf = (report: ExportReport | BundleReport): string =>
+  report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;
+
+function signedBy(page: Page, report: ExportReport | BundleReport): string[] {
+  const signers = countSigners(
+    partsOf(report).flatMap(({ signer }) => (signer === undefined ? [] : [signer])),
+  );
+  const ofList = report.kind === 'export' ? report.signer : undefined;
+  const isOfList = ({ issuer, keyId }: { issuer: string; keyId: string }): boolean =>
+    ofList?.issuer === issuer && ofList.keyId === keyId;
+  const rows = [
+    ...signers.map((row) => ({
+      ...row,
+      what: `${counted(row.parts, 'part')}${isOfList(row) ? ' and the list' : ''}`,
+    })),
+    ...(ofList === undefined || signers.some(isOfList) ? [] : [{ ...ofList, what: 'the list' }]),
+  ];
+  if (rows.length === 0) return fact(page, 'signed by', untrustedLine(findingsIn(report)).trim());
+  const more = rows.length - MAX_KEYS;
+  return [
+    ...rows
+      .slice(0, MAX_KEYS)
+      .flatMap(({ issuer, keyId, what }, at) => [
+        ...fact(page, at === 0 ? 'signed by' : '', `${issuer} (${what})`),
+        ...labelled(page, '    ', printable(`key ${keyId}`)),
+      ]),
+    ...(more > 0 ? fact(page, '', `and ${counted(more, 'more key')}; --verbose lists them`) : []),
+  ];
+}
+
+/** `attestation.TIME_CLAIMED (2 times)`, for each code of a severity. */
+function countCodes(findings: readonly Finding[], severity: Severity): string | undefined {
+  const groups = groupFindings(findings.filter((finding) => finding.severity === severity));
+  const words = groups.map(([{ code }, ...more]) =>
+    more.length === 0 ? code : `${code} (${count(more.length + 1)} times)`,
+  );
+  return words.length === 0 ? undefined : words.join(', ');
+}
 
 export type TextOptions = {
   /** Adds colours of the terminal; words carry the same information. Default false. */
@@ -50,8 +340,7 @@ export function renderLine(
   path: string,
   options: TextOptions = {},
 ): string {
-  const outcomes = countOutcomes(report.kind === 'export' ? report.parts : [report]);
-  const drills = outcomes.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
+  const drills = listOutcomes(partsOf(report)).map(printable).join(', ');
   const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${printable(path)})`;
   return headline(pageOf(options), report.verdict, words).join('\n');
 }
@@ -63,10 +352,7 @@ export function pageOf({ color = false, width = 80 }: TextOptions): Page {
 function linesOf(page: Page, report: Report, detail: Detail): string[] {
   if (detail !== 'full' && (report.kind === 'export' || report.kind === 'bundle'))
     return detail === 'brief' ? briefText(page, report) : verdictLines(page, report);
-  if (report.kind === 'export') return exportText(page, report);
-  if (report.kind === 'bundle') return bundleText(page, report);
-  if (report.kind === 'attestation') return attestationText(page, report);
-  return toolSourceText(page, report);
+  return reportText(page, report);
 }
 
 /** Every format of a report by the name that people give it. */

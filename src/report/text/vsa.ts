@@ -1,6 +1,7 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { SummaryReport } from '../../policy/index.ts';
-import { asOfFact, fact, headline, trustFacts } from './facts.ts';
+import { asOfFact, fact, trustFacts } from './facts.ts';
+import { headline } from './headline.ts';
 import { errorsSection, findingsSection } from './findings.ts';
 import { counted, firstLines, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';

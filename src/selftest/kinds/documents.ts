@@ -11,7 +11,7 @@ import {
 import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
-import { type Kind, defineKind, reportOutcome, type Outcome, tryOutcome } from '../outcome.ts';
+import { type Kind, defineKind, reportOutcome, type Outcome } from '../outcome.ts';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
 
@@ -61,32 +61,30 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
     z.object({ manifest: z.string(), limits: z.optional(z.object({ objects: z.int() })) }),
     [
       'parsed',
-      (input) =>
-        tryOutcome(() => {
-          const bytes = toUtf8(input.manifest);
-          const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-          same(bytes, bundleManifestBytes(manifest));
-          return { digest: digestOf(bytes), objects: manifest.objects.length };
-        }),
+      (input) => {
+        const bytes = toUtf8(input.manifest);
+        const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+        same(bytes, bundleManifestBytes(manifest));
+        return { digest: digestOf(bytes), objects: manifest.objects.length };
+      },
     ],
   ),
   'export-manifests': defineKind(
     z.object({ manifest: z.string(), limits: z.optional(z.object({ parts: z.int() })) }),
     [
       'parsed',
-      (input) =>
-        tryOutcome(() => {
-          const bytes = toUtf8(input.manifest);
-          const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-          same(bytes, exportManifestBytes(manifest));
-          const { parts, localReports } = manifest;
-          return {
-            digest: digestOf(bytes),
-            selectionDigest: selectionDigest(parts, localReports),
-            parts: parts.length,
-            localReports: localReports.length,
-          };
-        }),
+      (input) => {
+        const bytes = toUtf8(input.manifest);
+        const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+        same(bytes, exportManifestBytes(manifest));
+        const { parts, localReports } = manifest;
+        return {
+          digest: digestOf(bytes),
+          selectionDigest: selectionDigest(parts, localReports),
+          parts: parts.length,
+          localReports: localReports.length,
+        };
+      },
     ],
   ),
   attestations: defineKind(
@@ -149,7 +147,10 @@ function server(pages: Input['pages'], body: Body, cursors: (string | null)[]): 
   };
 }
 
-async function readList({ pages, limits = {} }: Input, body: Body): Promise<Outcome> {
+async function readList(
+  { pages, limits = {} }: Input,
+  body: Body,
+): Promise<Readonly<Record<string, unknown>>> {
   const cursors: (string | null)[] = [];
   const client = createClient({
     baseUrl: 'https://control.example',
@@ -158,12 +159,10 @@ async function readList({ pages, limits = {} }: Input, body: Body): Promise<Outc
     retry: { retries: 0 },
     limits,
   });
-  return tryOutcome(async () => {
-    let items = 0;
-    const rows = client.localReports({ projectId: PROJECT, evidenceExportId: 'evexp_000000000001' });
-    for await (const _ of rows) items++;
-    return { cursors, items };
-  });
+  let items = 0;
+  const rows = client.localReports({ projectId: PROJECT, evidenceExportId: 'evexp_000000000001' });
+  for await (const _ of rows) items++;
+  return { cursors, items };
 }
 
 const byteByByte = (text: string): ReadableStream<Uint8Array> => {

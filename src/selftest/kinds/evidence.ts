@@ -119,39 +119,26 @@ async function exportOutcome(input: Tree, open: Open, more: Partial<VerifyOption
  * A second reader sees what the first accepts; of what is refused it may say more, so that only the verdict is
  * compared, and what the first says must be among what both say.
  */
-async function seconded(first: Outcome, second: Promise<Outcome>): Promise<Outcome> {
-  const both = await second;
-  const said = new Set(z.array(z.string()).parse(both['codes']));
-  const kept = z
-    .array(z.string())
-    .parse(first['codes'])
-    .every((code) => said.has(code));
-  return first.verdict === 'invalid' && both.verdict === 'invalid' && kept ? first : both;
-}
+const seconded =
+  <I>(run: (input: I, open: Open, more?: Partial<VerifyOptions>) => Promise<Outcome>) =>
+  async (input: I): Promise<Outcome> => {
+    const first = await run(input, memoryAccess);
+    const both = await run(input, memoryAccess, { secondOpinion: SECOND_OPINION });
+    const codes = z.array(z.string());
+    const said = new Set(codes.parse(both['codes']));
+    const kept = codes.parse(first['codes']).every((code) => said.has(code));
+    return first.verdict === 'invalid' && both.verdict === 'invalid' && kept ? first : both;
+  };
 
 export const evidenceKinds: Readonly<Record<string, Kind>> = {
   bundles: defineKind(
     partShape,
     ...WAYS.map(([name, open]) => [name, (input: Part) => partOutcome(input, open)] as const),
-    [
-      'with a second opinion',
-      async (input: Part) =>
-        seconded(
-          await partOutcome(input, memoryAccess),
-          partOutcome(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
-        ),
-    ],
+    ['with a second opinion', seconded(partOutcome)],
   ),
   exports: defineKind(
     exportShape,
     ...WAYS.map(([name, open]) => [name, (input: Tree) => exportOutcome(input, open)] as const),
-    [
-      'with a second opinion',
-      async (input: Tree) =>
-        seconded(
-          await exportOutcome(input, memoryAccess),
-          exportOutcome(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
-        ),
-    ],
+    ['with a second opinion', seconded(exportOutcome)],
   ),
 };

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { defined, type Digest, toUtf8, memoryAccess } from '../../bytes/index.ts';
-import { DrillproofError } from '../../errors.ts';
 import { memorySource } from '../../evidence/index.ts';
 import {
   type Decision,
@@ -19,7 +18,7 @@ import {
   verifyDsse,
   verifyPart,
 } from '../../verify/index.ts';
-import { type Kind, defineKind, reportOutcome, type Outcome, refusal, bytesOfBase64 } from '../outcome.ts';
+import { type Kind, defineKind, reportOutcome, type Outcome, bytesOfBase64 } from '../outcome.ts';
 import { digestSchema, narrowText } from '../../contract/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { SECOND_OPINION } from './documents.ts';
@@ -39,15 +38,10 @@ async function policyOutcome(
   { policy, files = {}, asOfMs }: Input,
   inputs: readonly EvidenceInput[],
 ): Promise<Outcome> {
-  try {
-    const read = await readPolicy({ path: 'policy', bytes: toUtf8(policy) }, (path) =>
-      Promise.resolve({ path, bytes: toUtf8(files[path] ?? '') }),
-    );
-    return outcomeOf(evaluate(inputs, read, { asOfMs }));
-  } catch (error) {
-    if (error instanceof DrillproofError) return refusal(error.code);
-    throw error;
-  }
+  const read = await readPolicy({ path: 'policy', bytes: toUtf8(policy) }, (path) =>
+    Promise.resolve({ path, bytes: toUtf8(files[path] ?? '') }),
+  );
+  return outcomeOf(evaluate(inputs, read, { asOfMs }));
 }
 
 const OPEN: readonly RuleState[] = ['failed', 'not_checked'];

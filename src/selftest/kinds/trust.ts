@@ -10,28 +10,18 @@ import {
   trustStoreJwks,
   verifySignature,
 } from '../../trust/index.ts';
-import {
-  bytesOfBase64,
-  bytesOfHex,
-  type Kind,
-  defineKind,
-  type Outcome,
-  tryOutcome,
-  refusal,
-} from '../outcome.ts';
+import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, refusal } from '../outcome.ts';
 
 const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });
 
 const verifiedBy =
   (implementation: P256) =>
-  async (input: z.infer<typeof signatureShape>): Promise<Outcome> => {
+  (input: z.infer<typeof signatureShape>): Outcome => {
     const key = { point: bytesOfHex(input.point) };
     const [message, signature] = [bytesOfHex(input.message), bytesOfHex(input.signature)];
-    let verifies = false;
-    const outcome = await tryOutcome(() => {
-      verifies = verifySignature({ key, message, signature, implementation });
-    });
-    return outcome.verdict === 'valid' && !verifies ? refusal('attestation.SIGNATURE_INVALID') : outcome;
+    return verifySignature({ key, message, signature, implementation })
+      ? { verdict: 'valid' }
+      : refusal('attestation.SIGNATURE_INVALID');
   };
 
 const keyShape = z.object({ base64: z.string(), use: z.enum(['verify', 'sign']) });
@@ -76,17 +66,16 @@ export const trustKinds: Readonly<Record<string, Kind>> = {
     ['portable', verifiedBy(portable.p256)],
     ['of the platform', verifiedBy(platform.p256)],
   ),
-  'key-files': defineKind(keyShape, ['bytes', (input) => tryOutcome(() => readKey(input))]),
+  'key-files': defineKind(keyShape, ['bytes', readKey]),
   'trust-stores': defineKind(
     z.object({ base64: z.string() }),
-    ['bytes', ({ base64 }) => tryOutcome(() => ({ keys: keysOf(bytesOfBase64(base64)) }))],
+    ['bytes', ({ base64 }) => ({ keys: keysOf(bytesOfBase64(base64)) })],
     [
       'written and read again',
-      ({ base64 }) =>
-        tryOutcome(() => {
-          const store = parseTrustStore(bytesOfBase64(base64));
-          return { keys: keysOf(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
-        }),
+      ({ base64 }) => {
+        const store = parseTrustStore(bytesOfBase64(base64));
+        return { keys: keysOf(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
+      },
     ],
   ),
   'judge-key': defineKind(keyCheckShape, [

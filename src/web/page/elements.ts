@@ -1,3 +1,8 @@
+import { codeEntry } from '../../codes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { printable } from '../../report/index.ts';
+import type { Failure } from '../worker/messages.ts';
+
 /** The element of the page with this id. @throws TypeError for one that is missing or of another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
   const element = document.querySelector(`#${id}`);
@@ -5,7 +10,6 @@ export function getElement<T extends HTMLElement>(id: string, type: new () => T)
   throw new TypeError(`the page has no #${id}`);
 }
 
-/** Shows or hides an element, for screen readers too. */
 export const showElement = (id: string, isShown: boolean): void => {
   getElement(id, HTMLElement).hidden = !isShown;
 };
@@ -18,4 +22,20 @@ export function makeElement<K extends keyof HTMLElementTagNameMap>(
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
+}
+
+/** Shows a message about what went wrong, or removes it. */
+export function showMessage(text: string | undefined): void {
+  const element = getElement('message', HTMLElement);
+  element.hidden = text === undefined;
+  element.textContent = text ?? '';
+}
+
+/** What happened, its code, and what to do. */
+export const explainFailure = ({ code, message }: Failure): string =>
+  `${printable(message)} (${code}). ${codeEntry(code).action}`;
+
+export function explainError(error: unknown): string {
+  if (error instanceof DrillproofError) return explainFailure(error);
+  return error instanceof Error ? printable(error.message) : 'Something failed for an unknown reason.';
 }

@@ -2,8 +2,7 @@ import { counted, printable, size } from '../../report/index.ts';
 import { readDroppedTree } from '../dropped.ts';
 import { type BlobTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
-import { getElement, makeElement } from './elements.ts';
-import { explainError, showMessage } from './message.ts';
+import { explainError, getElement, makeElement, showMessage } from './elements.ts';
 
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
@@ -17,7 +16,6 @@ const waitFor = (work: () => Promise<void>): void => {
   pending = Promise.all([pending, result]);
 };
 
-/** Connects the pickers and the drop zones of evidence and of keys. */
 export function connectInputs(): void {
   connectPicker('choose-folder', 'folder', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));

@@ -1,8 +1,14 @@
 import { count, printable, size } from '../../report/index.ts';
 import type { Failure, Progress, Verified } from '../worker/messages.ts';
-import { getElement, makeElement, showElement } from './elements.ts';
+import {
+  explainError,
+  explainFailure,
+  getElement,
+  makeElement,
+  showElement,
+  showMessage,
+} from './elements.ts';
 import { connectInputs, readRequest } from './inputs.ts';
-import { explainError, explainFailure, showMessage } from './message.ts';
 import { connectPartsTable, showParts } from './parts-table.ts';
 import { type Session, startSession } from './session.ts';
 

@@ -12,7 +12,6 @@ let first = 0;
 let column: number | undefined;
 let descending = false;
 
-/** Connects the controls of the table of parts. */
 export function connectPartsTable(openPart: (index: number) => void): void {
   getElement('find', HTMLInputElement).addEventListener('input', searchAgain);
   getElement('verdict', HTMLSelectElement).addEventListener('change', searchAgain);

@@ -7,7 +7,6 @@ import type { BlobTree } from '../sources.ts';
 /** A file of keys that the user chose. `issuer` is whose key it is, for a file that does not state it. */
 export type KeyFile = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: string };
 
-/** What the user asks for. */
 export type Request = {
   readonly tree: BlobTree;
   readonly keys: readonly KeyFile[];
@@ -52,7 +51,6 @@ export type PartLine = {
   readonly keys: readonly (string | number)[];
 };
 
-/** A result as escaped HTML. */
 export type View = {
   readonly verdict: Verdict | ReportChain['verdict'];
   readonly sections: readonly string[];

@@ -41,7 +41,6 @@ export type RequestContext = {
   readonly onProgress: (event: VerifyProgress) => void;
 };
 
-/** What the page gets, and the parts for questions about them. */
 type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly BundleReport[] };
 
 /** Verifies what the user chose, and describes the run as the command does for the same files. */

@@ -56,7 +56,6 @@ function viewPart(part: BundleReport): PartLine {
   };
 }
 
-/** One part in full: its state, its chain, and its findings. */
 export function viewPartDetails(part: BundleReport): string {
   const sections = renderReportSections(part);
   return [renderState(part.verdict), renderChain(chainOf(part)), sections.findings, sections.coverage]

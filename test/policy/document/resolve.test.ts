@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { MAX_POLICY_BYTES, parsePolicy } from '../../../src/policy/document/parse.ts';
 import { policyDigest } from '../../../src/policy/policy.ts';
-import { readPolicy, type PolicyFile } from '../../../src/policy/document/resolve.ts';
+import { MAX_POLICY_BYTES, parsePolicy, type PolicyFile, readPolicy } from '../../../src/policy/document/resolve.ts';
 
 type Parent = { readonly path: string; readonly digest: string };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
-import { renderDecisionGithub } from '../../../src/report/decision/github.ts';
+import { renderDecisionGithub } from '../../../src/report/decision/renderers.ts';
 import { printable } from '../../../src/report/printable.ts';
 import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';

@@ -2,7 +2,7 @@ import schemaFile from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
-import { uriOf } from '../../../src/report/decision/location.ts';
+import { uriOf } from '../../../src/report/decision/reasons.ts';
 import { renderDecisionSarif } from '../../../src/report/decision/sarif.ts';
 import {
   decision,

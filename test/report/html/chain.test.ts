@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { chainOf, checksOfLink, LINK_IDS } from '../../../src/report/html/chain.ts';
-import type { LinkState } from '../../../src/report/html/states.ts';
+import type { LinkState } from '../../../src/report/html/blocks.ts';
 import { CHECKS } from '../../../src/verify/checks.ts';
 import {
   type ExportReport,

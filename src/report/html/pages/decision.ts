@@ -1,21 +1,24 @@
 import { isoTime } from '../../../bytes/index.ts';
-import { type Decision, RULES } from '../../../policy/index.ts';
+import { type Decision, type EvaluatedInput, type RuleResult, RULES } from '../../../policy/index.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { formatRun } from '../../text/facts.ts';
 import { count, counted } from '../../text/page.ts';
 import {
+  type ItemColumn,
   quote,
+  quoted,
   renderCaveats,
   renderFacts,
+  renderHeader,
+  renderItems,
   renderSection,
-  renderTable,
+  renderState,
   renderVerdict,
+  toneOf,
   trustFact,
 } from '../blocks.ts';
-import { quoted } from '../cover.ts';
 import { renderDocument } from '../document.ts';
 import { html, type Markup } from '../markup.ts';
-import { renderState, toneOf } from '../states.ts';
 
 const CAVEATS = [
   'The answer is about this policy at this time. Another policy, or the same at another time, can answer otherwise.',
@@ -23,47 +26,37 @@ const CAVEATS = [
   'A waived rule does not hold. The policy accepts the violation until a date.',
 ] as const;
 
-/** The decision of a gate as a page in one file: the answer, every reason worst first, every rule, every input. */
+const RULE_COLUMNS: readonly ItemColumn<RuleResult>[] = [
+  ['Rule', ({ rule }) => html`<code>${rule}</code>`],
+  ['What a pass states', ({ rule }) => RULES[rule].title],
+  ['State', ({ state }) => renderState(state)],
+  ['Subjects', ({ judged }) => count(judged), 'number'],
+];
+const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
+  ['Input', ({ name }) => quote(name)],
+  ['Verdict', ({ verdict, kind }) => (verdict === undefined ? kind : renderState(verdict))],
+  ['Evidence', ({ id }) => quoted(id)],
+  ['Manifest', ({ manifestDigest }) => quoted(manifestDigest)],
+  ['Bundles', ({ bundles }) => count(bundles), 'number'],
+];
+
 export function renderDecisionPage(decision: Decision): string {
   const { answer, inputs, rules } = decision;
-  const title = `Decision: ${answer.replaceAll('_', ' ')}`;
-  const reasons = reasonsOf(decision);
-  return renderDocument(
-    title,
-    html`<header class="cover">
-<h1>Decision of a gate</h1>
-${renderVerdict(answer, undefined, [formatAnswer(decision)])}
-${renderFacts(basisFacts(decision))}
-</header>
-${renderSection('reasons', 'Reasons', reasons.length === 0 ? [html`<p>Nothing speaks against the evidence.</p>`] : reasons.map(renderReason))}${renderSection(
-      'rules',
-      'Rules',
-      [
-        renderTable(
-          'Rules of the policy',
-          [['Rule'], ['What a pass states'], ['State'], ['Subjects', 'number']],
-          rules.map(({ rule, state, judged }) => [
-            html`<code>${rule}</code>`,
-            RULES[rule].title,
-            renderState(state),
-            count(judged),
-          ]),
-        ),
-      ],
-    )}${renderCaveats(CAVEATS)}${renderSection('inputs', 'Appendix: every input', [
-      renderTable(
-        counted(inputs.length, 'input'),
-        [['Input'], ['Verdict'], ['Evidence'], ['Manifest'], ['Bundles', 'number']],
-        inputs.map(({ name, verdict, kind, id, manifestDigest, bundles }) => [
-          quote(name),
-          verdict === undefined ? kind : renderState(verdict),
-          quoted(id),
-          quoted(manifestDigest),
-          count(bundles),
-        ]),
-      ),
-    ])}`,
-  );
+  const reasons = reasonsOf(decision).map(renderReason);
+  const none = html`<p>Nothing speaks against the evidence.</p>`;
+  return renderDocument(`Decision: ${answer.replaceAll('_', ' ')}`, [
+    renderHeader(
+      'Decision of a gate',
+      renderVerdict(answer, undefined, [formatAnswer(decision)]),
+      renderFacts(basisFacts(decision)),
+    ),
+    renderSection('reasons', 'Reasons', reasons.length === 0 ? [none] : reasons),
+    renderSection('rules', 'Rules', [renderItems('Rules of the policy', RULE_COLUMNS, rules)]),
+    renderCaveats(CAVEATS),
+    renderSection('inputs', 'Appendix: every input', [
+      renderItems(counted(inputs.length, 'input'), INPUT_COLUMNS, inputs),
+    ]),
+  ]);
 }
 
 const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>

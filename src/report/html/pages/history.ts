@@ -4,12 +4,67 @@ import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '..
 import type { ReportChain } from '../../signed/chain.ts';
 import { resultOfReport, type SignableReport } from '../../signed/statement.ts';
 import { count, counted, size } from '../../text/page.ts';
-import { quote, renderFacts, renderSection, renderTable } from '../blocks.ts';
-import { renderSignedChain } from './chained.ts';
+import { partsOf } from '../../text/tally.ts';
+import {
+  type ItemColumn,
+  quote,
+  quoted,
+  renderCaveats,
+  renderFacts,
+  renderFindings,
+  renderHeader,
+  renderItems,
+  renderSection,
+  renderState,
+  renderVerdict,
+  type State,
+  trustFact,
+} from '../blocks.ts';
 import { signersIn } from '../cover.ts';
 import { renderDocument } from '../document.ts';
 import { keyRowsOf, renderKeys } from '../keys.ts';
 import { dataImage, html, type Markup } from '../markup.ts';
+
+const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
+const MEANING: Readonly<Record<ReportChain['verdict'], string>> = {
+  valid: 'Trusted keys signed every report, and each report follows the one before it.',
+  invalid: 'A signature, a link or an end of the chain does not hold. The findings say which.',
+  not_judged: 'No trusted keys were given, so no signature was verified.',
+};
+const CAVEATS = [
+  'A signed report says who stated a result and when, by the word of the signer. It does not verify the evidence again.',
+  'A chain shows gaps between its reports. Newer reports could be missing at its end, unless you expect its last digest.',
+] as const;
+
+function renderSignedChain(chain: ReportChain): Markup {
+  const { verdict, reports, findings } = chain;
+  const columns: readonly ItemColumn<ReportChain['reports'][number]>[] = [
+    ['Report', ({ name }) => quote(name)],
+    ['State', ({ name }) => renderState(stateOf(chain, name))],
+    ['Number', ({ sequence }) => sequence, 'number'],
+    ['Signed by', ({ issuer }) => quoted(issuer)],
+    ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : isoTime(atMs))],
+    ['Result', ({ report }) => report && html`${report.kind}: ${quote(report.result)}`],
+    ['Digest', ({ digest }) => quoted(digest)],
+  ];
+  return html`${renderVerdict(STATES[verdict], counted(reports.length, 'signed report'), [MEANING[verdict]])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+}
+
+const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
+  findings.some(({ subject, severity }) => subject === name && severity === 'error')
+    ? 'does_not_hold'
+    : verdict === 'not_judged'
+      ? 'not_asked'
+      : 'holds';
+
+export const renderChainBody = (chain: ReportChain): Markup =>
+  html`${renderHeader(
+    'Chain of signed reports',
+    renderFacts([['Verified as of', isoTime(chain.asOfMs)], trustFact(chain.trust)]),
+  )}${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderCaveats(CAVEATS)}`;
+
+export const renderChainPage = (chain: ReportChain): string =>
+  renderDocument('Chain of signed reports', [renderChainBody(chain)]);
 
 /** One report of a history, and when it was signed if it was. */
 export type HistoryEntry = {
@@ -40,7 +95,8 @@ type HistoryOptions = {
 };
 
 type Counts = Readonly<Record<Verdict, number>>;
-type Bytes = Pick<Coverage, 'totalBytes' | 'coveredBytes' | 'attestedBytes'>;
+const BYTES = ['totalBytes', 'coveredBytes', 'attestedBytes'] as const;
+type Bytes = Pick<Coverage, (typeof BYTES)[number]>;
 type Moment = HistoryEntry & {
   readonly atMs?: number;
   readonly counts: Counts;
@@ -48,7 +104,6 @@ type Moment = HistoryEntry & {
   readonly signers: readonly SignedBy[];
 };
 
-/** Many reports over time as a page in one file: verdicts, bytes, and keys with their expiry. */
 export function renderHistoryPage(entries: readonly HistoryEntry[], options: HistoryOptions): string {
   const { asOfMs, draw, trust, chain } = options;
   const moments = entries.map(momentOf).toSorted((a, b) => (a.atMs ?? Infinity) - (b.atMs ?? Infinity));
@@ -56,20 +111,23 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
     moments.flatMap(({ signers }) => signers),
     trust,
   );
-  const body = html`<header class="cover">
-<h1>Reports over time</h1>
-${renderFacts(coverFacts(moments, asOfMs))}
-</header>
-${chain === undefined ? undefined : renderSection('signed', 'Signed reports', [renderSignedChain(chain)])}${renderSection(
-    'plots',
-    'Verdicts and bytes',
-    chartsOf(moments).map((chart) => renderChart(chart, draw(chart))),
-  )}${renderSection('keys', 'Keys and their expiry', [renderKeys(keys, asOfMs)])}${renderSection(
-    'reports',
-    'Appendix: every report',
-    [renderMoments(moments)],
-  )}`;
-  return renderDocument('Reports over time', body, { images: true });
+  return renderDocument(
+    'Reports over time',
+    [
+      renderHeader('Reports over time', renderFacts(coverFacts(moments, asOfMs))),
+      renderSection('signed', 'Signed reports', chain === undefined ? [] : [renderSignedChain(chain)]),
+      renderSection(
+        'plots',
+        'Verdicts and bytes',
+        chartsOf(moments).map((chart) => renderChart(chart, draw(chart))),
+      ),
+      renderSection('keys', 'Keys and their expiry', [renderKeys(keys, asOfMs)]),
+      renderSection('reports', 'Appendix: every report', [
+        renderItems(counted(moments.length, 'report'), MOMENT_COLUMNS, moments),
+      ]),
+    ],
+    true,
+  );
 }
 
 function coverFacts(moments: readonly Moment[], asOfMs: number) {
@@ -118,33 +176,22 @@ function timeOf(report: SignableReport, evidence: readonly Evidence[]): number |
 
 /** How many bundles have each verdict; for scrubs mirrors, for decisions inputs. */
 function countsOf(report: SignableReport, evidence: readonly Evidence[]): Counts {
+  const counts = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
   if (report.kind === 'scrub') {
     const { good, damaged, unreadable, unread } = report.outcomes;
-    return { verified: 0, intact: good, incomplete: unreadable + unread, failed: damaged };
+    return { ...counts, intact: good, incomplete: unreadable + unread, failed: damaged };
   }
-  const unread = report.kind === 'reports' ? report.results.length - evidence.length : 0;
-  const verdicts: readonly Verdict[] =
-    report.kind === 'decision'
-      ? report.inputs.map(({ verdict = 'incomplete' }) => verdict)
-      : evidence.flatMap((one) => (one.kind === 'export' ? one.parts : [one])).map(({ verdict }) => verdict);
-  const times = (wanted: Verdict): number => verdicts.filter((verdict) => verdict === wanted).length;
-  return {
-    verified: times('verified'),
-    intact: times('intact'),
-    incomplete: times('incomplete') + unread,
-    failed: times('failed'),
-  };
+  if (report.kind === 'reports') counts.incomplete = report.results.length - evidence.length;
+  const judged = report.kind === 'decision' ? report.inputs : evidence.flatMap(partsOf);
+  for (const { verdict = 'incomplete' } of judged) counts[verdict]++;
+  return counts;
 }
 
 function bytesOf(report: SignableReport, evidence: readonly Evidence[]): Bytes {
-  if (report.kind === 'scrub') return { totalBytes: report.readBytes, coveredBytes: 0, attestedBytes: 0 };
-  const sum = (name: keyof Bytes): number =>
-    evidence.reduce((total, { coverage }) => total + coverage[name], 0);
-  return {
-    totalBytes: sum('totalBytes'),
-    coveredBytes: sum('coveredBytes'),
-    attestedBytes: sum('attestedBytes'),
-  };
+  const bytes = { totalBytes: 0, coveredBytes: 0, attestedBytes: 0 };
+  if (report.kind === 'scrub') return { ...bytes, totalBytes: report.readBytes };
+  for (const { coverage } of evidence) for (const name of BYTES) bytes[name] += coverage[name];
+  return bytes;
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -199,31 +246,15 @@ const renderChart = (
 <picture><source media="(prefers-color-scheme: dark) and (not print)" srcset="${dataImage(dark)}"><img class="plot" src="${dataImage(light)}" width="720" height="300" alt="${title}, over time. The table of reports has the same numbers."></picture>
 `;
 
-const renderMoments = (moments: readonly Moment[]): Markup =>
-  renderTable(
-    counted(moments.length, 'report'),
-    [
-      ['Report'],
-      ['Kind'],
-      ['As of'],
-      ['Result'],
-      ['Verified', 'number'],
-      ['Intact', 'number'],
-      ['Incomplete', 'number'],
-      ['Failed', 'number'],
-      ['Bytes', 'number'],
-      ['Under a signature', 'number'],
-    ],
-    moments.map(({ name, report, atMs, counts, bytes }) => [
-      quote(name),
-      report.kind,
-      atMs === undefined ? 'not known' : isoTime(atMs),
-      quote(resultOfReport(report)),
-      count(counts.verified),
-      count(counts.intact),
-      count(counts.incomplete),
-      count(counts.failed),
-      size(bytes.totalBytes),
-      size(bytes.attestedBytes),
-    ]),
-  );
+const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
+  ['Report', ({ name }) => quote(name)],
+  ['Kind', ({ report }) => report.kind],
+  ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : isoTime(atMs))],
+  ['Result', ({ report }) => quote(resultOfReport(report))],
+  ['Verified', ({ counts }) => count(counts.verified), 'number'],
+  ['Intact', ({ counts }) => count(counts.intact), 'number'],
+  ['Incomplete', ({ counts }) => count(counts.incomplete), 'number'],
+  ['Failed', ({ counts }) => count(counts.failed), 'number'],
+  ['Bytes', ({ bytes }) => size(bytes.totalBytes), 'number'],
+  ['Under a signature', ({ bytes }) => size(bytes.attestedBytes), 'number'],
+];

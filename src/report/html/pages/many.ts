@@ -3,14 +3,18 @@ import type { BundleReport, ExportReport } from '../../../verify/index.ts';
 import type { Summary } from '../../merge/summary.ts';
 import { findingsIn } from '../../text/findings.ts';
 import { count, counted } from '../../text/page.ts';
-import { type Column, quote, renderFacts, renderRow } from '../blocks.ts';
-import { idOfReport, quoted } from '../cover.ts';
+import { type Column, quote, quoted, renderFacts, renderRow, renderState } from '../blocks.ts';
+import { idOfReport } from '../cover.ts';
 import { DOCUMENT_END, openDocument } from '../document.ts';
 import { html, markupText, type Piece } from '../markup.ts';
-import { renderChainEnd } from '../parts.ts';
-import { renderState } from '../states.ts';
+import { renderChainEnd } from '../chain.ts';
 
 const MAX_ERRORS = 5;
+
+type Row = { readonly path: string } & (
+  | { readonly report: ExportReport | BundleReport }
+  | { readonly failure: { readonly code: Code; readonly message: string } }
+);
 
 const COLUMNS: readonly Column[] = [
   ['Path'],
@@ -30,11 +34,6 @@ export const BEGIN_REPORTS: string =
 <thead><tr>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
 `);
-
-type Row = { readonly path: string } & (
-  | { readonly report: ExportReport | BundleReport }
-  | { readonly failure: { readonly code: Code; readonly message: string } }
-);
 
 /** One path: its verdict, where its chain breaks, and its first errors; or why there is no report. */
 export function renderReportsRow(row: Row): string {
@@ -68,7 +67,6 @@ ${
   ];
 }
 
-/** The end of the page with the totals. */
 export function endReports(summary: Summary | undefined): string {
   const totals =
     summary &&

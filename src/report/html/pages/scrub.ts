@@ -1,10 +1,19 @@
 import type { ScrubReport } from '../../merge/scrubs.ts';
 import { count, counted, size } from '../../text/page.ts';
-import { quote, renderCaveats, renderFacts, renderSection, renderTable, renderVerdict } from '../blocks.ts';
-import { quoted } from '../cover.ts';
+import {
+  type ItemColumn,
+  quote,
+  quoted,
+  renderCaveats,
+  renderFacts,
+  renderHeader,
+  renderItems,
+  renderSection,
+  renderState,
+  renderVerdict,
+} from '../blocks.ts';
 import { renderDocument } from '../document.ts';
-import { html, type Piece } from '../markup.ts';
-import { renderState } from '../states.ts';
+import { html } from '../markup.ts';
 
 const MEANING: Readonly<Record<ScrubReport['outcome'], string>> = {
   good: 'Every file that was read matches its digest, or was repaired.',
@@ -19,46 +28,50 @@ const CAVEATS = [
   'The journal of a scrub records when files were read. It is not a proof.',
 ] as const;
 
-/** What a scrub found as a page in one file: the outcome, the faults, and every mirror. */
+const MIRROR_COLUMNS: readonly ItemColumn<ScrubReport['results'][number]>[] = [
+  ['Mirror', ({ name }) => quote(name)],
+  ['Outcome', ({ outcome }) => renderState(outcome)],
+  ['Export', ({ evidenceExportId }) => quoted(evidenceExportId)],
+  ['Manifest', ({ manifestDigest }) => quoted(manifestDigest)],
+  ['Files', ({ files }) => count(files), 'number'],
+  ['Read', ({ read }) => count(read), 'number'],
+  ['Bytes read', ({ readBytes }) => count(readBytes), 'number'],
+  ['Left', ({ left }) => count(left), 'number'],
+];
+
+const FAULT_COLUMNS: readonly ItemColumn<ScrubReport['faults'][number]>[] = [
+  ['File', ({ mirror, path }) => html`${quote(mirror)} ${quote(path)}`],
+  ['Found', ({ found, repair }) => renderState(repair === 'repaired' ? 'repaired' : found)],
+  ['Code', ({ code }) => html`<code>${code}</code>`],
+  ['Why', ({ message }) => message],
+  [
+    'Repair',
+    ({ repair = 'not asked for' }) =>
+      typeof repair === 'string' ? repair : html`<code>${repair.code}</code> ${repair.message}`,
+  ],
+];
+
 export function renderScrubPage(report: ScrubReport): string {
   const { outcome, place, faults, moreFaults, results } = report;
-  return renderDocument(
-    `Scrub: ${outcome}`,
-    html`<header class="cover">
-<h1>Scrub of an archive</h1>
-${renderVerdict(outcome, quote(place), [MEANING[outcome]])}
-${renderFacts(factsOf(report))}
-</header>
-${renderSection('faults', 'Faults', faults.length === 0 ? [html`<p>There are no faults.</p>`] : [renderFaults(faults), moreFaults === 0 ? undefined : html`<p>and ${counted(moreFaults, 'fault')} more</p>`])}${renderCaveats(CAVEATS)}${renderSection(
-      'mirrors',
-      'Appendix: every mirror',
-      [
-        renderTable(
-          counted(results.length, 'mirror'),
-          [
-            ['Mirror'],
-            ['Outcome'],
-            ['Export'],
-            ['Manifest'],
-            ['Files', 'number'],
-            ['Read', 'number'],
-            ['Bytes read', 'number'],
-            ['Left', 'number'],
-          ],
-          results.map((mirror) => [
-            quote(mirror.name),
-            renderState(mirror.outcome),
-            quoted(mirror.evidenceExportId),
-            quoted(mirror.manifestDigest),
-            count(mirror.files),
-            count(mirror.read),
-            count(mirror.readBytes),
-            count(mirror.left),
-          ]),
-        ),
-      ],
-    )}`,
-  );
+  const more = moreFaults === 0 ? undefined : html`<p>and ${counted(moreFaults, 'fault')} more</p>`;
+  return renderDocument(`Scrub: ${outcome}`, [
+    renderHeader(
+      'Scrub of an archive',
+      renderVerdict(outcome, quote(place), [MEANING[outcome]]),
+      renderFacts(factsOf(report)),
+    ),
+    renderSection(
+      'faults',
+      'Faults',
+      faults.length === 0
+        ? [html`<p>There are no faults.</p>`]
+        : [renderItems('Faults', FAULT_COLUMNS, faults), more],
+    ),
+    renderCaveats(CAVEATS),
+    renderSection('mirrors', 'Appendix: every mirror', [
+      renderItems(counted(results.length, 'mirror'), MIRROR_COLUMNS, results),
+    ]),
+  ]);
 }
 
 const factsOf = (report: ScrubReport) =>
@@ -76,20 +89,3 @@ const factsOf = (report: ScrubReport) =>
     ['Run', report.run && html`${quote(report.run.name)}, ${counted(report.run.workers.length, 'worker')}`],
     ['Strays', report.strays.length === 0 ? undefined : report.strays.map((name) => html`${quote(name)} `)],
   ] as const;
-
-const renderFaults = (faults: ScrubReport['faults']): Piece =>
-  renderTable(
-    'Faults',
-    [['File'], ['Found'], ['Code'], ['Why'], ['Repair']],
-    faults.map(({ mirror, path, found, code, message, repair }) => [
-      html`${quote(mirror)} ${quote(path)}`,
-      renderState(repair === 'repaired' ? 'repaired' : found),
-      html`<code>${code}</code>`,
-      message,
-      repair === undefined
-        ? 'not asked for'
-        : repair === 'repaired'
-          ? 'repaired'
-          : html`<code>${repair.code}</code> ${repair.message}`,
-    ]),
-  );
