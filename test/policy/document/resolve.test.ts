@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { policyDigest } from '../../../src/policy/policy.ts';
-import { MAX_POLICY_BYTES, parsePolicy, type PolicyFile, readPolicy } from '../../../src/policy/document/resolve.ts';
+import {
+  MAX_POLICY_BYTES,
+  parsePolicy,
+  type PolicyFile,
+  readPolicy,
+} from '../../../src/policy/document/resolve.ts';
 
 type Parent = { readonly path: string; readonly digest: string };
 
