@@ -168,7 +168,9 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
   if (!agrees) throw refused(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
-// Small parts wait for the disk together. Large ones, which are held in memory, come one after the other.
+// Small parts wait for the disk together. Of the large ones, which are held in memory, one is read and verified while
+// another is written and flushed.
+const LARGE_AT_ONCE = 2;
 const PARTS_AT_ONCE = 16;
 const SMALL_BYTES = 1024 * 1024;
 
@@ -192,10 +194,11 @@ async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise
 /** Stores every blob first, then the rows of bundles, and last, in one transaction, the export that lists them. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
-  const alone = queue();
-  const stored = await mapConcurrently(manifest.parts, PARTS_AT_ONCE, (row) =>
-    Number(row.bytes) > SMALL_BYTES ? alone(() => storeRow(ingest, row)) : storeRow(ingest, row),
-  );
+  const lanes = Array.from({ length: LARGE_AT_ONCE }, queue);
+  const stored = await mapConcurrently(manifest.parts, PARTS_AT_ONCE, (row, at) => {
+    const store = () => storeRow(ingest, row);
+    return Number(row.bytes) > SMALL_BYTES ? lanes[at % LARGE_AT_ONCE]!(store) : store();
+  });
   const bundles = stored.map(({ row }) => row);
   const localReports: LocalReportRow[] = [];
   for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));
