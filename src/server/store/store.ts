@@ -95,12 +95,18 @@ type Database = {
 
 /** The store over a database whose schema is up to date. */
 export function sqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
+  const made = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...sqlReads(reads),
     schema: () => schemaState(reads, migrations),
     claimJob: (claim) => transact((sql) => claimJob(sql, dialect, claim)),
     renewJob: (renewal) => transact((sql) => renewJob(sql, renewal)),
-    transaction: (work) => transact((sql) => work(sqlTransaction(sql, dialect))),
+    transaction: (work) =>
+      transact((sql) => {
+        const tx = made.get(sql) ?? sqlTransaction(sql, dialect);
+        made.set(sql, tx);
+        return work(tx);
+      }),
     secret: (name) => transact((sql) => readSecret(sql, name)),
     ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
     close,

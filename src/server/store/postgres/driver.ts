@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { nextTick } from 'node:process';
 import type { ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
@@ -109,6 +111,18 @@ export function postgresSql(to: Queryable): Sql {
 
 export type Pg = typeof import('pg');
 
+/** Sends all statements of one turn with one call of the system; pg corks it for the messages of each. */
+class GatheringSocket extends Socket {
+  override cork(): void {
+    super.cork();
+    nextTick(() => super.uncork());
+  }
+
+  override uncork(): void {
+    // The turn does.
+  }
+}
+
 const invalid = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });
 
@@ -130,6 +144,7 @@ export function clientConfig(pg: Pg, url: string, options: PostgresOptions): Cli
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
     query_timeout: patience(options.statementTimeoutMs, options),
     keepAlive: true,
+    stream: () => new GatheringSocket(),
     types: integerTypes(pg.types),
   };
   try {
