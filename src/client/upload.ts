@@ -2,9 +2,8 @@ import { defined, digestOf } from '../bytes/index.ts';
 import type { ZodMiniType } from 'zod/mini';
 import { operations, type Result } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { readFailure, readJson } from './http/answer.ts';
+import { readFailure, readJson, exchange } from './http/exchange.ts';
 import { createBackOff } from './http/call.ts';
-import { exchange } from './http/exchange.ts';
 import { ControlError, httpStatusOf } from './http/errors.ts';
 import type { CallOptions, Settings } from './options.ts';
 

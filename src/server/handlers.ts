@@ -13,7 +13,7 @@ import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
 import { assertPermission, assertProject, hasEveryProject, readVisible } from './services/access.ts';
-import { cancelOperation } from './services/cancel.ts';
+import { cancelOperation, createSettle } from './jobs/settle.ts';
 import { closeAuthoringSession, createTurn, type Models } from './services/authoring.ts';
 import { buildUploadHandlers, type UploadWork } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
@@ -21,7 +21,6 @@ import { createPager, type Handlers, assertCurrent, type Change, type RunOnce } 
 import { createRerun } from './services/runs.ts';
 import { extendSession } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
-import { createSettle } from './jobs/settle.ts';
 import { isEnd } from './states.ts';
 import { turnDeadline } from './store/sessions.ts';
 import type { Reads, Tx } from './store/store.ts';

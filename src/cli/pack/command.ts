@@ -7,7 +7,6 @@ import {
   type PackedBundle,
 } from '../../evidence/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
-import { buildExample } from './example.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
@@ -15,7 +14,16 @@ import { defined, didYouMean, digester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { facts, writeProduct } from '../shared/output/product.ts';
-import { fileBytes, filesBelow, mediaTypeOf, readRunFile, type RunFile } from './input.ts';
+import {
+  fileBytes,
+  filesBelow,
+  mediaTypeOf,
+  readRunFile,
+  type RunFile,
+  type runFileResultSchema,
+  type runFileSchema,
+} from './input.ts';
+import type * as z from 'zod/mini';
 
 export function definePackCommand(command: Command, cli: Cli): void {
   standardOptions(command)
@@ -178,3 +186,72 @@ async function* counted(
     yield chunk;
   }
 }
+
+type RunExample = z.infer<typeof runFileSchema> & { readonly runResult: z.infer<typeof runFileResultSchema> };
+
+const HASH = `sha256:${'0123456789abcdef'.repeat(4)}`;
+const RUN_ID = 'run_example';
+const VIRTUAL_END_US = 5_000_000;
+
+/** The description of a run with its result, for people to change: it has every member that `pack` requires. */
+const buildExample = (createdAtMs: number): RunExample => ({
+  evidenceBundleId: 'evidence_0123456789ab',
+  organizationId: 'org_0123456789ab',
+  projectId: 'prj_0123456789ab',
+  hostedRunId: 'hrun_0123456789ab',
+  runId: RUN_ID,
+  createdAtMs,
+  runResult: {
+    schemaVersion: 1,
+    identity: {
+      runId: RUN_ID,
+      worldInstanceId: 'world-1',
+      drillId: 'refund',
+      targetId: 'shop',
+      buildHash: HASH,
+      packageLockHash: HASH,
+      seed: '1',
+      trial: 1,
+      trialCount: 1,
+      attempt: 1,
+      attemptLimit: 1,
+    },
+    startedAtVirtualUs: 0,
+    finishedAtVirtualUs: VIRTUAL_END_US,
+    bindingEvidence: 'complete',
+    worldConsistency: 'consistent',
+    interactions: [
+      {
+        schemaVersion: 1,
+        interactionId: 'ask-for-refund',
+        actorId: 'customer',
+        task: { instruction: 'Refund order 17.' },
+        scheduledAtVirtualUs: 0,
+        startedAtVirtualUs: 0,
+        finishedAtVirtualUs: VIRTUAL_END_US,
+        bindingEvidence: 'complete',
+        targetResult: { schemaVersion: 1, status: 'completed' },
+      },
+    ],
+    checkpoints: [
+      {
+        schemaVersion: 1,
+        checkpointId: 'end',
+        kind: 'final',
+        virtualTimeUs: VIRTUAL_END_US,
+        verdict: 'passed',
+        assertionResults: [],
+      },
+    ],
+    budgetUsage: {
+      toolCalls: { limit: 10, attempted: 1, rejected: 0 },
+      scheduledEvents: { limit: 10, processed: 0, exhausted: false },
+    },
+    status: 'completed',
+    verdict: 'passed',
+    assertionResults: [
+      { schemaVersion: 1, assertionId: 'refunded', kind: 'state', status: 'passed', gate: true },
+    ],
+    evidenceRange: { fromSequence: 1, toSequence: 1 },
+  },
+});

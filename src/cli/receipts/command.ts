@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
-import { defined, type Digest, closeAfter } from '../../bytes/index.ts';
-import { type ChainResult, verifyReceipt, verifyReceipts } from '../../verify/index.ts';
+import { defined, type Digest, closeAfter, isoTime } from '../../bytes/index.ts';
+import {
+  type ChainResult,
+  verifyReceipt,
+  verifyReceipts,
+  type ReceiptLine,
+  type ReceiptsReport,
+} from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { digest, examples, standardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { formatReceipts, formatVerified, type MirrorReceipts } from './output.ts';
+import { writeProduct, facts, table } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
@@ -14,6 +19,7 @@ import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../e
 import { ioError, isS3Url, openFile, openVolume, openZipFile } from '../../node/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
+import { count, counted, printable } from '../../report/index.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 
@@ -169,3 +175,71 @@ const isFolder = async (path: string): Promise<boolean> =>
       throw ioError(cause, path, 'read');
     })
   ).isDirectory();
+
+type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
+
+const HEADLINES: Readonly<Record<ReceiptsReport['verdict'], string>> = {
+  sound: 'SOUND',
+  broken: 'BROKEN',
+  unread: 'UNREAD',
+  none: 'NO RECEIPTS',
+};
+
+const TAIL = `
+A mirror cannot show that its newest receipts were removed. Store its head elsewhere,
+and pass it with --expect-head DIGEST when you verify the mirror again.
+`;
+
+/** The result for every mirror, the failures last. */
+function formatVerified(mirrors: readonly MirrorReceipts[]): string {
+  const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
+  const each = last.map(mirrorText).join('\n');
+  const all = mirrors.map(({ report }) => report);
+  const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
+  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '' : TAIL}`;
+}
+
+const failed = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
+
+function mirrorText({ path, report }: MirrorReceipts): string {
+  const { verdict, evidenceExportId, manifestDigest, head, receipts, findings } = report;
+  const rows = findings
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
+  const lines = facts([
+    [HEADLINES[verdict], path],
+    ['export', evidenceExportId],
+    ['manifest', manifestDigest],
+    ['receipts', count(receipts.length)],
+    ['head', head === undefined ? undefined : `${head.digest}, ${isoTime(head.finishedAtMs)}`],
+  ]);
+  const notes = findings
+    .filter(({ severity }) => severity === 'info')
+    .map(({ message }) => `note: ${printable(message)}\n`);
+  return `${lines}${notes.join('')}${table(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
+}
+
+function totals(reports: readonly ReceiptsReport[]): string {
+  const of = (verdict: ReceiptsReport['verdict']): string =>
+    count(reports.filter((one) => one.verdict === verdict).length);
+  return `${counted(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
+}
+
+const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
+  mirrors
+    .map(({ path, report }) => {
+      const name = facts([[report.evidenceExportId ?? 'mirror', path]]);
+      const rows = report.receipts.map(rowOf);
+      const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'TOOL', 'DIGEST'];
+      return `${name}${rows.length === 0 ? 'no receipts\n' : table(heading, rows)}`;
+    })
+    .join('\n');
+
+const rowOf = (line: ReceiptLine): string[] => [
+  line.finishedAtMs === undefined ? '-' : isoTime(line.finishedAtMs),
+  line.outcome ?? 'damaged',
+  line.files === undefined ? '-' : count(line.files),
+  line.failures === undefined ? '-' : count(line.failures),
+  line.tool ?? '-',
+  line.digest ?? '-',
+];

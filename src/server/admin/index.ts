@@ -1,6 +1,6 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { cancelOperation } from '../services/cancel.ts';
+import { cancelOperation } from '../jobs/settle.ts';
 import type { Store } from '../store/store.ts';
 import { type AdminContext, refused } from './context.ts';
 import { createExport, deleteBundle, deleteExport, workOff } from './exports.ts';
