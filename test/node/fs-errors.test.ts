@@ -1,19 +1,15 @@
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
 import { errnoOf, ioError } from '../../src/node/fs-errors.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const systemError = (code: string): Error => Object.assign(new Error(`${code}: made for a test`), { code });
 
-describe('errors of the file system', () => {
-  let folder = '';
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'fs-errors-'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolder();
 
+describe('errors of the file system', () => {
   it.each([
     ['ENOSPC', 'io.DISK_FULL'],
     ['EDQUOT', 'io.DISK_FULL'],

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dsse as sigstoreDsse } from '@sigstore/core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import {
   attestDsse,
@@ -24,13 +22,13 @@ import {
   sigstoreAccepts,
   type Envelope,
 } from '../support/sigstore.ts';
+import { makeFolder } from '../support/folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'drillproof-sigstore-'));
+const folder = await makeFolder();
 const signer = makeOpensslKey(folder);
 const entries = await unpack((await makePart(1, signer)).bytes);
 const statement = parseAttestation(entries.get('attestation.json')!).statement;
 const manifest = entries.get('manifest.json')!;
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const verifyEnvelope = (envelope: Envelope) =>
   verifyDsse(canonicalBytes(envelope), { asOfMs: NOW, trust: makeTrust(signer), manifest });

@@ -1,7 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
@@ -20,6 +17,7 @@ import {
   pack,
   unpack,
 } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 /** Parts that are so large together that threads are started for them. */
 const LARGE = new Uint8Array(6 * 2 ** 20).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
@@ -34,8 +32,7 @@ const objects = [
 
 const [first, second] = [makeSigner(), makeSigner()];
 const trust = trustStore([...makeTrust(first).keys, ...makeTrust(second).keys]);
-let root: string;
-let zip: Uint8Array;
+const root = await makeFolder();
 const envelopes: Uint8Array[] = [];
 
 /** An envelope about the bundle of a part. */
@@ -45,19 +42,12 @@ async function about(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
   return dsseBytes(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
 }
 
-beforeAll(async () => {
-  const { files } = await makeExport({ signer: first, parts: 3, bundle: { objects } });
-  root = await mkdtemp(join(tmpdir(), 'drillproof-envelopes-'));
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), bytes);
-  }
-  zip = await pack(Object.entries(files));
-  const part = (n: number): Uint8Array => files[`parts/evidence_00000000000${n}.zip`]!;
-  for (const bytes of [part(3), part(1), (await makePart(9, second)).bytes])
-    envelopes.push(await about(bytes, second));
-}, 60_000);
-afterAll(() => rm(root, { recursive: true }));
+const { files } = await makeExport({ signer: first, parts: 3, bundle: { objects } });
+await writeFiles(root, files);
+const zip = await pack(Object.entries(files));
+const partOf = (n: number): Uint8Array => files[`parts/evidence_00000000000${n}.zip`]!;
+for (const bytes of [partOf(3), partOf(1), (await makePart(9, second)).bytes])
+  envelopes.push(await about(bytes, second));
 
 const inFolder = (dsse: readonly Uint8Array[], jobs: number): Promise<ExportReport> =>
   verifyDirectory(root, { asOfMs: NOW, trust, dsse, jobs });

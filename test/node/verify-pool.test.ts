@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { packaging } from '#packaging';
 import { digestOf } from '../../src/bytes/hash.ts';
@@ -10,35 +7,25 @@ import { buildPoolSettings } from '../../src/node/verify-directory.ts';
 import { createVerifyPool, type PoolJob } from '../../src/node/verify-pool.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const HOSTILE = 'parts/evidence_000000000002.zip';
 const MEMORY_MB = 64;
 
-let root: string;
+const root = await makeFolder();
 let made: MadeExport;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'drillproof-pool-'));
   made = await makeExport({ parts: 3 });
 });
-afterEach(() => {
-  vi.restoreAllMocks();
-  return rm(root, { recursive: true });
-});
-
-async function writeFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), bytes);
-  }
-}
+afterEach(() => vi.restoreAllMocks());
 
 async function verifyInPool(
   files: Readonly<Record<string, Uint8Array>>,
   threads: number,
   memoryMb = MEMORY_MB,
 ): Promise<ExportReport> {
-  await writeFiles(files);
+  await writeFiles(root, files);
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
@@ -106,7 +93,7 @@ it('a pool whose threads fail with an error of the program rejects with internal
 });
 
 it('a thread shares parts with the main thread while more wait than the backlog', async () => {
-  await writeFiles(made.files);
+  await writeFiles(root, made.files);
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const jobs: PoolJob[] = [];
   const verifyPart = (path: string, listed: PoolJob['listed']) => void jobs.push({ path, listed });

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
 import { createClient, downloadPart, type ClientOptions } from '../../src/client/index.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
@@ -26,13 +24,13 @@ import { verifyExport, verifyPart, verifyReceipts } from '../../src/verify/index
 import { exportRef as servedRef } from '../faults/export-source.ts';
 import { exportRef, extended, HASH, partRef, TOKEN } from '../client/make.ts';
 import { makeExport, NOW } from '../support/evidence.ts';
+import { makeFolder } from '../support/folder.ts';
 
 /** What a case gets: the signal to pass on, and what it calls when the work has begun to read. */
 type Given = { readonly signal: AbortSignal; readonly reading: () => void };
 
 const made = await makeExport();
-const folder = await mkdtemp(join(tmpdir(), 'abort-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolder();
 
 const clientOf = (fetch: NonNullable<ClientOptions['fetch']>) =>
   createClient({ baseUrl: 'https://drills.example', token: TOKEN, fetch });

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
 import { memorySource } from '../../src/evidence/index.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
@@ -15,10 +13,9 @@ import {
 } from '../../src/node.ts';
 import type { ScrubPlace } from '../../src/scrub/index.ts';
 import { createServer, createWorker, listen, openEmbedded } from '../../src/server.ts';
+import { makeFolder } from '../support/folder.ts';
 
-let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'options-'))));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolder();
 
 type Options = Record<string, unknown>;
 

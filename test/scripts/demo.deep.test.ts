@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { drillproof } from '../cli/make.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 const DEMO = resolve(import.meta.dirname, '../../scripts/demo/main.ts');
 
-const folder = await mkdtemp(join(tmpdir(), 'drillproof-demo-'));
+const folder = await makeFolder();
 const out = join(folder, 'out');
 const { stdout } = await run(process.execPath, [DEMO, out]);
-afterAll(() => rm(folder, { recursive: true }));
 
 it('the demo meets all ten expectations and names the finding of each damage', () => {
   expect(stdout.match(/^ {3}ok {5}/gm)).toHaveLength(10);

@@ -1,15 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readCaseFolder } from '../../src/selftest/index.ts';
 import { writeCaseFolder } from '../../src/selftest/case-folder.ts';
 import { COUNTS } from '../vectors/counts.ts';
 import { readVectors } from '../vectors/read.ts';
+import { makeFolder } from '../support/folder.ts';
 
-let root = '';
-beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'case-'))));
-afterAll(() => rm(root, { recursive: true }));
+const root = await makeFolder();
 
 const casesOf = (kind: string) =>
   readVectors(kind).cases.map(({ expected, ...one }) => ({

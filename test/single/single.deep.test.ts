@@ -1,12 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { startS3 } from '../support/s3.ts';
 import { flipped, makeExport, makeTrust } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const s3 = await startS3();
@@ -17,11 +17,8 @@ function build(to: string): string {
   return join(to, 'drillproof.mjs');
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
+const folder = await makeFolder();
 const file = build(join(folder, 'first'));
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
 
 type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -34,10 +31,7 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ende
   });
 
 async function write(name: string, files: Readonly<Record<string, Uint8Array>>): Promise<string> {
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name, path)), { recursive: true });
-    await writeFile(join(folder, name, path), bytes);
-  }
+  await writeFiles(join(folder, name), files);
   return name;
 }
 

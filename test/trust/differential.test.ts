@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type P256, toHex } from '../../src/bytes/index.ts';
 import { publicKeyPem, verifySignature } from '../../src/trust/index.ts';
 import { DAMAGES, damaged, type Expected } from './damages.ts';
@@ -22,6 +21,7 @@ import {
 } from './makers.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { forAll } from '../support/property.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 const names = Object.keys(DAMAGES);
@@ -105,11 +105,9 @@ describe('a signature, by both implementations at once', () => {
   });
 });
 
-describe('the openssl command', () => {
-  let folder = '';
-  beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'damages-'))));
-  afterAll(() => rm(folder, { recursive: true }));
+const folder = await makeFolder();
 
+describe('the openssl command', () => {
   it('accepts and refuses every damaged input as both implementations do', async () => {
     const signer = native.signer(scalarOf(1));
     let signature = signer.sign(message);

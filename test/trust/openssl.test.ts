@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { createSigner, importPublicKey, publicKeyPem, verifySignature } from '../../src/trust/index.ts';
 import { implementations, integers, scalarOf } from './makers.ts';
 import { tries } from '../support/deep.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 /** Signatures that each implementation makes; `DRILLPROOF_TEST_SIGNATURES=10000` makes it more. */
 const COUNT = tries(20, 300);
 
-let folder = '';
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'signatures-'))));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await makeFolder();
 
 const messageOf = (n: number): Uint8Array => toUtf8(`{"statement":${n}}`);
 

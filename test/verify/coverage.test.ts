@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
 import { memorySource, zipSource } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
@@ -22,6 +21,7 @@ import {
   type MadeExport,
 } from '../support/evidence.ts';
 import { extraField, rawZip, type RawEntry } from '../zip/raw-zip.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const FULL = 60_000;
 /** An extra field of an unassigned id that holds this much text. */
@@ -175,13 +175,9 @@ test('coverage of a one-file export leaves out what a mirror added, whose bytes 
 const verifyFolder = (at: string): Promise<ExportReport> =>
   verifyExport(directorySource(at), { asOfMs: NOW, trust: makeTrust(made.signer) });
 
-describe('a folder in place of a file', () => {
-  let root: string;
-  beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'coverage-'));
-  });
-  afterAll(() => rm(root, { recursive: true, force: true }));
+const root = await makeFolder();
 
+describe('a folder in place of a file', () => {
   async function writeTree(name: string, folder: string, full: boolean): Promise<string> {
     const at = join(root, name);
     for (const [path, bytes] of Object.entries(made.files)) {

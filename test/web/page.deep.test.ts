@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { appendFile, cp, mkdir, mkdtemp, open as openFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, open as openFile, readdir, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/bytes/index.ts';
@@ -25,17 +24,11 @@ import {
 } from '../support/evidence.ts';
 import { type Browser, BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage } from './page.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const home = process.cwd();
 const at = (name: string): string => join(dir, name);
 const PART = 'parts/evidence_000000000001.zip';
-
-async function write(root: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  for (const [path, bytes] of Object.entries(files)) {
-    await mkdir(dirname(join(at(root), path)), { recursive: true });
-    await writeFile(join(at(root), path), bytes);
-  }
-}
 
 const filesOf = async (root: string): Promise<string[]> =>
   (await readdir(at(root), { recursive: true, withFileTypes: true }))
@@ -85,7 +78,7 @@ async function signReports(): Promise<void> {
 
 /** Envelopes about the list of the export, about one of its parts, and about a part of another export. */
 async function signEnvelopes(): Promise<void> {
-  await write('.', { 'other.zip': (await makePart(9)).bytes });
+  await writeFiles('.', { 'other.zip': (await makePart(9)).bytes });
   await call(['keys', 'generate', '--out', 'qa.pem']);
   const purposes = ['--purpose', 'evidence', '--purpose', 'export'];
   await call(['keys', 'add', 'qa.pub.pem', '--issuer', 'qa', ...purposes, '--trust', 'qa.json']);
@@ -96,22 +89,22 @@ async function signEnvelopes(): Promise<void> {
     });
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'drillproof-web-'));
+const dir = await makeFolder();
 process.chdir(dir);
 const made = await makeExport({ parts: 3 });
 const damaged = { ...made.files, [PART]: flipped(made.files[PART]!, 100) };
 await Promise.all([
-  write('export', made.files),
-  write('damaged', damaged),
-  write('bag', bagOf(made.files)),
-  write('.', {
+  writeFiles('export', made.files),
+  writeFiles('damaged', damaged),
+  writeFiles('bag', bagOf(made.files)),
+  writeFiles('.', {
     'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(made.signer)))),
     'key.pem': Buffer.from(publicKeyPem(made.signer.point)),
     'part.zip': made.files[PART]!,
     'damaged.zip': damaged[PART],
   }),
-  write('.', { 'export.zip': await pack(Object.entries(made.files)) }),
-  write('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
+  writeFiles('.', { 'export.zip': await pack(Object.entries(made.files)) }),
+  writeFiles('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
 ]);
 await signReports();
 await signEnvelopes();
@@ -123,7 +116,6 @@ const url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
 afterAll(async () => {
   server.close();
   process.chdir(home);
-  await rm(dir, { recursive: true, force: true });
 });
 
 describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { exportOf, small } from '../../bench/inputs.ts';
@@ -12,21 +11,19 @@ import { trustStoreJwks } from '../../src/trust/index.ts';
 import { flipped, makeExport, makePart, makeTrust, NOW } from '../support/evidence.ts';
 import { BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, readPage, type VerifyPage } from './page.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const PARTS = 10_000;
 const HOST = 'insecure.test';
 const at = (name: string): string => join(dir, name);
 
-const dir = await mkdtemp(join(tmpdir(), 'drillproof-traps-'));
+const dir = await makeFolder();
 const made = await makeExport({ parts: 150, reports: 0 });
 const files = {
   ...made.files,
   'parts/evidence_000000000007.zip': flipped(made.files['parts/evidence_000000000007.zip']!, 99),
 };
-for (const [path, bytes] of Object.entries(files)) {
-  await mkdir(dirname(join(at('export'), path)), { recursive: true });
-  await writeFile(join(at('export'), path), bytes);
-}
+await writeFiles(at('export'), files);
 const many = await exportOf(small(PARTS));
 await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
 await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
@@ -38,7 +35,6 @@ const browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.
 afterAll(async () => {
   await browser.close();
   server.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Drops a real file or folder, as the system does. */

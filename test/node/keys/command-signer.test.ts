@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { attest } from '../../../src/evidence/index.ts';
 import {
@@ -12,19 +11,19 @@ import {
   type CommandSignerOptions,
 } from '../../../src/node/index.ts';
 import { verifySignature, type Signer } from '../../../src/trust/index.ts';
+import { makeFolder } from '../../support/folder.ts';
 
 const at = (name: string): string => join(folder, name);
 const message = toUtf8('{"what":"is signed"}');
 
 const openssl = (...words: string[]): Buffer => execFileSync('openssl', words, { cwd: folder });
 
-const folder = await mkdtemp(join(tmpdir(), 'drillproof-signer-'));
+const folder = await makeFolder();
 for (const name of ['key', 'other']) {
   openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', `${name}.pem`);
   openssl('pkey', '-in', `${name}.pem`, '-pubout', '-out', `${name}.pub.pem`);
 }
 const publicKey = readVerifyingKey(await readFile(at('key.pub.pem')));
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A program of these lines of shell; `$KEY` is the private key. */
 async function program(...lines: string[]): Promise<readonly [string]> {

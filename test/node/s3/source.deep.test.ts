@@ -1,7 +1,7 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
@@ -16,6 +16,7 @@ import { codesOf, flipped, makeExport, makeSigner, makeTrust, NOW } from '../../
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';
 import { locationOf, store } from './make.ts';
+import { writeFiles } from '../../support/folder.ts';
 
 const s3 = await startS3();
 
@@ -53,10 +54,7 @@ describe('an export in S3', () => {
   it('is verified to the same report, byte by byte, as one in a folder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 's3-'));
     try {
-      for (const [path, bytes] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), bytes);
-      }
+      await writeFiles(folder, files);
       await put('a/', files);
       const here = await verifyExport(directorySource(folder), how);
       expect(here.verdict).toBe('verified');

@@ -1,9 +1,10 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { openVolume } from '../../../src/node/volume/folder.ts';
 import { cleanUp, newFolder } from '../scrub/make.ts';
 import { volumeSuite } from './suite.ts';
+import { writeFiles } from '../../support/folder.ts';
 
 afterEach(cleanUp);
 
@@ -12,10 +13,7 @@ volumeSuite('folder', async () => {
   return {
     open: () => openVolume(root),
     async put(files) {
-      for (const [path, content] of Object.entries(files)) {
-        await mkdir(dirname(join(root, path)), { recursive: true });
-        await writeFile(join(root, path), content);
-      }
+      await writeFiles(root, files);
     },
   };
 });
