@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
@@ -21,7 +21,7 @@ import {
   type MadeExport,
 } from '../support/evidence.ts';
 import { extraField, rawZip, type RawEntry } from '../zip/raw-zip.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const FULL = 60_000;
 /** An extra field of an unassigned id that holds this much text. */
@@ -177,18 +177,16 @@ const verifyFolder = (at: string): Promise<ExportReport> =>
 
 const root = await makeFolder();
 
+async function writeTree(name: string, folder: string, full: boolean): Promise<string> {
+  const at = join(root, name);
+  const { [folder]: _, ...files } = made.files;
+  await writeFiles(at, files);
+  await mkdir(join(at, folder), { recursive: true });
+  if (full) await writeFile(join(at, folder, 'x'), 'x');
+  return at;
+}
+
 describe('a folder in place of a file', () => {
-  async function writeTree(name: string, folder: string, full: boolean): Promise<string> {
-    const at = join(root, name);
-    for (const [path, bytes] of Object.entries(made.files)) {
-      if (path === folder) continue;
-      await mkdir(dirname(join(at, path)), { recursive: true });
-      await writeFile(join(at, path), bytes);
-    }
-    await mkdir(join(at, folder), { recursive: true });
-    if (full) await writeFile(join(at, folder, 'x'), 'x');
-    return at;
-  }
   const PART = 'parts/evidence_000000000001.zip';
   const REPORT = 'local-reports/lrep_000000000001.zip';
   test.each([
