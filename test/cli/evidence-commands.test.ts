@@ -11,35 +11,33 @@ const call = (line: string) => callWith(line.split(' '));
 const json = async (line: string): Promise<Record<string, unknown>> =>
   JSON.parse((await call(`${line} --json`)).stdout) as Record<string, unknown>;
 
-describe('keys', () => {
-  it('keys generate writes a private key with mode 600, and never prints it', async () => {
-    const { code, stdout } = await call('keys generate --out own.pem --public own.txt');
-    expect(code).toBe(0);
-    expect((await stat('own.pem')).mode & 0o777).toBe(0o600);
-    expect(stdout).not.toContain('PRIVATE');
-    expect(await readFile('own.txt', 'utf8')).toContain('BEGIN PUBLIC KEY');
-  });
+it('keys generate writes a private key with mode 600, and never prints it', async () => {
+  const { code, stdout } = await call('keys generate --out own.pem --public own.txt');
+  expect(code).toBe(0);
+  expect((await stat('own.pem')).mode & 0o777).toBe(0o600);
+  expect(stdout).not.toContain('PRIVATE');
+  expect(await readFile('own.txt', 'utf8')).toContain('BEGIN PUBLIC KEY');
+});
 
-  it('writes keys that openssl reads', () => {
-    expect(execFileSync('openssl', ['pkey', '-in', 'key.pem', '-noout', '-check']).toString()).toContain(
-      'valid',
-    );
-  });
+it('keys generate writes keys that openssl reads', () => {
+  expect(execFileSync('openssl', ['pkey', '-in', 'key.pem', '-noout', '-check']).toString()).toContain(
+    'valid',
+  );
+});
 
-  it('adds a key with its limits and lists it', async () => {
-    await call('keys generate --out second.pem');
-    const add = 'keys add second.pub.pem --issuer other --trust limited.json --key-id k2 --purpose evidence';
-    const limits =
-      '--not-after 2027-12-31 --project prj_000000000001 --revoked-at 2026-11-01 --not-compromised';
-    expect((await call(`${add} ${limits}`)).code).toBe(0);
-    const { stdout } = await call('keys list limited.json');
-    expect(stdout).toMatch(
-      /other\nkey +k2\nvalid for +evidence\nperiod +to 2027-12-31 revoked 2026-11-01, earlier signatures stay valid\nonly for +prj_000000000001\n/,
-    );
-    const listed = await json('keys list limited.json');
-    expect(listed).toMatchObject({
-      keys: [{ kid: 'k2', issuer: 'other', compromised: false, purposes: ['evidence'] }],
-    });
+it('keys add adds a key with its limits, and keys list lists it', async () => {
+  await call('keys generate --out second.pem');
+  const add = 'keys add second.pub.pem --issuer other --trust limited.json --key-id k2 --purpose evidence';
+  const limits =
+    '--not-after 2027-12-31 --project prj_000000000001 --revoked-at 2026-11-01 --not-compromised';
+  expect((await call(`${add} ${limits}`)).code).toBe(0);
+  const { stdout } = await call('keys list limited.json');
+  expect(stdout).toMatch(
+    /other\nkey +k2\nvalid for +evidence\nperiod +to 2027-12-31 revoked 2026-11-01, earlier signatures stay valid\nonly for +prj_000000000001\n/,
+  );
+  const listed = await json('keys list limited.json');
+  expect(listed).toMatchObject({
+    keys: [{ kid: 'k2', issuer: 'other', compromised: false, purposes: ['evidence'] }],
   });
 });
 
@@ -103,58 +101,56 @@ describe('pack', () => {
   });
 });
 
-describe('export', () => {
-  it('writes a folder and a ZIP of the same tree, which unzip accepts', async () => {
-    expect((await call('export part-1.zip part-2.zip --out one.zip --id evexp_000000000007')).code).toBe(0);
-    const listed = execFileSync('unzip', ['-Z1', 'one.zip']).toString().trim().split('\n');
-    expect(listed).toEqual([
-      'manifest.json',
-      'export.json',
-      'parts/evidence_000000000001.zip',
-      'parts/evidence_000000000002.zip',
-    ]);
-    execFileSync('unzip', ['-tq', 'one.zip']);
-    expect((await readdir('export')).toSorted()).toEqual([
-      'export-attestation.json',
-      'export.json',
-      'manifest.json',
-      'parts',
-    ]);
-    expect(await json('verify one.zip --trust trust.json')).toMatchObject({
-      verdict: 'verified',
-      evidenceExportId: 'evexp_000000000007',
-    });
+it('export writes a folder and a ZIP of the same tree, which unzip accepts', async () => {
+  expect((await call('export part-1.zip part-2.zip --out one.zip --id evexp_000000000007')).code).toBe(0);
+  const listed = execFileSync('unzip', ['-Z1', 'one.zip']).toString().trim().split('\n');
+  expect(listed).toEqual([
+    'manifest.json',
+    'export.json',
+    'parts/evidence_000000000001.zip',
+    'parts/evidence_000000000002.zip',
+  ]);
+  execFileSync('unzip', ['-tq', 'one.zip']);
+  expect((await readdir('export')).toSorted()).toEqual([
+    'export-attestation.json',
+    'export.json',
+    'manifest.json',
+    'parts',
+  ]);
+  expect(await json('verify one.zip --trust trust.json')).toMatchObject({
+    verdict: 'verified',
+    evidenceExportId: 'evexp_000000000007',
   });
+});
 
-  it('export applies --scope, --from and --through', async () => {
-    const from = new Date(NOW_MS - 10).toISOString();
-    expect(
-      (await call(`export part-1.zip --scope project --from ${from} --through 2025-01-01 --out scoped`)).code,
-    ).toBe(0);
-    const { manifest } = (await json('inspect scoped')) as { manifest: object };
-    expect(manifest).toMatchObject({
-      scope: { kind: 'project', projectId: 'prj_000000000001' },
-      fromAtMs: NOW_MS - 10,
-      throughAtMs: Date.UTC(2025, 0, 1),
-    });
+it('export applies --scope, --from and --through', async () => {
+  const from = new Date(NOW_MS - 10).toISOString();
+  expect(
+    (await call(`export part-1.zip --scope project --from ${from} --through 2025-01-01 --out scoped`)).code,
+  ).toBe(0);
+  const { manifest } = (await json('inspect scoped')) as { manifest: object };
+  expect(manifest).toMatchObject({
+    scope: { kind: 'project', projectId: 'prj_000000000001' },
+    fromAtMs: NOW_MS - 10,
+    throughAtMs: Date.UTC(2025, 0, 1),
   });
+});
 
-  it('export accepts local reports, with claims of the uploader or from the archive', async () => {
-    await writeFile('opaque.bin', 'anything');
-    expect(
-      (
-        await call(
-          'export part-1.zip --report opaque.bin --report part-2.zip,project=prj_000000000001 --through 2100-01-01 --out reported',
-        )
-      ).code,
-    ).toBe(0);
-    const { items } = (await json('reports reported')) as { items: readonly object[] };
-    expect(items).toHaveLength(2);
-    const report = await json('verify --jobs 1 reported --trust trust.json');
-    expect(report).toMatchObject({
-      verdict: 'verified',
-      localReports: [{ verdict: 'intact' }, { verdict: 'intact' }],
-    });
+it('export accepts local reports, with claims of the uploader or from the archive', async () => {
+  await writeFile('opaque.bin', 'anything');
+  expect(
+    (
+      await call(
+        'export part-1.zip --report opaque.bin --report part-2.zip,project=prj_000000000001 --through 2100-01-01 --out reported',
+      )
+    ).code,
+  ).toBe(0);
+  const { items } = (await json('reports reported')) as { items: readonly object[] };
+  expect(items).toHaveLength(2);
+  const report = await json('verify --jobs 1 reported --trust trust.json');
+  expect(report).toMatchObject({
+    verdict: 'verified',
+    localReports: [{ verdict: 'intact' }, { verdict: 'intact' }],
   });
 });
 

@@ -9,31 +9,29 @@ const dir = await scratch();
 await writeEvidence(dir.root);
 afterAll(() => dir[Symbol.asyncDispose]());
 
-describe('the process', () => {
-  it('says the verdict on stdout, nothing on stderr, and ends with the exit code', async () => {
-    const { code, stdout, stderr } = await drillproof(['verify', 'export', '--trust', 'trust.json'], {
-      cwd: dir.root,
-    });
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^VERIFIED /);
+it('the process says the verdict on stdout, nothing on stderr, and ends with the exit code', async () => {
+  const { code, stdout, stderr } = await drillproof(['verify', 'export', '--trust', 'trust.json'], {
+    cwd: dir.root,
   });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^VERIFIED /);
+});
 
-  it('reads a key from standard input, so that it need not lie in a file', async () => {
-    const made = await drillproof(['keys', 'add', '-', '--issuer', 'i', '--trust', 'piped.json'], {
-      cwd: dir.root,
-      input: execFileSync('cat', [dir.path('key.pub.pem')]).toString(),
-    });
-    expect(made.code).toBe(0);
+it('the process reads a key from standard input, so that it need not lie in a file', async () => {
+  const made = await drillproof(['keys', 'add', '-', '--issuer', 'i', '--trust', 'piped.json'], {
+    cwd: dir.root,
+    input: execFileSync('cat', [dir.path('key.pub.pem')]).toString(),
   });
+  expect(made.code).toBe(0);
+});
 
-  it('a closed reader changes neither the exit code nor stderr', async () => {
-    const child = start(['explain'], { cwd: dir.root });
-    child.stdout.destroy();
-    let stderr = '';
-    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
-    const [code] = (await once(child, 'close')) as [number];
-    expect([code, stderr]).toEqual([0, '']);
-  });
+it('a closed reader changes neither the exit code nor stderr', async () => {
+  const child = start(['explain'], { cwd: dir.root });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number];
+  expect([code, stderr]).toEqual([0, '']);
 });
 
 const withVersion = (node: string, args: readonly string[]) => {
@@ -42,18 +40,19 @@ const withVersion = (node: string, args: readonly string[]) => {
   return drillproof(args, { cwd: dir.root, env: { NODE_OPTIONS } });
 };
 
-describe('the version of Node.js', () => {
-  it.each(['18.20.8', '20.20.2', '22.12.0'])('%s is refused with exit code 2', async (version) => {
+it.each(['18.20.8', '20.20.2', '22.12.0'])(
+  'the version of Node.js %s is refused with exit code 2',
+  async (version) => {
     expect(await withVersion(version, ['gate', 'export'])).toEqual({
       code: 2,
       stdout: '',
       stderr: `drillproof: usage.INVALID: Node.js ${version} is too old\n  Install Node.js 22.13 or later.\n`,
     });
-  });
+  },
+);
 
-  it.each(['22.13.0', '23.0.0'])('%s runs the program', async (version) => {
-    expect(await withVersion(version, ['--version'])).toMatchObject({ code: 0, stderr: '' });
-  });
+it.each(['22.13.0', '23.0.0'])('the version of Node.js %s runs the program', async (version) => {
+  expect(await withVersion(version, ['--version'])).toMatchObject({ code: 0, stderr: '' });
 });
 
 const into = (args: string) =>
@@ -62,19 +61,17 @@ const into = (args: string) =>
     encoding: 'utf8',
   });
 
-describe('standard output that is full', () => {
-  it('ends a pass with 3 and says that it could not be written', () => {
-    const { status, stderr } = into('verify export --trust trust.json');
-    expect([status, stderr]).toEqual([
-      3,
-      expect.stringContaining('io.DISK_FULL: cannot write standard output') as string,
-    ]);
-  });
+it('standard output that is full ends a pass with 3 and says that it could not be written', () => {
+  const { status, stderr } = into('verify export --trust trust.json');
+  expect([status, stderr]).toEqual([
+    3,
+    expect.stringContaining('io.DISK_FULL: cannot write standard output') as string,
+  ]);
+});
 
-  it('leaves the exit code of any other result', () => {
-    expect(into('verify export').status).toBe(1);
-    expect(into('gate export --trust trust.json').status).toBe(1);
-  });
+it('standard output that is full leaves the exit code of any other result', () => {
+  expect(into('verify export').status).toBe(1);
+  expect(into('gate export --trust trust.json').status).toBe(1);
 });
 
 describe('an interruption', () => {

@@ -214,13 +214,11 @@ async function expiredToken(): Promise<string> {
   return made.trim();
 }
 
-describe('reports', () => {
-  it('lists them from the control plane with what their uploaders say', async () => {
-    const { code, stdout } = await call(`reports ${exportId} ${AT} --url ${url}`);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/lrep_\w+ +check-package +completed +jane@example\.com/);
-    expect(stdout).toContain('never attested');
-  });
+it('reports lists them from the control plane with what their uploaders say', async () => {
+  const { code, stdout } = await call(`reports ${exportId} ${AT} --url ${url}`);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/lrep_\w+ +check-package +completed +jane@example\.com/);
+  expect(stdout).toContain('never attested');
 });
 
 describe('tool-source', () => {
@@ -264,10 +262,8 @@ describe('tool-source', () => {
   });
 });
 
-describe('serve', () => {
-  it('that cannot have its port says so in one line', async () => {
-    const { code, stderr } = await call(`serve --data second --port ${new URL(url).port}`);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^drillproof: server\.CONFIG_INVALID: .*EADDRINUSE/);
-  });
+it('serve that cannot have its port says so in one line', async () => {
+  const { code, stderr } = await call(`serve --data second --port ${new URL(url).port}`);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^drillproof: server\.CONFIG_INVALID: .*EADDRINUSE/);
 });

@@ -214,23 +214,21 @@ describe('a rule', () => {
   });
 });
 
-describe('the answer', () => {
-  it('is no for one violation, even if other rules are undecided', () => {
-    const failed = bundle(2, { verdict: 'failed', findings: [found('part.MISSING', idOf('evidence', 2))] });
-    const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
-    expect(decide({}, [given(failed), gone]).answer).toBe('no');
-    expect(decide({}, [given(bundle(1)), gone]).answer).toBe('could_not_tell');
-    expect(decide({}, [given(bundle(1))]).answer).toBe('yes');
-  });
+it('the answer is no for one violation, even if other rules are undecided', () => {
+  const failed = bundle(2, { verdict: 'failed', findings: [found('part.MISSING', idOf('evidence', 2))] });
+  const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
+  expect(decide({}, [given(failed), gone]).answer).toBe('no');
+  expect(decide({}, [given(bundle(1)), gone]).answer).toBe('could_not_tell');
+  expect(decide({}, [given(bundle(1))]).answer).toBe('yes');
+});
 
-  it('is not yes without inputs or for an empty export', () => {
-    expect(decide({}, []).answer).toBe('could_not_tell');
-    expect(decide({}, inExport()).answer).toBe('could_not_tell');
-  });
+it('the answer is not yes without inputs or for an empty export', () => {
+  expect(decide({}, []).answer).toBe('could_not_tell');
+  expect(decide({}, inExport()).answer).toBe('could_not_tell');
+});
 
-  it('is yes for unsigned evidence only if the policy accepts it', () => {
-    const evidence = [given(unsigned(1))];
-    expect(decide({}, evidence).answer).toBe('no');
-    expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');
-  });
+it('the answer is yes for unsigned evidence only if the policy accepts it', () => {
+  const evidence = [given(unsigned(1))];
+  expect(decide({}, evidence).answer).toBe('no');
+  expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');
 });

@@ -1,49 +1,47 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { bundle, decide, exportOf, given, inExport, local } from './make.ts';
 import { EVERY, GONE } from './problems.ts';
 
-describe('evidence that fulfils every rule', () => {
-  it.each([['of an export', inExport(bundle(1)), 0] as const])(
-    '%s passes each, and none finds',
-    (_, inputs) => {
-      const { answer, rules } = decide(EVERY, inputs);
-      expect(answer).toBe('yes');
-      // The only rule that no evidence fulfils.
-      const every = Object.keys(RULES).filter((rule) => rule !== 'signers.timestamp');
-      expect(rules.map(({ rule }) => rule)).toEqual(every);
-      for (const { rule, state, violations } of rules) {
-        expect({ rule, violations }).toEqual({ rule, violations: [] });
-        const nothing = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'].includes(
-          rule,
-        );
-        expect({ rule, state }).toEqual({ rule, state: nothing ? 'not_applicable' : 'passed' });
-      }
-    },
-  );
+it.each([['of an export', inExport(bundle(1)), 0] as const])(
+  'evidence that fulfils every rule %s passes each, and none finds',
+  (_, inputs) => {
+    const { answer, rules } = decide(EVERY, inputs);
+    expect(answer).toBe('yes');
+    // The only rule that no evidence fulfils.
+    const every = Object.keys(RULES).filter((rule) => rule !== 'signers.timestamp');
+    expect(rules.map(({ rule }) => rule)).toEqual(every);
+    for (const { rule, state, violations } of rules) {
+      expect({ rule, violations }).toEqual({ rule, violations: [] });
+      const nothing = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'].includes(
+        rule,
+      );
+      expect({ rule, state }).toEqual({ rule, state: nothing ? 'not_applicable' : 'passed' });
+    }
+  },
+);
 
-  it('is counted by each rule by its subjects', () => {
-    const reports = { localReports: [local(1), local(2)] };
-    const { localReports: _none, ...rules } = EVERY;
-    const decision = decide(
-      { ...rules, completeness: { ...EVERY.completeness, bundles: 3, vouched: ['pinned', 'attested'] } },
-      [given(exportOf([bundle(1), bundle(2)], reports)), { ...given(bundle(3)), pinned: true }, GONE],
-    );
-    const judged = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.judged]));
-    expect(judged).toMatchObject({
-      'verdict.export': 1,
-      'verdict.bundles': 4,
-      'age.max': 4,
-      'scope.organizations': 4,
-      'scope.projects': 3,
-      'drills.required': 1,
-      'completeness.vouched': 2,
-      'completeness.bundles': 3,
-      'completeness.localReports': 2,
-      'completeness.coverage': 2,
-      'trials.complete': 1,
-      'trials.unique': 3,
-      'findings.warnings': 6,
-    });
+it('evidence that fulfils every rule is counted by each rule by its subjects', () => {
+  const reports = { localReports: [local(1), local(2)] };
+  const { localReports: _none, ...rules } = EVERY;
+  const decision = decide(
+    { ...rules, completeness: { ...EVERY.completeness, bundles: 3, vouched: ['pinned', 'attested'] } },
+    [given(exportOf([bundle(1), bundle(2)], reports)), { ...given(bundle(3)), pinned: true }, GONE],
+  );
+  const judged = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.judged]));
+  expect(judged).toMatchObject({
+    'verdict.export': 1,
+    'verdict.bundles': 4,
+    'age.max': 4,
+    'scope.organizations': 4,
+    'scope.projects': 3,
+    'drills.required': 1,
+    'completeness.vouched': 2,
+    'completeness.bundles': 3,
+    'completeness.localReports': 2,
+    'completeness.coverage': 2,
+    'trials.complete': 1,
+    'trials.unique': 3,
+    'findings.warnings': 6,
   });
 });

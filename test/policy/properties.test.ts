@@ -57,82 +57,76 @@ const gist = ({ answer, rules }: Decision) => ({
   rules: rules.map(({ rule, state, judged }) => ({ rule, state, judged })),
 });
 
-describe('adding a rule', () => {
-  it('never turns no, or could not tell, into yes', () => {
-    fc.assert(
-      fc.property(anyInputs, anyRules, anyRules, (inputs, rules, more) => {
-        const both = judge(layered(rules, more), inputs);
-        if (isYes(both)) {
-          expect(decide(rules, inputs).answer).toBe('yes');
-          expect(decide(more, inputs).answer).toBe('yes');
-        }
-      }),
-      RUNS,
-    );
-  });
-
-  it('to the same file never does either', () => {
-    fc.assert(
-      fc.property(anyInputs, anyRules, anyRules, (inputs, rules, more) => {
-        // What the first says stays; the second fills only where it is silent, verdicts apart, whose silence is the strictest.
-        const { verdict: _verdict, ...silent } = more;
-        const merged = { ...silent, ...rules };
-        if (decide(merged, inputs).answer === 'yes') expect(decide(rules, inputs).answer).toBe('yes');
-      }),
-      RUNS,
-    );
-  });
+it('adding a rule never turns no, or could not tell, into yes', () => {
+  fc.assert(
+    fc.property(anyInputs, anyRules, anyRules, (inputs, rules, more) => {
+      const both = judge(layered(rules, more), inputs);
+      if (isYes(both)) {
+        expect(decide(rules, inputs).answer).toBe('yes');
+        expect(decide(more, inputs).answer).toBe('yes');
+      }
+    }),
+    RUNS,
+  );
 });
 
-describe('removing evidence', () => {
-  it('from within an export never turns no, or could not tell, into yes', () => {
-    fc.assert(
-      fc.property(
-        anyInputs,
-        anyRules,
-        fc.nat(),
-        fc.nat(),
-        fc.constantFrom(...Object.keys(WAYS)),
-        (inputs, rules, which, where, what) => {
-          const at = inputs.length === 0 ? -1 : which % inputs.length;
-          const less = inputs.map((one, i) => {
-            if (i !== at || !('report' in one) || one.report.kind !== 'export') return one;
-            const { parts } = one.report;
-            const changed = parts.map((part, p) => (p === where % parts.length ? WAYS[what]!(part) : part));
-            const { completeness, localReports } = one.report;
-            return { ...one, report: exportOfParts(changed, { completeness, localReports }) };
-          });
-          if (decide(rules, less).answer === 'yes') expect(decide(rules, inputs).answer).toBe('yes');
-        },
-      ),
-      RUNS,
-    );
-  });
+it('adding a rule to the same file never does either', () => {
+  fc.assert(
+    fc.property(anyInputs, anyRules, anyRules, (inputs, rules, more) => {
+      // What the first says stays; the second fills only where it is silent, verdicts apart, whose silence is the strictest.
+      const { verdict: _verdict, ...silent } = more;
+      const merged = { ...silent, ...rules };
+      if (decide(merged, inputs).answer === 'yes') expect(decide(rules, inputs).answer).toBe('yes');
+    }),
+    RUNS,
+  );
+});
 
-  it('leaves an input that cannot be read, which never makes a yes', () => {
-    fc.assert(
-      fc.property(anyInputs, anyRules, fc.nat(), (inputs, rules, which) => {
-        const failure = { code: 'io.UNREADABLE', message: 'the disk' } as const;
-        const less = inputs.map((one, i) =>
-          i === which % inputs.length ? { name: one.name, failure } : one,
-        );
-        fc.pre(inputs.length > 0);
-        expect(decide(rules, less).answer).not.toBe('yes');
-      }),
-      RUNS,
-    );
-  });
+it('removing evidence from within an export never turns no, or could not tell, into yes', () => {
+  fc.assert(
+    fc.property(
+      anyInputs,
+      anyRules,
+      fc.nat(),
+      fc.nat(),
+      fc.constantFrom(...Object.keys(WAYS)),
+      (inputs, rules, which, where, what) => {
+        const at = inputs.length === 0 ? -1 : which % inputs.length;
+        const less = inputs.map((one, i) => {
+          if (i !== at || !('report' in one) || one.report.kind !== 'export') return one;
+          const { parts } = one.report;
+          const changed = parts.map((part, p) => (p === where % parts.length ? WAYS[what]!(part) : part));
+          const { completeness, localReports } = one.report;
+          return { ...one, report: exportOfParts(changed, { completeness, localReports }) };
+        });
+        if (decide(rules, less).answer === 'yes') expect(decide(rules, inputs).answer).toBe('yes');
+      },
+    ),
+    RUNS,
+  );
+});
 
-  it('of a whole input never brings what a policy requires to be there', () => {
-    fc.assert(
-      fc.property(anyInputs, fc.nat(), (inputs, which) => {
-        const less = inputs.filter((_, i) => i !== which % inputs.length);
-        for (const [i, { state }] of states(less).entries())
-          if (state === 'passed') expect(states(inputs)[i]?.state).toBe('passed');
-      }),
-      RUNS,
-    );
-  });
+it('removing evidence leaves an input that cannot be read, which never makes a yes', () => {
+  fc.assert(
+    fc.property(anyInputs, anyRules, fc.nat(), (inputs, rules, which) => {
+      const failure = { code: 'io.UNREADABLE', message: 'the disk' } as const;
+      const less = inputs.map((one, i) => (i === which % inputs.length ? { name: one.name, failure } : one));
+      fc.pre(inputs.length > 0);
+      expect(decide(rules, less).answer).not.toBe('yes');
+    }),
+    RUNS,
+  );
+});
+
+it('removing evidence of a whole input never brings what a policy requires to be there', () => {
+  fc.assert(
+    fc.property(anyInputs, fc.nat(), (inputs, which) => {
+      const less = inputs.filter((_, i) => i !== which % inputs.length);
+      for (const [i, { state }] of states(less).entries())
+        if (state === 'passed') expect(states(inputs)[i]?.state).toBe('passed');
+    }),
+    RUNS,
+  );
 });
 
 describe('a decision', () => {

@@ -61,17 +61,15 @@ describe('a condition', () => {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-describe('a range', () => {
-  it.each([
-    [3, '3', 3, [2, 4]],
-    [{ min: 2 }, 'at least 2', 2, [1]],
-    [{ max: 2 }, 'at most 2', 2, [3]],
-    [{ min: 2, max: 3 }, '2 to 3', 3, [1, 4]],
-  ] as const)('%j is %s', (range, words, inside, outside) => {
-    expect(formatRange(range)).toBe(words);
-    expect(isInRange(inside, range)).toBe(true);
-    for (const value of outside) expect(isInRange(value, range)).toBe(false);
-  });
+it.each([
+  [3, '3', 3, [2, 4]],
+  [{ min: 2 }, 'at least 2', 2, [1]],
+  [{ max: 2 }, 'at most 2', 2, [3]],
+  [{ min: 2, max: 3 }, '2 to 3', 3, [1, 4]],
+] as const)('a range %j is %s', (range, words, inside, outside) => {
+  expect(formatRange(range)).toBe(words);
+  expect(isInRange(inside, range)).toBe(true);
+  for (const value of outside) expect(isInRange(value, range)).toBe(false);
 });
 
 describe('a time', () => {
@@ -110,37 +108,35 @@ describe('a time', () => {
   );
 });
 
-describe('a policy in words', () => {
-  it('says exactly the rules that a decision has, each in a sentence', () => {
-    forAll(100, [anyRules], (rules) => {
-      const document = documentOf(rules);
-      const explained = explainRules(document);
-      const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
-      expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
-      for (const { words } of explained) {
-        expect(words).toMatch(/^[A-Z][^\n]*\.$/);
-        expect(words).not.toContain('undefined');
-      }
-      expect(explained.length + listMissingRules([document]).length).toBe(Object.keys(RULES).length);
-    });
+it('a policy in words says exactly the rules that a decision has, each in a sentence', () => {
+  forAll(100, [anyRules], (rules) => {
+    const document = documentOf(rules);
+    const explained = explainRules(document);
+    const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
+    expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
+    for (const { words } of explained) {
+      expect(words).toMatch(/^[A-Z][^\n]*\.$/);
+      expect(words).not.toContain('undefined');
+    }
+    expect(explained.length + listMissingRules([document]).length).toBe(Object.keys(RULES).length);
   });
+});
 
-  it('says what is demanded where nobody wrote one', () => {
-    expect(explainRules(DEFAULT_DOCUMENT).map(({ rule }) => rule)).toEqual([
-      'verdict.export',
-      'verdict.bundles',
-      'outcome.status',
-      'outcome.verdict',
-      'contradictions.world',
-      'contradictions.binding',
-      'contradictions.assertions',
-      'contradictions.checkpoints',
-      'contradictions.budget',
-      'contradictions.time',
-      'completeness.vouched',
-      'trials.reruns',
-      'trials.unique',
-      'summary.accepted',
-    ]);
-  });
+it('a policy in words says what is demanded where nobody wrote one', () => {
+  expect(explainRules(DEFAULT_DOCUMENT).map(({ rule }) => rule)).toEqual([
+    'verdict.export',
+    'verdict.bundles',
+    'outcome.status',
+    'outcome.verdict',
+    'contradictions.world',
+    'contradictions.binding',
+    'contradictions.assertions',
+    'contradictions.checkpoints',
+    'contradictions.budget',
+    'contradictions.time',
+    'completeness.vouched',
+    'trials.reruns',
+    'trials.unique',
+    'summary.accepted',
+  ]);
 });

@@ -93,17 +93,15 @@ describe('printable', () => {
   });
 });
 
-describe('printableJson', () => {
-  it('keeps the value and escapes every unsafe character', () => {
-    forAll(300, [fc.jsonValue(), hostileText], (value, text) => {
-      const document = { value, [text]: text };
-      const json = printableJson(JSON.stringify(document, null, 2));
-      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
-      expect(json.replaceAll('\n', '')).not.toMatch(UNSAFE);
-    });
+it('printableJson keeps the value and escapes every unsafe character', () => {
+  forAll(300, [fc.jsonValue(), hostileText], (value, text) => {
+    const document = { value, [text]: text };
+    const json = printableJson(JSON.stringify(document, null, 2));
+    expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
+    expect(json.replaceAll('\n', '')).not.toMatch(UNSAFE);
   });
+});
 
-  it('escapes a mark that would stand on the letter of an escape', () => {
-    expect(printableJson('"\\n\u093F"')).toBe('"\\n\\u093f"');
-  });
+it('printableJson escapes a mark that would stand on the letter of an escape', () => {
+  expect(printableJson('"\\n\u093F"')).toBe('"\\n\\u093f"');
 });

@@ -92,16 +92,14 @@ describe('admin check', () => {
   });
 });
 
-describe('admin migrate', () => {
-  it('says which schema the store has', async () => {
-    await withBlob();
-    const { schema } = (await must('migrate')) as { schema: { version: number; known: number } };
-    expect(schema.version).toBe(schema.known);
-  });
+it('admin migrate says which schema the store has', async () => {
+  await withBlob();
+  const { schema } = (await must('migrate')) as { schema: { version: number; known: number } };
+  expect(schema.version).toBe(schema.known);
+});
 
-  it('makes no store where there is none', async () => {
-    expect((await admin('migrate')).stderr).toContain('io.NOT_FOUND');
-  });
+it('admin migrate makes no store where there is none', async () => {
+  expect((await admin('migrate')).stderr).toContain('io.NOT_FOUND');
 });
 
 describe('admin backup', () => {

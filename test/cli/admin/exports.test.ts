@@ -101,38 +101,36 @@ describe('admin export create', () => {
   });
 });
 
-describe('admin delete and admin sweep', () => {
-  it('delete a bundle at once, and its bytes with --now', async () => {
-    const first = await product(await admin(`delete bundle ${BUNDLE} --project ${PROJECT} --json`));
-    expect(first).toMatchObject({ resource: { state: 'deleted', deletedAtMs: NOW_MS } });
-    expect(await storedBlobs()).toHaveLength(1);
-    const again = await product(await admin(`delete bundle ${BUNDLE} --project ${PROJECT} --now --json`));
-    expect(again).toMatchObject({ operation: { state: 'succeeded' } });
-    expect(await storedBlobs()).toEqual([]);
-  });
+it('admin delete deletes a bundle at once, and its bytes with --now', async () => {
+  const first = await product(await admin(`delete bundle ${BUNDLE} --project ${PROJECT} --json`));
+  expect(first).toMatchObject({ resource: { state: 'deleted', deletedAtMs: NOW_MS } });
+  expect(await storedBlobs()).toHaveLength(1);
+  const again = await product(await admin(`delete bundle ${BUNDLE} --project ${PROJECT} --now --json`));
+  expect(again).toMatchObject({ operation: { state: 'succeeded' } });
+  expect(await storedBlobs()).toEqual([]);
+});
 
-  it('delete an export and what it alone needs, leaving its bundles', async () => {
-    await admin(`${create} --now`);
-    expect(await storedBlobs()).toHaveLength(2);
-    const line = `delete export ${EXPORT} --organization ${ORG} --now --json`;
-    expect(await product(await admin(line))).toMatchObject({
-      resource: { deletion: { state: 'deleted' } },
-      operation: { state: 'succeeded' },
-    });
-    expect(await storedBlobs()).toHaveLength(1);
+it('admin delete deletes an export and what it alone needs, leaving its bundles', async () => {
+  await admin(`${create} --now`);
+  expect(await storedBlobs()).toHaveLength(2);
+  const line = `delete export ${EXPORT} --organization ${ORG} --now --json`;
+  expect(await product(await admin(line))).toMatchObject({
+    resource: { deletion: { state: 'deleted' } },
+    operation: { state: 'succeeded' },
   });
+  expect(await storedBlobs()).toHaveLength(1);
+});
 
-  it('admin sweep does due deletions, waiting work and the removal of unneeded blobs', async () => {
-    await writeFile(dir.path('part.zip'), await part(2));
-    const ingest = `ingest bundle ${dir.path('part.zip')} --project ${PROJECT} --delete-at 2026-11-22 --json`;
-    expect(await product(await admin(ingest))).toMatchObject({
-      bundle: { deleteAtMs: Date.UTC(2026, 10, 22) },
-    });
-    await admin(create);
-    const first = await product(await admin('sweep --json'));
-    expect(first).toMatchObject({ bundlesDue: 0, jobs: 1, blobsRemoved: 0 });
-    const second = await product(await admin('sweep --json', Date.UTC(2026, 10, 22)));
-    expect(second).toMatchObject({ bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
-    expect((await admin('sweep', Date.UTC(2026, 10, 22))).stdout).toMatch(/bundles due +0/);
+it('admin sweep does due deletions, waiting work and the removal of unneeded blobs', async () => {
+  await writeFile(dir.path('part.zip'), await part(2));
+  const ingest = `ingest bundle ${dir.path('part.zip')} --project ${PROJECT} --delete-at 2026-11-22 --json`;
+  expect(await product(await admin(ingest))).toMatchObject({
+    bundle: { deleteAtMs: Date.UTC(2026, 10, 22) },
   });
+  await admin(create);
+  const first = await product(await admin('sweep --json'));
+  expect(first).toMatchObject({ bundlesDue: 0, jobs: 1, blobsRemoved: 0 });
+  const second = await product(await admin('sweep --json', Date.UTC(2026, 10, 22)));
+  expect(second).toMatchObject({ bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
+  expect((await admin('sweep', Date.UTC(2026, 10, 22))).stdout).toMatch(/bundles due +0/);
 });

@@ -224,51 +224,49 @@ describe('drillproof verify --dsse', () => {
   });
 });
 
-describe('a key that stays where it is', () => {
-  it('signs parts, exports and envelopes by the openssl command, and verify takes them', async () => {
-    const signing = [...openssl, '--issuer', 'acme-ci'];
-    await make([
-      'pack',
-      at('run-1'),
-      '--run',
-      at('run-1.json'),
-      ...ROLES,
-      ...signing,
-      '--out',
-      at('by-command.zip'),
-    ]);
-    await make(['export', at('by-command.zip'), ...signing, '--out', at('by-command')]);
-    await make(['dsse', 'create', at('unsigned.zip'), ...signing, '--out', at('by-command.json')]);
-    expect((await ended(['verify', at('by-command.zip'), ...trust()]))[0]).toBe(0);
-    const [code, said] = await ended(['verify', at('by-command'), ...trust()]);
-    expect(code).toBe(0);
-    expect(JSON.parse(said)).toMatchObject({ completeness: 'attested' });
-    expect(
-      (await ended(['verify', at('unsigned.zip'), ...trust(), '--dsse', at('by-command.json')]))[0],
-    ).toBe(0);
-  });
+it('a key that stays where it is signs parts, exports and envelopes by the openssl command, and verify takes them', async () => {
+  const signing = [...openssl, '--issuer', 'acme-ci'];
+  await make([
+    'pack',
+    at('run-1'),
+    '--run',
+    at('run-1.json'),
+    ...ROLES,
+    ...signing,
+    '--out',
+    at('by-command.zip'),
+  ]);
+  await make(['export', at('by-command.zip'), ...signing, '--out', at('by-command')]);
+  await make(['dsse', 'create', at('unsigned.zip'), ...signing, '--out', at('by-command.json')]);
+  expect((await ended(['verify', at('by-command.zip'), ...trust()]))[0]).toBe(0);
+  const [code, said] = await ended(['verify', at('by-command'), ...trust()]);
+  expect(code).toBe(0);
+  expect(JSON.parse(said)).toMatchObject({ completeness: 'attested' });
+  expect((await ended(['verify', at('unsigned.zip'), ...trust(), '--dsse', at('by-command.json')]))[0]).toBe(
+    0,
+  );
+});
 
-  it.each([
-    ['ends with an error', 'false', 3, 'trust.SIGNER_FAILED'],
-    ['writes something else', 'echo hello', 3, 'trust.SIGNER_OUTPUT'],
-    ['takes too long', 'sleep 30', 3, 'trust.SIGNER_TIMEOUT'],
-    ['is not there', 'no-such-program', 3, 'trust.SIGNER_FAILED'],
-  ])('writes nothing when the program %s', async (_, command, exit, code) => {
-    const args = [
-      '--signer',
-      command,
-      '--public-key',
-      at('key.pub.pem'),
-      '--signer-timeout',
-      '1',
-      '--issuer',
-      'i',
-    ];
-    const out = ['--out', at('nothing.zip'), '--json'];
-    const said = await call(['pack', at('run-1'), '--run', at('run-1.json'), ...ROLES, ...args, ...out], {
-      env: process.env,
-    });
-    expect([said.code, JSON.parse(said.stdout)]).toMatchObject([exit, { code }]);
-    await expect(readFile(at('nothing.zip'))).rejects.toMatchObject({ code: 'ENOENT' });
+it.each([
+  ['ends with an error', 'false', 3, 'trust.SIGNER_FAILED'],
+  ['writes something else', 'echo hello', 3, 'trust.SIGNER_OUTPUT'],
+  ['takes too long', 'sleep 30', 3, 'trust.SIGNER_TIMEOUT'],
+  ['is not there', 'no-such-program', 3, 'trust.SIGNER_FAILED'],
+])('a key that stays where it is writes nothing when the program %s', async (_, command, exit, code) => {
+  const args = [
+    '--signer',
+    command,
+    '--public-key',
+    at('key.pub.pem'),
+    '--signer-timeout',
+    '1',
+    '--issuer',
+    'i',
+  ];
+  const out = ['--out', at('nothing.zip'), '--json'];
+  const said = await call(['pack', at('run-1'), '--run', at('run-1.json'), ...ROLES, ...args, ...out], {
+    env: process.env,
   });
+  expect([said.code, JSON.parse(said.stdout)]).toMatchObject([exit, { code }]);
+  await expect(readFile(at('nothing.zip'))).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -307,54 +307,52 @@ describe('valid, but not for this', () => {
   });
 });
 
-describe('configuration', () => {
-  it('is never taken from the evidence', async () => {
-    await rm('poisoned', { recursive: true, force: true });
-    await cp('export', 'poisoned', { recursive: true });
-    const lax = 'schemaVersion: 1\nkind: policy\nverdict: {export: intact, bundles: intact}\n';
-    for (const name of ['policy.yaml', 'policy.json', '.drillproof.yaml', 'drillproof.yaml'])
-      await writeFile(`poisoned/${name}`, lax);
-    await cp('trust.json', 'poisoned/trust.json');
-    expect((await judged('poisoned'))[2]).toContain('policy.OUTCOME_VERDICT');
-    const inside = [
-      ['--policy', 'poisoned/policy.yaml'],
-      ['--trust', 'poisoned/trust.json'],
-    ];
-    for (const option of inside) expect((await gate('poisoned', ...option)).code).toBe(2);
-    const [part = ''] = await readdir('poisoned/parts');
-    for (const option of inside) expect((await gate(`poisoned/parts/${part}`, ...option)).code).toBe(2);
-    await symlink('poisoned', 'detour');
-    expect((await gate('detour', '--policy', 'poisoned/policy.yaml')).code).toBe(2);
-  });
+it('configuration is never taken from the evidence', async () => {
+  await rm('poisoned', { recursive: true, force: true });
+  await cp('export', 'poisoned', { recursive: true });
+  const lax = 'schemaVersion: 1\nkind: policy\nverdict: {export: intact, bundles: intact}\n';
+  for (const name of ['policy.yaml', 'policy.json', '.drillproof.yaml', 'drillproof.yaml'])
+    await writeFile(`poisoned/${name}`, lax);
+  await cp('trust.json', 'poisoned/trust.json');
+  expect((await judged('poisoned'))[2]).toContain('policy.OUTCOME_VERDICT');
+  const inside = [
+    ['--policy', 'poisoned/policy.yaml'],
+    ['--trust', 'poisoned/trust.json'],
+  ];
+  for (const option of inside) expect((await gate('poisoned', ...option)).code).toBe(2);
+  const [part = ''] = await readdir('poisoned/parts');
+  for (const option of inside) expect((await gate(`poisoned/parts/${part}`, ...option)).code).toBe(2);
+  await symlink('poisoned', 'detour');
+  expect((await gate('detour', '--policy', 'poisoned/policy.yaml')).code).toBe(2);
+});
 
-  it.each([
-    ['a policy that is not there', ['--policy', 'absent.yaml']],
-    ['a policy with a misspelt rule', ['--policy', 'misspelt.yaml']],
-    ['a policy that is no text', ['--policy', 'part-1.zip']],
-    ['an empty policy', ['--policy', 'empty.list']],
-    ['a trust store that is none', ['--trust', 'any.yaml']],
-    ['a key that is none', ['--key', 'any.yaml,issuer=x']],
-    ['depth digest', ['--depth', 'digest']],
-    ['a format that there is not', ['--format', 'pdf']],
-    ['two formats on one output', ['--format', 'text', '--format', 'json']],
-    ['two formats in one file', ['--format', 'text=out', '--format', 'json=out']],
-    ['a file that exists', ['--format', 'json=any.yaml']],
-    ['a project without a control plane', ['--project', 'prj_000000000001']],
-    ['an unknown option', ['--polcy', 'any.yaml']],
-    ['an envelope for two', ['export', '--dsse', 'any.yaml']],
-  ])('%s ends with 2 before anything is judged', async (_, args) => {
-    await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
-    await writeFile('empty.list', '');
-    const { code, stdout } = await gate('good', ...args);
-    expect(code).toBe(2);
-    expect(stdout).not.toContain('answer');
-  });
+it.each([
+  ['a policy that is not there', ['--policy', 'absent.yaml']],
+  ['a policy with a misspelt rule', ['--policy', 'misspelt.yaml']],
+  ['a policy that is no text', ['--policy', 'part-1.zip']],
+  ['an empty policy', ['--policy', 'empty.list']],
+  ['a trust store that is none', ['--trust', 'any.yaml']],
+  ['a key that is none', ['--key', 'any.yaml,issuer=x']],
+  ['depth digest', ['--depth', 'digest']],
+  ['a format that there is not', ['--format', 'pdf']],
+  ['two formats on one output', ['--format', 'text', '--format', 'json']],
+  ['two formats in one file', ['--format', 'text=out', '--format', 'json=out']],
+  ['a file that exists', ['--format', 'json=any.yaml']],
+  ['a project without a control plane', ['--project', 'prj_000000000001']],
+  ['an unknown option', ['--polcy', 'any.yaml']],
+  ['an envelope for two', ['export', '--dsse', 'any.yaml']],
+])('configuration %s ends with 2 before anything is judged', async (_, args) => {
+  await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
+  await writeFile('empty.list', '');
+  const { code, stdout } = await gate('good', ...args);
+  expect(code).toBe(2);
+  expect(stdout).not.toContain('answer');
+});
 
-  it('says what was probably meant, and where', async () => {
-    await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
-    const { stderr } = await call(['policy', 'check', 'misspelt.yaml']);
-    expect(stderr).toContain('unknown member "outcomes". Did you mean outcome? (line 3)');
-  });
+it('configuration says what was probably meant, and where', async () => {
+  await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
+  const { stderr } = await call(['policy', 'check', 'misspelt.yaml']);
+  expect(stderr).toContain('unknown member "outcomes". Did you mean outcome? (line 3)');
 });
 
 describe('what a gate writes', () => {

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { makeExport, serveExports } from '../../faults/export-source.ts';
 import { cleanUp, newFolder } from '../../mirror/make.ts';
 import {
@@ -48,51 +48,49 @@ async function lookAt(folder: string, each: (made: (typeof exports)[number], at:
     if (there.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
 }
 
-describe('a run over many exports', () => {
-  it.each([
-    ['SIGKILL', null],
-    ['SIGINT', 130],
-  ] as const)(
-    'that %s ends at any moment leaves only proven files and no lock in the way, and the next run completes it',
-    { timeout: 600_000 },
-    async (signal, exit) => {
-      const folder = await newFolder();
-      await writeFile(join(folder, 'list'), exports.map((made) => `${idOf(made)}\n`).join(''));
-      const guards = new Map(
-        exports.map((made) => {
-          const mine = (url: string): boolean => url.includes(`/${idOf(made)}/`);
-          const requests = (path: string) => server.requests(path).filter(({ url }) => mine(url));
-          return [made, refetchGuard({ requests })] as const;
-        }),
-      );
-      const before = sender.sent();
-      let met = 0;
-      for (let attempts = 0; met < KILLS && attempts < 10 * KILLS; attempts++) {
-        const moment =
-          met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
-        const one = await killAtRandom(mirrorList(folder), server, moment, signal);
-        if (one.code === 0) continue; // it was faster
-        met++;
-        expect(one.code).toBe(exit);
-        await lookAt(folder, async (made, at) => {
-          if (signal === 'SIGINT')
-            expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
-              'lock',
-            );
-          guards.get(made)?.note(await expectProven(made, at));
-        });
-      }
-      expect(met).toBeGreaterThan(0);
-      expect(Math.max(...[...guards.values()].map((guard) => guard.seen()))).toBeGreaterThan(0);
-      expect(await ended(mirrorList(folder))).toMatchObject({ code: 0 });
-      let files = 0;
+it.each([
+  ['SIGKILL', null],
+  ['SIGINT', 130],
+] as const)(
+  'a run over many exports that %s ends at any moment leaves only proven files and no lock in the way, and the next run completes it',
+  { timeout: 600_000 },
+  async (signal, exit) => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'list'), exports.map((made) => `${idOf(made)}\n`).join(''));
+    const guards = new Map(
+      exports.map((made) => {
+        const mine = (url: string): boolean => url.includes(`/${idOf(made)}/`);
+        const requests = (path: string) => server.requests(path).filter(({ url }) => mine(url));
+        return [made, refetchGuard({ requests })] as const;
+      }),
+    );
+    const before = sender.sent();
+    let met = 0;
+    for (let attempts = 0; met < KILLS && attempts < 10 * KILLS; attempts++) {
+      const moment =
+        met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
+      const one = await killAtRandom(mirrorList(folder), server, moment, signal);
+      if (one.code === 0) continue; // it was faster
+      met++;
+      expect(one.code).toBe(exit);
       await lookAt(folder, async (made, at) => {
-        files += (await expectProven(made, at)).length;
-        expect(await readdir(at)).not.toContain('.drillproof-mirror');
-        expect(guards.get(made)?.again()).toEqual([]);
+        if (signal === 'SIGINT')
+          expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
+            'lock',
+          );
+        guards.get(made)?.note(await expectProven(made, at));
       });
-      expect(files * BYTES).toBe(SIZE);
-      expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + met * BYTES);
-    },
-  );
-});
+    }
+    expect(met).toBeGreaterThan(0);
+    expect(Math.max(...[...guards.values()].map((guard) => guard.seen()))).toBeGreaterThan(0);
+    expect(await ended(mirrorList(folder))).toMatchObject({ code: 0 });
+    let files = 0;
+    await lookAt(folder, async (made, at) => {
+      files += (await expectProven(made, at)).length;
+      expect(await readdir(at)).not.toContain('.drillproof-mirror');
+      expect(guards.get(made)?.again()).toEqual([]);
+    });
+    expect(files * BYTES).toBe(SIZE);
+    expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + met * BYTES);
+  },
+);

@@ -87,36 +87,34 @@ describe('mirror --list', () => {
   });
 });
 
-describe('mirror --list --check', () => {
-  it('passes over what is whole, names what is damaged or absent with its code, and writes nothing', async () => {
-    const [whole, harmed] = served.ids;
-    await served.call('mirror --list - --to looked', served.ids.join('\n'));
-    const folder = served.path(`looked/${harmed}`);
-    const [part = ''] = await readdir(`${folder}/parts`);
-    await writeFile(`${folder}/parts/${part}`, 'other bytes');
-    const before = await readdir(served.path('looked'), { recursive: true });
-    const seen = await served.call('mirror --list - --to looked --check --json', served.ids.join('\n'));
-    expect([seen.code, JSON.parse(seen.stdout)]).toMatchObject([
-      1,
-      {
-        kind: 'mirror.archive',
-        complete: 1,
-        mirrored: [{ evidenceExportId: whole }],
-        failures: [
-          {
-            evidenceExportId: harmed,
-            code: 'mirror.TARGET_INCOMPLETE',
-            files: [{ path: `parts/${part}`, message: 'damaged' }],
-          },
-        ],
-      },
-    ]);
-    expect(await readdir(served.path('looked'), { recursive: true })).toEqual(before);
-    const none = await served.call('mirror --all --to unlooked --check');
-    expect(none.code).toBe(1);
-    expect(none.stdout).toContain('nothing of it is here');
-    await expect(readdir(served.path('unlooked'))).rejects.toThrow('ENOENT');
-  });
+it('mirror --list --check passes over what is whole, names what is damaged or absent with its code, and writes nothing', async () => {
+  const [whole, harmed] = served.ids;
+  await served.call('mirror --list - --to looked', served.ids.join('\n'));
+  const folder = served.path(`looked/${harmed}`);
+  const [part = ''] = await readdir(`${folder}/parts`);
+  await writeFile(`${folder}/parts/${part}`, 'other bytes');
+  const before = await readdir(served.path('looked'), { recursive: true });
+  const seen = await served.call('mirror --list - --to looked --check --json', served.ids.join('\n'));
+  expect([seen.code, JSON.parse(seen.stdout)]).toMatchObject([
+    1,
+    {
+      kind: 'mirror.archive',
+      complete: 1,
+      mirrored: [{ evidenceExportId: whole }],
+      failures: [
+        {
+          evidenceExportId: harmed,
+          code: 'mirror.TARGET_INCOMPLETE',
+          files: [{ path: `parts/${part}`, message: 'damaged' }],
+        },
+      ],
+    },
+  ]);
+  expect(await readdir(served.path('looked'), { recursive: true })).toEqual(before);
+  const none = await served.call('mirror --all --to unlooked --check');
+  expect(none.code).toBe(1);
+  expect(none.stdout).toContain('nothing of it is here');
+  await expect(readdir(served.path('unlooked'))).rejects.toThrow('ENOENT');
 });
 
 describe('mirror --all', () => {
@@ -175,17 +173,15 @@ describe('mirror --all', () => {
   });
 });
 
-describe('the place of one export among many', () => {
-  it.each([
-    ['archive', 'archive/evexp_000000000099'],
-    ['./archive/', 'archive/evexp_000000000099'],
-    ['s3://bucket', 's3://bucket/evexp_000000000099/'],
-    ['s3://bucket/a/', 's3://bucket/a/evexp_000000000099/'],
-    [
-      's3://bucket/a?region=eu-1&endpoint=http://h',
-      's3://bucket/a/evexp_000000000099/?region=eu-1&endpoint=http://h',
-    ],
-  ])('below %s is %s', (to, place) => {
-    expect(placeBelow(to, UNKNOWN)).toBe(place);
-  });
+it.each([
+  ['archive', 'archive/evexp_000000000099'],
+  ['./archive/', 'archive/evexp_000000000099'],
+  ['s3://bucket', 's3://bucket/evexp_000000000099/'],
+  ['s3://bucket/a/', 's3://bucket/a/evexp_000000000099/'],
+  [
+    's3://bucket/a?region=eu-1&endpoint=http://h',
+    's3://bucket/a/evexp_000000000099/?region=eu-1&endpoint=http://h',
+  ],
+])('the place of one export among many below %s is %s', (to, place) => {
+  expect(placeBelow(to, UNKNOWN)).toBe(place);
 });

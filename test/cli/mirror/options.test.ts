@@ -17,36 +17,34 @@ afterAll(() => served[Symbol.asyncDispose]());
 
 const mirror = (words: string) => served.call(`mirror ${id} ${words}`);
 
-describe('mirror --bagit', () => {
-  it('makes a bag that a validator of RFC 8493, sha256sum and verify accept', async () => {
-    const { code, stdout, stderr } = await mirror('--to bag --bagit');
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('(cd bag && sha256sum -c manifest-sha256.txt)');
-    execFileSync('sha256sum', ['--quiet', '-c', 'manifest-sha256.txt'], { cwd: served.path('bag') });
-    expect(execFileSync('python3', [VALIDATOR, served.path('bag')], { encoding: 'utf8' })).toBe('valid\n');
-    const verified = await served.run('verify bag --trust trust.json --jobs 1');
-    expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
-  });
+it('mirror --bagit makes a bag that a validator of RFC 8493, sha256sum and verify accept', async () => {
+  const { code, stdout, stderr } = await mirror('--to bag --bagit');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('(cd bag && sha256sum -c manifest-sha256.txt)');
+  execFileSync('sha256sum', ['--quiet', '-c', 'manifest-sha256.txt'], { cwd: served.path('bag') });
+  expect(execFileSync('python3', [VALIDATOR, served.path('bag')], { encoding: 'utf8' })).toBe('valid\n');
+  const verified = await served.run('verify bag --trust trust.json --jobs 1');
+  expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
+});
 
-  it('of a bag whose payload lost a file makes it valid again', async () => {
-    await mirror('--to torn --bagit');
-    await rm(served.path('torn/data/parts/evidence_000000000001.zip'));
-    expect((await served.run('verify torn --trust trust.json --jobs 1')).code).toBe(1);
-    expect((await mirror('--to torn --bagit')).code).toBe(0);
-    expect(execFileSync('python3', [VALIDATOR, served.path('torn')], { encoding: 'utf8' })).toBe('valid\n');
-  });
+it('mirror --bagit of a bag whose payload lost a file makes it valid again', async () => {
+  await mirror('--to torn --bagit');
+  await rm(served.path('torn/data/parts/evidence_000000000001.zip'));
+  expect((await served.run('verify torn --trust trust.json --jobs 1')).code).toBe(1);
+  expect((await mirror('--to torn --bagit')).code).toBe(0);
+  expect(execFileSync('python3', [VALIDATOR, served.path('torn')], { encoding: 'utf8' })).toBe('valid\n');
+});
 
-  it.each([
-    ['into a plain mirror', '', ' --bagit'],
-    ['left out for a bag', ' --bagit', ''],
-  ])('%s is refused and changes nothing', async (what, first, then) => {
-    const to = `--to ${what.replaceAll(' ', '-')}`;
-    expect((await mirror(to + first)).code).toBe(0);
-    const before = await readdir(served.path(to.slice(5)), { recursive: true });
-    const { code, stderr } = await mirror(to + then);
-    expect([code, stderr.split(': ')[1]]).toEqual([2, 'mirror.TARGET_FOREIGN']);
-    expect(await readdir(served.path(to.slice(5)), { recursive: true })).toEqual(before);
-  });
+it.each([
+  ['into a plain mirror', '', ' --bagit'],
+  ['left out for a bag', ' --bagit', ''],
+])('mirror --bagit %s is refused and changes nothing', async (what, first, then) => {
+  const to = `--to ${what.replaceAll(' ', '-')}`;
+  expect((await mirror(to + first)).code).toBe(0);
+  const before = await readdir(served.path(to.slice(5)), { recursive: true });
+  const { code, stderr } = await mirror(to + then);
+  expect([code, stderr.split(': ')[1]]).toEqual([2, 'mirror.TARGET_FOREIGN']);
+  expect(await readdir(served.path(to.slice(5)), { recursive: true })).toEqual(before);
 });
 
 describe('mirror --check', () => {
@@ -95,38 +93,37 @@ describe('mirror --check', () => {
   });
 });
 
-describe('mirror --store', () => {
-  it('links what another mirror brought, and fetches nothing', async () => {
-    await mirror('--to first --store parts-store');
-    const { code, stdout } = await mirror('--to other --store parts-store --json');
-    const { files }: { files: { path: string; state: string }[] } = JSON.parse(stdout);
-    const parts = files.filter(({ path }) => path.startsWith('parts/'));
-    expect([code, parts.map(({ state }) => state)]).toEqual([0, ['linked', 'linked']]);
-    expect((await served.run('verify other --trust trust.json --jobs 1')).code).toBe(0);
-  });
-
-  it.each([
-    ['s3://archive/store', 'usage.INVALID', 2],
-    ['token', 'io.KIND', 2],
-  ])('that is %s is refused', async (store, named, exit) => {
-    await writeFile(served.path('token'), 'a file');
-    const { code, stderr } = await mirror(`--to unstored --store ${store}`);
-    expect([code, stderr.split(': ')[1]]).toEqual([exit, named]);
-    await expect(readdir(served.path('unstored'))).rejects.toThrow('ENOENT');
-  });
+it('mirror --store links what another mirror brought, and fetches nothing', async () => {
+  await mirror('--to first --store parts-store');
+  const { code, stdout } = await mirror('--to other --store parts-store --json');
+  const { files }: { files: { path: string; state: string }[] } = JSON.parse(stdout);
+  const parts = files.filter(({ path }) => path.startsWith('parts/'));
+  expect([code, parts.map(({ state }) => state)]).toEqual([0, ['linked', 'linked']]);
+  expect((await served.run('verify other --trust trust.json --jobs 1')).code).toBe(0);
 });
 
-describe('mirror --limit-rate', () => {
-  it('mirror --limit-rate copies the same bytes', async () => {
-    expect((await mirror('--to limited --limit-rate 10M')).code).toBe(0);
-    expect((await served.run('verify limited --trust trust.json --jobs 1')).code).toBe(0);
-  });
+it.each([
+  ['s3://archive/store', 'usage.INVALID', 2],
+  ['token', 'io.KIND', 2],
+])('mirror --store that is %s is refused', async (store, named, exit) => {
+  await writeFile(served.path('token'), 'a file');
+  const { code, stderr } = await mirror(`--to unstored --store ${store}`);
+  expect([code, stderr.split(': ')[1]]).toEqual([exit, named]);
+  await expect(readdir(served.path('unstored'))).rejects.toThrow('ENOENT');
+});
 
-  it.each(['0', '-1', '1.5M', '10MB', '10m', '9999999999G', 'k'])('refuses %s', async (value) => {
+it('mirror --limit-rate copies the same bytes', async () => {
+  expect((await mirror('--to limited --limit-rate 10M')).code).toBe(0);
+  expect((await served.run('verify limited --trust trust.json --jobs 1')).code).toBe(0);
+});
+
+it.each(['0', '-1', '1.5M', '10MB', '10m', '9999999999G', 'k'])(
+  'mirror --limit-rate refuses %s',
+  async (value) => {
     const { code, stderr } = await mirror(`--to unlimited --limit-rate=${value}`);
     expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
-  });
-});
+  },
+);
 
 const waiting = (url: string, words: string) =>
   served.run(`mirror ${exportRef.evidenceExportId} --project ${exportRef.projectId} --url ${url} ${words}`);
@@ -166,15 +163,13 @@ describe('mirror --wait', () => {
   });
 });
 
-describe('mirror --wait-lock', () => {
-  it('mirror --wait-lock continues when the lock is released, and without it the lock is reported', async () => {
-    const target = await mirrorDirectory(served.path('held')).open();
-    const refused = await mirror('--to held');
-    expect([refused.code, refused.stderr.split(': ')[1]]).toEqual([3, 'io.LOCKED']);
-    expect((await mirror('--to held --wait-lock 1s')).code).toBe(3);
-    const work = mirror('--to held --wait-lock');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    await target.close();
-    expect((await work).code).toBe(0);
-  });
+it('mirror --wait-lock continues when the lock is released, and without it the lock is reported', async () => {
+  const target = await mirrorDirectory(served.path('held')).open();
+  const refused = await mirror('--to held');
+  expect([refused.code, refused.stderr.split(': ')[1]]).toEqual([3, 'io.LOCKED']);
+  expect((await mirror('--to held --wait-lock 1s')).code).toBe(3);
+  const work = mirror('--to held --wait-lock');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await target.close();
+  expect((await work).code).toBe(0);
 });

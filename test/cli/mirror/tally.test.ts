@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { followMirror, ManyMirrors, MirrorTally } from '../../../src/cli/mirror/progress.ts';
 import type { Progress, Whole } from '../../../src/cli/shared/output/progress.ts';
 import type { MirrorEvent } from '../../../src/mirror/index.ts';
@@ -51,38 +51,36 @@ function* interleaved(list: readonly File[], order: readonly number[]): Generato
   }
 }
 
-describe('the tally of a mirror', () => {
-  it('never has more bytes than there are, and comes out right, whatever the order', () => {
-    fc.assert(
-      fc.property(files, fc.array(fc.nat(100), { maxLength: 60 }), (list, order) => {
-        const tally = new MirrorTally();
-        tally.take(planOf(list), 0);
-        for (const [i, file] of list.entries())
-          if (file.fate === 'kept')
-            tally.take({ type: 'part-done', path: `parts/${i}.zip`, bytes: file.bytes, state: 'kept' }, 0);
-        let moved = 0;
-        for (const event of interleaved(list, order)) {
-          tally.take(event, 1000);
-          expect(tally.bytes).toBeGreaterThanOrEqual(0);
-          expect(tally.bytes).toBeLessThanOrEqual(tally.totalBytes);
-          expect(tally.moved).toBeGreaterThanOrEqual(moved);
-          ({ moved } = tally);
-        }
-        const failed = list.filter(({ fate }) => fate === 'failed');
-        const times = (...fates: readonly File['fate'][]) =>
-          list.filter(({ fate }) => fates.includes(fate)).length;
-        expect(tally.provenBytes).toBe(tally.bytes);
-        expect(tally.bytes).toBe(sum(list) - sum(failed));
-        expect([tally.done, tally.failed]).toEqual([list.length - failed.length, failed.length]);
-        expect(tally.states).toEqual({
-          kept: times('kept'),
-          linked: times('linked'),
-          fetched: times('fetched', 'restarted'),
-          resumed: times('resumed'),
-        });
-      }),
-    );
-  });
+it('the tally of a mirror never has more bytes than there are, and comes out right, whatever the order', () => {
+  fc.assert(
+    fc.property(files, fc.array(fc.nat(100), { maxLength: 60 }), (list, order) => {
+      const tally = new MirrorTally();
+      tally.take(planOf(list), 0);
+      for (const [i, file] of list.entries())
+        if (file.fate === 'kept')
+          tally.take({ type: 'part-done', path: `parts/${i}.zip`, bytes: file.bytes, state: 'kept' }, 0);
+      let moved = 0;
+      for (const event of interleaved(list, order)) {
+        tally.take(event, 1000);
+        expect(tally.bytes).toBeGreaterThanOrEqual(0);
+        expect(tally.bytes).toBeLessThanOrEqual(tally.totalBytes);
+        expect(tally.moved).toBeGreaterThanOrEqual(moved);
+        ({ moved } = tally);
+      }
+      const failed = list.filter(({ fate }) => fate === 'failed');
+      const times = (...fates: readonly File['fate'][]) =>
+        list.filter(({ fate }) => fates.includes(fate)).length;
+      expect(tally.provenBytes).toBe(tally.bytes);
+      expect(tally.bytes).toBe(sum(list) - sum(failed));
+      expect([tally.done, tally.failed]).toEqual([list.length - failed.length, failed.length]);
+      expect(tally.states).toEqual({
+        kept: times('kept'),
+        linked: times('linked'),
+        fetched: times('fetched', 'restarted'),
+        resumed: times('resumed'),
+      });
+    }),
+  );
 });
 
 /** A progress that remembers what it was told. */
@@ -99,53 +97,49 @@ function recording() {
   return { progress, notes, phases, whole: () => whole };
 }
 
-describe('progress of one mirror', () => {
-  it('shows the check of existing files, then the transfer, and notes about retries and failures', () => {
-    const { progress, notes, phases, whole } = recording();
-    const tally = new MirrorTally();
-    const tell = followMirror(progress, tally, () => 0);
-    tell({ type: 'listed', files: 2, bytes: 2000 });
-    tell({ type: 'looked', path: 'a', bytes: 1000, found: 'proven' });
-    tell({ type: 'looked', path: 'b', bytes: 1000, found: 'missing' });
-    expect(whole()).toEqual({ done: 2, of: 2, bytes: 2000, totalBytes: 2000 });
-    tell({ type: 'planned', files: 2, bytes: 2000, missingFiles: 1, missingBytes: 1000 });
-    tell({ type: 'part-started', path: 'b', bytes: 1000 });
-    tell({ type: 'bytes', path: 'b', received: 400, bytes: 1000 });
-    expect(tally.provenBytes).toBe(1000);
-    expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000 });
-    tell({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
-    tell({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });
-    expect(phases).toEqual(['checked', 'mirrored']);
-    expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
-  });
-
-  it('names ten files that fail, and says once that there are more', () => {
-    const { progress, notes } = recording();
-    const tell = followMirror(progress, new MirrorTally(), () => 0);
-    for (let n = 0; n < 50; n++)
-      tell({ type: 'failed', path: `f${n}`, code: 'transport.UNREACHABLE', message: 'the server is away' });
-    expect(notes).toHaveLength(11);
-    expect([notes[9], notes[10]].map((note) => note?.includes('f9'))).toEqual([true, false]);
-  });
+it('progress of one mirror shows the check of existing files, then the transfer, and notes about retries and failures', () => {
+  const { progress, notes, phases, whole } = recording();
+  const tally = new MirrorTally();
+  const tell = followMirror(progress, tally, () => 0);
+  tell({ type: 'listed', files: 2, bytes: 2000 });
+  tell({ type: 'looked', path: 'a', bytes: 1000, found: 'proven' });
+  tell({ type: 'looked', path: 'b', bytes: 1000, found: 'missing' });
+  expect(whole()).toEqual({ done: 2, of: 2, bytes: 2000, totalBytes: 2000 });
+  tell({ type: 'planned', files: 2, bytes: 2000, missingFiles: 1, missingBytes: 1000 });
+  tell({ type: 'part-started', path: 'b', bytes: 1000 });
+  tell({ type: 'bytes', path: 'b', received: 400, bytes: 1000 });
+  expect(tally.provenBytes).toBe(1000);
+  expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000 });
+  tell({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
+  tell({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });
+  expect(phases).toEqual(['checked', 'mirrored']);
+  expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
 });
 
-describe('progress of many mirrors', () => {
-  it('counts finished mirrors and all received bytes, without a total that is not known', () => {
-    const { progress, whole, notes } = recording();
-    const totals = new MirrorTally();
-    const many = new ManyMirrors(progress, 3, totals, () => 0);
-    const one = many.begin('one', new MirrorTally());
-    const two = many.begin('two', new MirrorTally());
-    one({ type: 'planned', files: 1, bytes: 1000, missingFiles: 1, missingBytes: 1000 });
-    one({ type: 'part-started', path: 'a', bytes: 1000 });
-    one({ type: 'bytes', path: 'a', received: 600, bytes: 1000 });
-    expect(whole()).toEqual({ done: 0, of: 3, bytes: 600 });
-    two({ type: 'waiting', state: 'generating', completed: 1, of: 2, delayMs: 1000 });
-    expect(notes).toEqual(['two: generating, 1 of 2 bundles; looking again in 1 s']);
-    many.end('two');
-    one({ type: 'part-done', path: 'a', bytes: 1000, state: 'fetched' });
-    many.end('one');
-    expect(whole()).toEqual({ done: 2, of: 3, bytes: 1000 });
-    expect([totals.files, totals.states.fetched]).toEqual([1, 1]);
-  });
+it('progress of one mirror names ten files that fail, and says once that there are more', () => {
+  const { progress, notes } = recording();
+  const tell = followMirror(progress, new MirrorTally(), () => 0);
+  for (let n = 0; n < 50; n++)
+    tell({ type: 'failed', path: `f${n}`, code: 'transport.UNREACHABLE', message: 'the server is away' });
+  expect(notes).toHaveLength(11);
+  expect([notes[9], notes[10]].map((note) => note?.includes('f9'))).toEqual([true, false]);
+});
+
+it('progress of many mirrors counts finished mirrors and all received bytes, without a total that is not known', () => {
+  const { progress, whole, notes } = recording();
+  const totals = new MirrorTally();
+  const many = new ManyMirrors(progress, 3, totals, () => 0);
+  const one = many.begin('one', new MirrorTally());
+  const two = many.begin('two', new MirrorTally());
+  one({ type: 'planned', files: 1, bytes: 1000, missingFiles: 1, missingBytes: 1000 });
+  one({ type: 'part-started', path: 'a', bytes: 1000 });
+  one({ type: 'bytes', path: 'a', received: 600, bytes: 1000 });
+  expect(whole()).toEqual({ done: 0, of: 3, bytes: 600 });
+  two({ type: 'waiting', state: 'generating', completed: 1, of: 2, delayMs: 1000 });
+  expect(notes).toEqual(['two: generating, 1 of 2 bundles; looking again in 1 s']);
+  many.end('two');
+  one({ type: 'part-done', path: 'a', bytes: 1000, state: 'fetched' });
+  many.end('one');
+  expect(whole()).toEqual({ done: 2, of: 3, bytes: 1000 });
+  expect([totals.files, totals.states.fetched]).toEqual([1, 1]);
 });

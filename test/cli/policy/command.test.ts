@@ -23,36 +23,34 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-describe('policy init', () => {
-  it.each(['fresh.yaml', 'fresh.json'])(
-    'writes %s, which can be applied, and replaces nothing unasked',
-    async (name) => {
-      expect((await policy('init', name)).code).toBe(0);
-      expect((await policy('check', name)).code).toBe(0);
-      await writeFile(name, 'mine');
-      expect((await policy('init', name)).code).toBe(2);
-      expect(await readFile(name, 'utf8')).toBe('mine');
-      expect((await policy('init', name, '--force')).code).toBe(0);
-      expect(await readFile(name, 'utf8')).toContain('policy.v1.schema.json');
-    },
+it.each(['fresh.yaml', 'fresh.json'])(
+  'policy init writes %s, which can be applied, and replaces nothing unasked',
+  async (name) => {
+    expect((await policy('init', name)).code).toBe(0);
+    expect((await policy('check', name)).code).toBe(0);
+    await writeFile(name, 'mine');
+    expect((await policy('init', name)).code).toBe(2);
+    expect(await readFile(name, 'utf8')).toBe('mine');
+    expect((await policy('init', name, '--force')).code).toBe(0);
+    expect(await readFile(name, 'utf8')).toContain('policy.v1.schema.json');
+  },
+);
+
+it('policy init writes to standard output, in either form', async () => {
+  expect((await policy('init', '-')).stdout).toMatch(/^# yaml-language-server: /);
+  expect(JSON.parse((await policy('init', '-', '--json')).stdout)).toMatchObject({ kind: 'policy' });
+});
+
+it('policy init has the digest of the default policy in both forms, but for its name', async () => {
+  await policy('init', 'a.yaml', '--force');
+  await policy('init', 'a.json', '--force');
+  const digests = await Promise.all(
+    ['a.yaml', 'a.json'].map(async (name) => {
+      const { stdout } = await policy('check', name, '--json');
+      return (JSON.parse(stdout) as { digest: string }).digest;
+    }),
   );
-
-  it('writes to standard output, in either form', async () => {
-    expect((await policy('init', '-')).stdout).toMatch(/^# yaml-language-server: /);
-    expect(JSON.parse((await policy('init', '-', '--json')).stdout)).toMatchObject({ kind: 'policy' });
-  });
-
-  it('has the digest of the default policy in both forms, but for its name', async () => {
-    await policy('init', 'a.yaml', '--force');
-    await policy('init', 'a.json', '--force');
-    const digests = await Promise.all(
-      ['a.yaml', 'a.json'].map(async (name) => {
-        const { stdout } = await policy('check', name, '--json');
-        return (JSON.parse(stdout) as { digest: string }).digest;
-      }),
-    );
-    expect(digests[0]).toBe(digests[1]);
-  });
+  expect(digests[0]).toBe(digests[1]);
 });
 
 describe('policy check', () => {
@@ -187,24 +185,22 @@ describe('policies that extend others', () => {
   });
 });
 
-describe('policy explain', () => {
-  it('says what is asked, waived and not asked', async () => {
-    await writeFile(
-      'words.yaml',
-      `${HEAD}drills: {required: [checkout]}\nwaivers:\n  - {code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01}\n`,
-    );
-    const { stdout, code } = await policy('explain', 'words.yaml');
-    expect(code).toBe(0);
-    expect(stdout).toContain('Each of these must be present and verified: checkout, at least once.');
-    expect(stdout).toContain('which has passed');
-    expect(stdout).toContain('no statement is older than allowed (age.max)');
-    expect(stdout).not.toContain('no statement is older than allowed (drills.required)');
-  });
+it('policy explain says what is asked, waived and not asked', async () => {
+  await writeFile(
+    'words.yaml',
+    `${HEAD}drills: {required: [checkout]}\nwaivers:\n  - {code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01}\n`,
+  );
+  const { stdout, code } = await policy('explain', 'words.yaml');
+  expect(code).toBe(0);
+  expect(stdout).toContain('Each of these must be present and verified: checkout, at least once.');
+  expect(stdout).toContain('which has passed');
+  expect(stdout).toContain('no statement is older than allowed (age.max)');
+  expect(stdout).not.toContain('no statement is older than allowed (drills.required)');
+});
 
-  it('explains the default policy where none is named', async () => {
-    const { stdout } = await policy('explain', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'default', policies: [{ name: 'default' }] });
-  });
+it('policy explain explains the default policy where none is named', async () => {
+  const { stdout } = await policy('explain', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'default', policies: [{ name: 'default' }] });
 });
 
 const AT = new Date(NOW_MS).toISOString();
@@ -274,19 +270,17 @@ describe('policy test', () => {
   });
 });
 
-describe('what the commands say with --json', () => {
-  it.each(Object.entries(SCHEMAS))(
-    '%s: follows its schema, and nothing damaged does',
-    async (name, schema) => {
-      const waiver = 'code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01';
-      await writeFile('rules.yaml', `${HEAD}age: {max: 1d}\nwaivers: [{${waiver}}]\n`);
-      await cases('  - {name: nothing, answer: could_not_tell}\n  - {name: other, answer: yes}\n');
-      const more = name === 'test' ? ['cases.yaml'] : [];
-      const { stdout } = await policy(name, 'rules.yaml', ...more, '--json');
-      const said: unknown = JSON.parse(stdout);
-      expect(faultsOf(schema, said)).toEqual([]);
-      const followed = [...damaged(said)].filter(([, copy]) => schema(copy)).map(([what]) => what);
-      expect(followed).toEqual([]);
-    },
-  );
-});
+it.each(Object.entries(SCHEMAS))(
+  'what the commands say with --json %s: follows its schema, and nothing damaged does',
+  async (name, schema) => {
+    const waiver = 'code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01';
+    await writeFile('rules.yaml', `${HEAD}age: {max: 1d}\nwaivers: [{${waiver}}]\n`);
+    await cases('  - {name: nothing, answer: could_not_tell}\n  - {name: other, answer: yes}\n');
+    const more = name === 'test' ? ['cases.yaml'] : [];
+    const { stdout } = await policy(name, 'rules.yaml', ...more, '--json');
+    const said: unknown = JSON.parse(stdout);
+    expect(faultsOf(schema, said)).toEqual([]);
+    const followed = [...damaged(said)].filter(([, copy]) => schema(copy)).map(([what]) => what);
+    expect(followed).toEqual([]);
+  },
+);

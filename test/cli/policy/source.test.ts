@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { privateAuthority } from '../../support/tls.ts';
 import { call, drillproof, scratch } from '../make.ts';
 
@@ -36,86 +36,75 @@ async function inRepository<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('a policy in a git revision', () => {
-  it('is read with what it extends as of the revision, whatever the files are now', async () => {
-    await inRepository(async () => {
-      const { code, stdout } = await call(['policy', 'check', `git:v1:rules/top.yaml${pin(top)}`, '--json']);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({
-        name: 'top',
-        sources: [{ path: 'git:v1:rules/base.yaml' }, { path: 'git:v1:rules/top.yaml' }],
-      });
-    });
-  });
-
-  it('needs no certificate authority, so the gate refuses --ca-file for it', async () => {
-    await inRepository(async () => {
-      const policy = ['--policy', `git:v1:rules/top.yaml${pin(top)}`];
-      const { code, stderr } = await call(['gate', 'any', ...policy, '--ca-file', 'rules/top.yaml']);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID: --ca-file')]);
-    });
-  });
-
-  it.each([
-    ['without a digest', 'git:v1:rules/top.yaml', 'policy.SOURCE_UNPINNED'],
-    ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],
-    ['of a revision that does not exist', `git:v2:rules/top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
-    ['of an option in place of a revision', `git:--help:top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
-  ])('%s is a wrong call', async (_, place, expected) => {
-    await inRepository(async () => {
-      const { code, stderr } = await call(['gate', 'any', '--policy', place]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
+it('a policy in a git revision is read with what it extends as of the revision, whatever the files are now', async () => {
+  await inRepository(async () => {
+    const { code, stdout } = await call(['policy', 'check', `git:v1:rules/top.yaml${pin(top)}`, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: 'top',
+      sources: [{ path: 'git:v1:rules/base.yaml' }, { path: 'git:v1:rules/top.yaml' }],
     });
   });
 });
 
-describe('a policy at an https address', () => {
-  it('is read with what it extends, pinned by its digest, and without redirects', async () => {
-    const authority = privateAuthority();
-    const files: Readonly<Record<string, string>> = { '/rules/top.yaml': top, '/rules/base.yaml': base };
-    const server = createServer(authority.serverFor('IP:127.0.0.1'), (request, response) => {
-      const text = files[request.url ?? ''];
-      if (text === undefined) response.writeHead(302, { location: '/rules/top.yaml' });
-      response.end(text);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    try {
-      const { port } = server.address() as AddressInfo;
-      const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
-      const check = (place: string, ...args: readonly string[]) =>
-        drillproof(['policy', 'check', at(place), '--json', ...args], {
-          env: args.length > 0 ? {} : { NODE_EXTRA_CA_CERTS: authority.file },
-        });
-      const trusted = ['--ca-file', authority.file];
-      expect((await check(`top.yaml${pin(top)}`, ...trusted)).code).toBe(0);
-      expect((await check(`top.yaml${pin(top)}`, '--quiet')).stdout).toContain('policy.SOURCE_UNREADABLE');
-      const gate = await call([
-        'gate',
-        'absent',
-        '--policy',
-        at(`top.yaml${pin(top)}`),
-        ...trusted,
-        '--json',
-      ]);
-      expect(JSON.parse(gate.stdout)).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
-      const [good, changed, redirected] = await Promise.all([
-        check(`top.yaml${pin(top)}`),
-        check(`top.yaml${ZEROS}`),
-        check(`moved.yaml${pin(top)}`),
-      ]);
-      expect(JSON.parse(good.stdout)).toMatchObject({ name: 'top' });
-      expect([good.code, changed.code, redirected.code]).toEqual([0, 2, 2]);
-      expect(changed.stdout + changed.stderr).toContain('policy.SOURCE_MISMATCH');
-      expect(redirected.stdout + redirected.stderr).toContain('policy.SOURCE_UNREADABLE');
-    } finally {
-      server.close();
-      authority.remove();
-    }
+it('a policy in a git revision needs no certificate authority, so the gate refuses --ca-file for it', async () => {
+  await inRepository(async () => {
+    const policy = ['--policy', `git:v1:rules/top.yaml${pin(top)}`];
+    const { code, stderr } = await call(['gate', 'any', ...policy, '--ca-file', 'rules/top.yaml']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID: --ca-file')]);
   });
+});
 
-  it('is refused over http', async () => {
-    const { code, stderr } = await call(['policy', 'check', `http://127.0.0.1:1/p.yaml${ZEROS}`]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('policy.SOURCE_UNREADABLE')]);
+it.each([
+  ['without a digest', 'git:v1:rules/top.yaml', 'policy.SOURCE_UNPINNED'],
+  ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],
+  ['of a revision that does not exist', `git:v2:rules/top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
+  ['of an option in place of a revision', `git:--help:top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
+])('a policy in a git revision %s is a wrong call', async (_, place, expected) => {
+  await inRepository(async () => {
+    const { code, stderr } = await call(['gate', 'any', '--policy', place]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
   });
+});
+
+it('a policy at an https address is read with what it extends, pinned by its digest, and without redirects', async () => {
+  const authority = privateAuthority();
+  const files: Readonly<Record<string, string>> = { '/rules/top.yaml': top, '/rules/base.yaml': base };
+  const server = createServer(authority.serverFor('IP:127.0.0.1'), (request, response) => {
+    const text = files[request.url ?? ''];
+    if (text === undefined) response.writeHead(302, { location: '/rules/top.yaml' });
+    response.end(text);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
+    const check = (place: string, ...args: readonly string[]) =>
+      drillproof(['policy', 'check', at(place), '--json', ...args], {
+        env: args.length > 0 ? {} : { NODE_EXTRA_CA_CERTS: authority.file },
+      });
+    const trusted = ['--ca-file', authority.file];
+    expect((await check(`top.yaml${pin(top)}`, ...trusted)).code).toBe(0);
+    expect((await check(`top.yaml${pin(top)}`, '--quiet')).stdout).toContain('policy.SOURCE_UNREADABLE');
+    const gate = await call(['gate', 'absent', '--policy', at(`top.yaml${pin(top)}`), ...trusted, '--json']);
+    expect(JSON.parse(gate.stdout)).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
+    const [good, changed, redirected] = await Promise.all([
+      check(`top.yaml${pin(top)}`),
+      check(`top.yaml${ZEROS}`),
+      check(`moved.yaml${pin(top)}`),
+    ]);
+    expect(JSON.parse(good.stdout)).toMatchObject({ name: 'top' });
+    expect([good.code, changed.code, redirected.code]).toEqual([0, 2, 2]);
+    expect(changed.stdout + changed.stderr).toContain('policy.SOURCE_MISMATCH');
+    expect(redirected.stdout + redirected.stderr).toContain('policy.SOURCE_UNREADABLE');
+  } finally {
+    server.close();
+    authority.remove();
+  }
+});
+
+it('a policy at an https address is refused over http', async () => {
+  const { code, stderr } = await call(['policy', 'check', `http://127.0.0.1:1/p.yaml${ZEROS}`]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('policy.SOURCE_UNREADABLE')]);
 });

@@ -96,52 +96,49 @@ describe('--sign', () => {
   });
 });
 
-describe('report verify', () => {
-  it.each<[string, () => string[], number, string]>([
-    ['a gap', () => [...files('1', '3'), ...trust()], 1, 'report.PREVIOUS_MISSING'],
-    ['the wrong order', () => [...files('2', '1'), ...trust()], 1, 'report.ORDER_MISMATCH'],
-    ['keys for other purposes', () => [...files('1'), '--trust', at('trust.json')], 1, 'trust.KEY_UNKNOWN'],
-    ['no trusted keys', () => files('1'), 3, 'trust.STORE_ABSENT'],
-    [
-      'a missing end',
-      () => [...files('1'), ...trust(), '--expect-last', '0'.repeat(64)],
-      1,
-      'report.LAST_MISMATCH',
-    ],
-  ])('ends with its exit code and reports the code for %s', async (_what, args, code, finding) => {
+it.each<[string, () => string[], number, string]>([
+  ['a gap', () => [...files('1', '3'), ...trust()], 1, 'report.PREVIOUS_MISSING'],
+  ['the wrong order', () => [...files('2', '1'), ...trust()], 1, 'report.ORDER_MISMATCH'],
+  ['keys for other purposes', () => [...files('1'), '--trust', at('trust.json')], 1, 'trust.KEY_UNKNOWN'],
+  ['no trusted keys', () => files('1'), 3, 'trust.STORE_ABSENT'],
+  [
+    'a missing end',
+    () => [...files('1'), ...trust(), '--expect-last', '0'.repeat(64)],
+    1,
+    'report.LAST_MISMATCH',
+  ],
+])(
+  'report verify ends with its exit code and reports the code for %s',
+  async (_what, args, code, finding) => {
     const ended = await call(['report', 'verify', ...args()]);
     expect(ended).toMatchObject({ code, stdout: expect.stringContaining(finding) as string });
-  });
+  },
+);
+
+it('--format html writes a page about an export, a decision, a scrub, a chain and many reports', async () => {
+  const trusting = [...trust(), '--trust', at('trust.json')];
+  const show = ['report', ...files('1', '2', '3', '4'), '--format', `html=${at('all.html')}`, ...trusting];
+  expect(await call(show)).toMatchObject({ code: 0, stdout: '' });
+  const gate = await call(['gate', ...evidence(), '--format', 'html']);
+  const chain = await call(['report', 'verify', ...files('1'), ...trust(), '--format', 'html']);
+  const many = await call(['verify', ...evidence(), at('absent'), '--format', 'html']);
+  const saved = await Promise.all(['1.html', '4.html', 'all.html'].map((name) => readFile(at(name), 'utf8')));
+  for (const page of [...saved, gate.stdout, chain.stdout, many.stdout]) {
+    expect(page).toMatch(/^<!doctype html>[^]*<\/html>\n$/);
+    expect(page).not.toMatch(/<script|\son\w+=|\sstyle=/);
+  }
+  expect(saved[2]).toContain('data:image/svg+xml;base64,');
 });
 
-describe('--format html', () => {
-  it('writes a page about an export, a decision, a scrub, a chain and many reports', async () => {
-    const trusting = [...trust(), '--trust', at('trust.json')];
-    const show = ['report', ...files('1', '2', '3', '4'), '--format', `html=${at('all.html')}`, ...trusting];
-    expect(await call(show)).toMatchObject({ code: 0, stdout: '' });
-    const gate = await call(['gate', ...evidence(), '--format', 'html']);
-    const chain = await call(['report', 'verify', ...files('1'), ...trust(), '--format', 'html']);
-    const many = await call(['verify', ...evidence(), at('absent'), '--format', 'html']);
-    const saved = await Promise.all(
-      ['1.html', '4.html', 'all.html'].map((name) => readFile(at(name), 'utf8')),
-    );
-    for (const page of [...saved, gate.stdout, chain.stdout, many.stdout]) {
-      expect(page).toMatch(/^<!doctype html>[^]*<\/html>\n$/);
-      expect(page).not.toMatch(/<script|\son\w+=|\sstyle=/);
-    }
-    expect(saved[2]).toContain('data:image/svg+xml;base64,');
-  });
+it('--format html ends with 3 for signed reports without trusted keys, whose chain could not be checked', async () => {
+  const show = ['report', ...files('1', '2'), '--format', `html=${at('untrusted.html')}`];
+  expect((await call(show)).code).toBe(3);
+});
 
-  it('ends with 3 for signed reports without trusted keys, whose chain could not be checked', async () => {
-    const show = ['report', ...files('1', '2'), '--format', `html=${at('untrusted.html')}`];
-    expect((await call(show)).code).toBe(3);
-  });
-
-  it('replaces no page without --force, and shows no broken chain as good', async () => {
-    const page = ['--format', `html=${at('1.html')}`];
-    expect((await call(['report', ...files('1'), ...page])).code).toBe(2);
-    const broken = ['report', ...files('1', '3'), '--format', `html=${at('broken.html')}`, ...trust()];
-    expect((await call(broken)).code).toBe(1);
-    expect((await stat(at('broken.html'))).size).toBeGreaterThan(0);
-  });
+it('--format html replaces no page without --force, and shows no broken chain as good', async () => {
+  const page = ['--format', `html=${at('1.html')}`];
+  expect((await call(['report', ...files('1'), ...page])).code).toBe(2);
+  const broken = ['report', ...files('1', '3'), '--format', `html=${at('broken.html')}`, ...trust()];
+  expect((await call(broken)).code).toBe(1);
+  expect((await stat(at('broken.html'))).size).toBeGreaterThan(0);
 });

@@ -18,23 +18,21 @@ const report = async (...args: string[]) => {
 const against = (command: string, ...args: string[]) => report('--exec', command, ...args);
 const HEX = ['--kind', 'hex'];
 
-describe('selftest of this program', () => {
-  it('selftest --kind --case runs one case and reports one run', async () => {
-    const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
-    );
-  });
+it('selftest --kind --case runs one case and reports one run', async () => {
+  const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
+  );
+});
 
-  it.each([
-    ['--kind', 'hexx', 'Did you mean hex?'],
-    ['--case', 'uppercas', 'Did you mean uppercase or'],
-  ])('selftest refuses an unknown value of %s and suggests a near one', async (option, name, hint) => {
-    const { code, stderr } = await call(['selftest', option, name]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(hint);
-  });
+it.each([
+  ['--kind', 'hexx', 'Did you mean hex?'],
+  ['--case', 'uppercas', 'Did you mean uppercase or'],
+])('selftest refuses an unknown value of %s and suggests a near one', async (option, name, hint) => {
+  const { code, stderr } = await call(['selftest', option, name]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(hint);
 });
 
 const at = (name: string): string => dir.path(name);
@@ -180,17 +178,15 @@ async function fewVectors(folder: string): Promise<void> {
   }
 }
 
-describe('selftest case', () => {
-  it('selftest case exits with 77 for an unknown kind', async () => {
-    await writeFile(
-      dir.path('case.json'),
-      JSON.stringify({ protocol: 1, kind: 'other', id: 'a', input: {}, files: {} }),
-    );
-    expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
-  });
+it('selftest case exits with 77 for an unknown kind', async () => {
+  await writeFile(
+    dir.path('case.json'),
+    JSON.stringify({ protocol: 1, kind: 'other', id: 'a', input: {}, files: {} }),
+  );
+  expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
+});
 
-  it('selftest case refuses a folder without case.json', async () => {
-    expect((await call(['selftest', 'case', dir.root])).code).toBe(2);
-    await rm(dir.root, { recursive: true });
-  });
+it('selftest case refuses a folder without case.json', async () => {
+  expect((await call(['selftest', 'case', dir.root])).code).toBe(2);
+  await rm(dir.root, { recursive: true });
 });

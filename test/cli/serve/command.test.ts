@@ -151,169 +151,163 @@ const entriesIn = async (path: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as object);
 
-describe('the audit log', () => {
-  it('records who read which evidence, and is read by its owner only', async () => {
-    const { bearer } = await evidence();
-    const { url } = await serve();
-    expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
-    expect(await statusesOf(`${url}${PART}0`, bearer, 1)).toEqual([404]);
-    const path = dir.path('data/audit.log');
-    expect(await entriesIn(path)).toEqual([
-      expect.objectContaining({
-        actor: expect.stringMatching(/^tok_/),
-        action: 'evidence.exports.parts.download',
-        projectId: PROJECT,
-        evidenceExportId: EXPORT,
-        evidenceBundleId: id('evidence', 1),
-      }),
-    ]);
-    for (const name of ['audit.log', 'store.sqlite', 'store.sqlite-wal'])
-      expect((await stat(dir.path(`data/${name}`))).mode & 0o077).toBe(0);
-  });
-
-  it('sends no evidence when it cannot be written', async () => {
-    const { bearer } = await evidence();
-    const { url } = await serve({}, '--audit-log', dir.path('nowhere/audit.log'));
-    expect(await statusesOf(url + PART, bearer, 1)).toEqual([503]);
-  });
-
-  it('records what admin did, without the text of a token, and what failed', async () => {
-    const data = ['--data', dir.path('data')];
-    const create = ['admin', 'org', 'create', '--name', 'a', '--id', ORG, ...data];
-    await drillproof(create);
-    const { stdout } = await drillproof([
-      'admin',
-      'token',
-      'create',
-      '--organization',
-      ORG,
-      '--all-projects',
-      ...data,
-    ]);
-    await drillproof(create);
-    const path = dir.path('data/audit.log');
-    const actor = expect.stringMatching(/^admin:/);
-    expect(await entriesIn(path)).toEqual([
-      expect.objectContaining({ actor, action: 'admin.createOrganization', organizationId: ORG }),
-      expect.objectContaining({
-        actor,
-        action: 'admin.createToken',
-        tokenId: expect.stringMatching(/^tok_/),
-      }),
-      expect.objectContaining({ actor, action: 'admin.createOrganization', code: 'server.ADMIN_REFUSED' }),
-    ]);
-    const secret = /dp_[\w-]{43}/.exec(stdout)?.[0] ?? '';
-    expect(secret).not.toBe('');
-    expect(await readFile(path, 'utf8')).not.toContain(secret);
-  });
+it('the audit log records who read which evidence, and is read by its owner only', async () => {
+  const { bearer } = await evidence();
+  const { url } = await serve();
+  expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
+  expect(await statusesOf(`${url}${PART}0`, bearer, 1)).toEqual([404]);
+  const path = dir.path('data/audit.log');
+  expect(await entriesIn(path)).toEqual([
+    expect.objectContaining({
+      actor: expect.stringMatching(/^tok_/),
+      action: 'evidence.exports.parts.download',
+      projectId: PROJECT,
+      evidenceExportId: EXPORT,
+      evidenceBundleId: id('evidence', 1),
+    }),
+  ]);
+  for (const name of ['audit.log', 'store.sqlite', 'store.sqlite-wal'])
+    expect((await stat(dir.path(`data/${name}`))).mode & 0o077).toBe(0);
 });
 
-describe('a server that is told to stop', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
-    async (signal) => {
-      const { bearer, bytes } = await evidence(PADDING);
-      const serving = await serve({}, '--drain-delay', '1');
-      const { url, child } = serving;
-      const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
-      await bodyOf(await get(`${url}/readyz`, { agent: keptAlive }));
-      const download = await get(url + PART, { bearer });
-      child.kill(signal);
-      await expect.poll(() => hasEvent(serving, 'serve.stopping')).toBe(true);
-      const ready = await get(`${url}/readyz`, { agent: keptAlive });
-      expect(ready.statusCode).toBe(503);
-      expect(JSON.parse(String(await bodyOf(ready)))).toMatchObject({
-        code: 'control.UNAVAILABLE',
-        details: { checks: { process: 'stopping', store: 'ok' } },
-      });
-      keptAlive.destroy();
-      // Once the delay is over, nobody new is let in.
-      await expect
-        .poll(
-          () =>
-            get(`${url}/healthz`)
-              .then(bodyOf)
-              .then(
-                () => 'served',
-                () => 'refused',
-              ),
-          { timeout: 5_000 },
-        )
-        .toBe('refused');
-      expect(child.exitCode).toBeNull();
-      expect(digestOf(await bodyOf(download))).toBe(digestOf(bytes));
-      expect(await serving.ended).toBe(0);
-      expect(events(serving).map(({ event }) => event)).toEqual(
-        expect.arrayContaining(['serve.started', 'request', 'serve.stopping', 'serve.stopped']),
-      );
-      expect(events(serving).at(-1)?.['event']).toBe('serve.stopped');
-    },
-  );
-
-  it('serve ends a stalled download when --drain is over', async () => {
-    const { bearer } = await evidence(PADDING);
-    const serving = await serve({}, '--drain', '1');
-    const socket = connect(serving.port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
-    await once(socket, 'readable');
-    serving.child.kill('SIGTERM');
-    expect(await serving.ended).toBe(0);
-    expect(hasEvent(serving, 'serve.stopped')).toBe(true);
-    socket.destroy();
-  });
-
-  it('leaves its store closed and whole, to be opened by the next', async () => {
-    await evidence();
-    const first = await serve();
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toBe(0);
-    const { readdir } = await import('node:fs/promises');
-    expect((await readdir(join(dir.path('data')))).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
-    const second = await serve();
-    expect((await get(`${second.url}/readyz`)).statusCode).toBe(200);
-  });
+it('the audit log sends no evidence when it cannot be written', async () => {
+  const { bearer } = await evidence();
+  const { url } = await serve({}, '--audit-log', dir.path('nowhere/audit.log'));
+  expect(await statusesOf(url + PART, bearer, 1)).toEqual([503]);
 });
 
-describe('a server that runs', () => {
-  it('serve answers health checks, and logs each request as one line of JSON without a terminal', async () => {
-    const { bearer } = await evidence();
-    const serving = await serve();
-    const { url } = serving;
-    const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
-    const metrics = parseExposition(String(await bodyOf(await get(`${url}/metrics`))));
-    expect(metrics.get('drillproof_build_info')?.samples[0]?.labels).toEqual({
-      version,
-      node: process.version,
+it('the audit log records what admin did, without the text of a token, and what failed', async () => {
+  const data = ['--data', dir.path('data')];
+  const create = ['admin', 'org', 'create', '--name', 'a', '--id', ORG, ...data];
+  await drillproof(create);
+  const { stdout } = await drillproof([
+    'admin',
+    'token',
+    'create',
+    '--organization',
+    ORG,
+    '--all-projects',
+    ...data,
+  ]);
+  await drillproof(create);
+  const path = dir.path('data/audit.log');
+  const actor = expect.stringMatching(/^admin:/);
+  expect(await entriesIn(path)).toEqual([
+    expect.objectContaining({ actor, action: 'admin.createOrganization', organizationId: ORG }),
+    expect.objectContaining({
+      actor,
+      action: 'admin.createToken',
+      tokenId: expect.stringMatching(/^tok_/),
+    }),
+    expect.objectContaining({ actor, action: 'admin.createOrganization', code: 'server.ADMIN_REFUSED' }),
+  ]);
+  const secret = /dp_[\w-]{43}/.exec(stdout)?.[0] ?? '';
+  expect(secret).not.toBe('');
+  expect(await readFile(path, 'utf8')).not.toContain(secret);
+});
+
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'a server that is told to stop by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
+  async (signal) => {
+    const { bearer, bytes } = await evidence(PADDING);
+    const serving = await serve({}, '--drain-delay', '1');
+    const { url, child } = serving;
+    const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+    await bodyOf(await get(`${url}/readyz`, { agent: keptAlive }));
+    const download = await get(url + PART, { bearer });
+    child.kill(signal);
+    await expect.poll(() => hasEvent(serving, 'serve.stopping')).toBe(true);
+    const ready = await get(`${url}/readyz`, { agent: keptAlive });
+    expect(ready.statusCode).toBe(503);
+    expect(JSON.parse(String(await bodyOf(ready)))).toMatchObject({
+      code: 'control.UNAVAILABLE',
+      details: { checks: { process: 'stopping', store: 'ok' } },
     });
-    await bodyOf(await get(`${url}/v1/projects/${PROJECT}/evidence-exports?limit=7`, { bearer }));
+    keptAlive.destroy();
+    // Once the delay is over, nobody new is let in.
     await expect
-      .poll(() =>
-        events(serving)
-          .filter(({ event }) => event === 'request')
-          .map(({ operation }) => operation),
+      .poll(
+        () =>
+          get(`${url}/healthz`)
+            .then(bodyOf)
+            .then(
+              () => 'served',
+              () => 'refused',
+            ),
+        { timeout: 5_000 },
       )
-      .toEqual(['metrics', 'evidence.exports.list']);
-    expect(serving.stderr()).not.toContain(bearer);
-  });
+      .toBe('refused');
+    expect(child.exitCode).toBeNull();
+    expect(digestOf(await bodyOf(download))).toBe(digestOf(bytes));
+    expect(await serving.ended).toBe(0);
+    expect(events(serving).map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['serve.started', 'request', 'serve.stopping', 'serve.stopped']),
+    );
+    expect(events(serving).at(-1)?.['event']).toBe('serve.stopped');
+  },
+);
 
-  it('with --quiet logs errors only, and with --log-format text in words', async () => {
-    const quiet = await serve({}, '--quiet');
-    await bodyOf(await get(`${quiet.url}/healthz`));
-    quiet.child.kill('SIGTERM');
-    await quiet.ended;
-    expect(quiet.stderr()).toBe('');
-    const words = await serve({}, '--log-format', 'text');
-    await bodyOf(await get(`${words.url}/healthz`));
-    await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
-    expect(words.stderr()).toContain('the control plane is up');
-  });
-
-  it.each(['ftp://x', 'https://user:pass@x', 'https://x?q=1', 'nonsense'])(
-    'is not started with the public address %s',
-    async (address) => {
-      const { code } = await call(['serve', '--data', dir.path('data'), '--public-url', address]);
-      expect(code).toBe(2);
-    },
-  );
+it('serve ends a stalled download when --drain is over', async () => {
+  const { bearer } = await evidence(PADDING);
+  const serving = await serve({}, '--drain', '1');
+  const socket = connect(serving.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+  await once(socket, 'readable');
+  serving.child.kill('SIGTERM');
+  expect(await serving.ended).toBe(0);
+  expect(hasEvent(serving, 'serve.stopped')).toBe(true);
+  socket.destroy();
 });
+
+it('a server that is told to stop leaves its store closed and whole, to be opened by the next', async () => {
+  await evidence();
+  const first = await serve();
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toBe(0);
+  const { readdir } = await import('node:fs/promises');
+  expect((await readdir(join(dir.path('data')))).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
+  const second = await serve();
+  expect((await get(`${second.url}/readyz`)).statusCode).toBe(200);
+});
+
+it('serve answers health checks, and logs each request as one line of JSON without a terminal', async () => {
+  const { bearer } = await evidence();
+  const serving = await serve();
+  const { url } = serving;
+  const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
+  const metrics = parseExposition(String(await bodyOf(await get(`${url}/metrics`))));
+  expect(metrics.get('drillproof_build_info')?.samples[0]?.labels).toEqual({
+    version,
+    node: process.version,
+  });
+  await bodyOf(await get(`${url}/v1/projects/${PROJECT}/evidence-exports?limit=7`, { bearer }));
+  await expect
+    .poll(() =>
+      events(serving)
+        .filter(({ event }) => event === 'request')
+        .map(({ operation }) => operation),
+    )
+    .toEqual(['metrics', 'evidence.exports.list']);
+  expect(serving.stderr()).not.toContain(bearer);
+});
+
+it('a server that runs with --quiet logs errors only, and with --log-format text in words', async () => {
+  const quiet = await serve({}, '--quiet');
+  await bodyOf(await get(`${quiet.url}/healthz`));
+  quiet.child.kill('SIGTERM');
+  await quiet.ended;
+  expect(quiet.stderr()).toBe('');
+  const words = await serve({}, '--log-format', 'text');
+  await bodyOf(await get(`${words.url}/healthz`));
+  await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
+  expect(words.stderr()).toContain('the control plane is up');
+});
+
+it.each(['ftp://x', 'https://user:pass@x', 'https://x?q=1', 'nonsense'])(
+  'a server that runs is not started with the public address %s',
+  async (address) => {
+    const { code } = await call(['serve', '--data', dir.path('data'), '--public-url', address]);
+    expect(code).toBe(2);
+  },
+);

@@ -127,13 +127,11 @@ describe('bad input', () => {
   });
 });
 
-describe('a server that is not there', () => {
-  it('could not be checked', async () => {
-    const ended = await call(`mirror evexp_000000000001 ${REMOTE} --to new --token-file token --quiet`);
-    expect(codeOf(ended)).toBe('transport.UNREACHABLE');
-    expect(ended.code).toBe(3);
-    expect(ended.stderr).not.toContain('dp_live');
-  });
+it('a server that is not there could not be checked', async () => {
+  const ended = await call(`mirror evexp_000000000001 ${REMOTE} --to new --token-file token --quiet`);
+  expect(codeOf(ended)).toBe('transport.UNREACHABLE');
+  expect(ended.code).toBe(3);
+  expect(ended.stderr).not.toContain('dp_live');
 });
 
 const asRoot = process.getuid?.() === 0;
@@ -189,14 +187,12 @@ if (isDeep) {
 /** Root has every right, so root runs the program as nobody. */
 const NOBODY = 65_534;
 
-describe('a target without the right to write', () => {
-  it('a file without the right to read is reported as unreadable', async () => {
-    await using place = await scratch();
-    await mkdir(place.path('locked'));
-    await chmod(place.root, 0o755);
-    await chmod(place.path('locked'), 0o555);
-    const args = ['keys', 'generate', '--out', place.path('locked/key.pem')];
-    const ended = await drillproof(args, { cwd: '/', ...(asRoot && { uid: NOBODY }) });
-    expect([codeOf(ended), ended.code]).toEqual(['io.READ_ONLY', 3]);
-  });
+it('a file without the right to read is reported as unreadable', async () => {
+  await using place = await scratch();
+  await mkdir(place.path('locked'));
+  await chmod(place.root, 0o755);
+  await chmod(place.path('locked'), 0o555);
+  const args = ['keys', 'generate', '--out', place.path('locked/key.pem')];
+  const ended = await drillproof(args, { cwd: '/', ...(asRoot && { uid: NOBODY }) });
+  expect([codeOf(ended), ended.code]).toEqual(['io.READ_ONLY', 3]);
 });

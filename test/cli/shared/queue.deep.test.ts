@@ -186,43 +186,41 @@ describe('mirror --queue', () => {
   });
 });
 
-describe('scrub --queue', () => {
-  it('workers share a scrub, and each reports the damage that another one found', async () => {
-    const url = await postgres.database();
-    const work = await shared(url, exports.slice(0, 3));
-    const listed = ids.slice(0, 3);
-    expect((await work.worker(listed).ended).code).toBe(0);
-    const scrub = () =>
-      drillproof(
-        ['scrub', work.place, '--queue', url, '--queue-name', 'one', '--jobs', '1', '--json', '--quiet'],
-        {
-          env: work.env,
-        },
-      );
-    const bucket = bucketOf(work.place);
-    const [part = ''] = exports[1]!.files.keys();
-    await store(s3, bucket, `archive/${ids[1]}/${part}`, Buffer.from('rotten'));
-    const ended = await Promise.all([scrub(), scrub()]);
-    for (const { code, stdout } of ended) {
-      const report = scrubSchema.parse(JSON.parse(stdout));
-      expect([code, report.outcome, report.outcomes]).toEqual([
-        1,
-        'damaged',
-        { good: 2, damaged: 1, unreadable: 0, unread: 0 },
-      ]);
-      expect(report.faults.map(({ mirror, path }) => [mirror, path])).toContainEqual([ids[1], part]);
-      expect(report.run?.name).toBe('scrub.one');
-    }
-  });
+it('scrub --queue workers share a scrub, and each reports the damage that another one found', async () => {
+  const url = await postgres.database();
+  const work = await shared(url, exports.slice(0, 3));
+  const listed = ids.slice(0, 3);
+  expect((await work.worker(listed).ended).code).toBe(0);
+  const scrub = () =>
+    drillproof(
+      ['scrub', work.place, '--queue', url, '--queue-name', 'one', '--jobs', '1', '--json', '--quiet'],
+      {
+        env: work.env,
+      },
+    );
+  const bucket = bucketOf(work.place);
+  const [part = ''] = exports[1]!.files.keys();
+  await store(s3, bucket, `archive/${ids[1]}/${part}`, Buffer.from('rotten'));
+  const ended = await Promise.all([scrub(), scrub()]);
+  for (const { code, stdout } of ended) {
+    const report = scrubSchema.parse(JSON.parse(stdout));
+    expect([code, report.outcome, report.outcomes]).toEqual([
+      1,
+      'damaged',
+      { good: 2, damaged: 1, unreadable: 0, unread: 0 },
+    ]);
+    expect(report.faults.map(({ mirror, path }) => [mirror, path])).toContainEqual([ids[1], part]);
+    expect(report.run?.name).toBe('scrub.one');
+  }
+});
 
-  it.each([
-    ['no name', 's3://bucket/a --queue postgres://h/d'],
-    ['a time', 's3://bucket/a --queue postgres://h/d --queue-name x --for 10m'],
-    ['journals of its own', 's3://bucket/a --queue postgres://h/d --queue-name x --journal j'],
-    ['a shard too', 's3://bucket/a --queue postgres://h/d --queue-name x --shard 0/2'],
-    ['a folder', './archive --queue postgres://h/d --queue-name x'],
-  ])('is refused with %s', async (_what, words) => {
-    const { code, stderr } = await call(`scrub ${words}`.split(' '));
-    expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
-  });
+it.each([
+  ['no name', 's3://bucket/a --queue postgres://h/d'],
+  ['a time', 's3://bucket/a --queue postgres://h/d --queue-name x --for 10m'],
+  ['journals of its own', 's3://bucket/a --queue postgres://h/d --queue-name x --journal j'],
+  ['a shard too', 's3://bucket/a --queue postgres://h/d --queue-name x --shard 0/2'],
+  ['a folder', './archive --queue postgres://h/d --queue-name x'],
+])('scrub --queue is refused with %s', async (_what, words) => {
+  const { code, stderr } = await call(`scrub ${words}`.split(' '));
+  expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
 });

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { idOf } from '../../support/evidence.ts';
 import { serveExports } from '../../faults/export-source.ts';
 import { call, scratch } from '../make.ts';
@@ -39,96 +39,92 @@ async function threeShards(
   );
 }
 
-describe('three shards', () => {
-  it('mirror, verify and scrub everything once, and merge to the whole', async () => {
-    const archive = file('archive');
-    const mirrors = await threeShards(
-      'mirror',
-      (shard) => `mirror --list - ${AT} --to ${archive} ${shard}`,
-      ids.join('\n'),
-    );
-    const whole = await run(`report merge ${mirrors.toReversed().join(' ')} --json`);
-    expect([whole.code, JSON.parse(whole.stdout)]).toMatchObject([0, { exports: 7, complete: 7 }]);
-    expect(
-      JSON.parse(whole.stdout).mirrored.map((one: { evidenceExportId: string }) => one.evidenceExportId),
-    ).toEqual(ids);
-    const again = await run(`report merge ${mirrors.join(' ')}`);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('7: 7 complete, 0 failed')]);
+it('three shards mirror, verify and scrub everything once, and merge to the whole', async () => {
+  const archive = file('archive');
+  const mirrors = await threeShards(
+    'mirror',
+    (shard) => `mirror --list - ${AT} --to ${archive} ${shard}`,
+    ids.join('\n'),
+  );
+  const whole = await run(`report merge ${mirrors.toReversed().join(' ')} --json`);
+  expect([whole.code, JSON.parse(whole.stdout)]).toMatchObject([0, { exports: 7, complete: 7 }]);
+  expect(
+    JSON.parse(whole.stdout).mirrored.map((one: { evidenceExportId: string }) => one.evidenceExportId),
+  ).toEqual(ids);
+  const again = await run(`report merge ${mirrors.join(' ')}`);
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('7: 7 complete, 0 failed')]);
 
-    const paths = ids.map((id) => `${archive}/${id}`).join('\n');
-    const verified = await threeShards(
-      'verify',
-      (shard) => `verify --list - --accept intact --jobs 1 ${shard}`,
-      paths,
-    );
-    const judged = await run(`report merge ${verified.join(' ')} --json`);
-    expect([judged.code, JSON.parse(judged.stdout).summary]).toMatchObject([0, { judged: 7, passed: 7 }]);
-    expect((await run(`report merge ${verified.join(' ')}`)).code).toBe(0);
+  const paths = ids.map((id) => `${archive}/${id}`).join('\n');
+  const verified = await threeShards(
+    'verify',
+    (shard) => `verify --list - --accept intact --jobs 1 ${shard}`,
+    paths,
+  );
+  const judged = await run(`report merge ${verified.join(' ')} --json`);
+  expect([judged.code, JSON.parse(judged.stdout).summary]).toMatchObject([0, { judged: 7, passed: 7 }]);
+  expect((await run(`report merge ${verified.join(' ')}`)).code).toBe(0);
 
-    const scrubbed = await threeShards('scrub', (shard) => `scrub ${archive} --jobs 1 ${shard}`, '');
-    const read = await run(`report merge ${scrubbed.join(' ')} --json`);
-    expect([read.code, JSON.parse(read.stdout)]).toMatchObject([0, { mirrors: 7, outcome: 'good' }]);
+  const scrubbed = await threeShards('scrub', (shard) => `scrub ${archive} --jobs 1 ${shard}`, '');
+  const read = await run(`report merge ${scrubbed.join(' ')} --json`);
+  expect([read.code, JSON.parse(read.stdout)]).toMatchObject([0, { mirrors: 7, outcome: 'good' }]);
 
-    for (const [files, code, exit] of [
-      [mirrors.slice(1), 'report.SHARD_MISSING', 3],
-      [verified.slice(0, 2), 'report.SHARD_MISSING', 3],
-      [[mirrors[0], verified[1], scrubbed[2]], 'report.MERGE_MIXED', 2],
-    ] as const) {
-      const refused = await run(`report merge ${files.join(' ')} --json`);
-      expect([refused.code, JSON.parse(refused.stdout).code]).toEqual([exit, code]);
-    }
-  });
+  for (const [files, code, exit] of [
+    [mirrors.slice(1), 'report.SHARD_MISSING', 3],
+    [verified.slice(0, 2), 'report.SHARD_MISSING', 3],
+    [[mirrors[0], verified[1], scrubbed[2]], 'report.MERGE_MIXED', 2],
+  ] as const) {
+    const refused = await run(`report merge ${files.join(' ')} --json`);
+    expect([refused.code, JSON.parse(refused.stdout).code]).toEqual([exit, code]);
+  }
+});
 
-  it('that were cut from different lists are no whole', async () => {
-    const lists = [ids, ids, ids.slice(1)];
-    const files = await Promise.all(
-      lists.map(async (list, index) => {
-        const line = `mirror --list - ${AT} --to ${file('lists')} --shard ${index}/3 --json`;
-        await writeFile(file(`list-${index}.json`), (await run(line, list.join('\n'))).stdout);
-        return file(`list-${index}.json`);
-      }),
-    );
-    const { code, stderr } = await run(`report merge ${files.join(' ')}`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('report.MERGE_CONFLICT')]);
-  });
+it('three shards that were cut from different lists are no whole', async () => {
+  const lists = [ids, ids, ids.slice(1)];
+  const files = await Promise.all(
+    lists.map(async (list, index) => {
+      const line = `mirror --list - ${AT} --to ${file('lists')} --shard ${index}/3 --json`;
+      await writeFile(file(`list-${index}.json`), (await run(line, list.join('\n'))).stdout);
+      return file(`list-${index}.json`);
+    }),
+  );
+  const { code, stderr } = await run(`report merge ${files.join(' ')}`);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('report.MERGE_CONFLICT')]);
+});
 
-  it('of which one failed give its exit code', async () => {
-    const listed = [...ids.slice(0, 2), idOf('evexp', 99)].join('\n');
-    const files = await threeShards(
-      'bad',
-      (shard) => `mirror --list - ${AT} --to ${file('bad')} ${shard}`,
-      listed,
-    );
-    const { code, stdout } = await run(`report merge ${files.join(' ')}`);
-    expect([code, stdout]).toEqual([3, expect.stringContaining('control.NOT_FOUND')]);
-  });
+it('three shards of which one failed give its exit code', async () => {
+  const listed = [...ids.slice(0, 2), idOf('evexp', 99)].join('\n');
+  const files = await threeShards(
+    'bad',
+    (shard) => `mirror --list - ${AT} --to ${file('bad')} ${shard}`,
+    listed,
+  );
+  const { code, stdout } = await run(`report merge ${files.join(' ')}`);
+  expect([code, stdout]).toEqual([3, expect.stringContaining('control.NOT_FOUND')]);
 });
 
 const halfLine = (index: number): string =>
   `mirror --list - ${AT} --to ${file('none')} --shard ${index}/2 --json`;
 
-describe('a shard', () => {
-  it.each(['3/3', '4/3', '0/0', '-1/3', '1', '1/3/5', 'a/b', '0/10001', '1.0/3', ''])(
-    'is not %j',
-    async (value) => {
-      const line = `mirror --list - ${AT} --to x --shard=${value}`;
-      const { code, stderr } = await run(line, ids.join('\n'));
-      expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
-    },
-  );
+it.each(['3/3', '4/3', '0/0', '-1/3', '1', '1/3/5', 'a/b', '0/10001', '1.0/3', ''])(
+  'a shard is not %j',
+  async (value) => {
+    const line = `mirror --list - ${AT} --to x --shard=${value}`;
+    const { code, stderr } = await run(line, ids.join('\n'));
+    expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+  },
+);
 
-  it('a shard out of range gets a hint at the valid range', async () => {
-    expect((await run(`verify x --shard 8/8`)).stderr).toContain('7/8');
-  });
+it('a shard out of range gets a hint at the valid range', async () => {
+  expect((await run(`verify x --shard 8/8`)).stderr).toContain('7/8');
+});
 
-  it('that has nothing of a list is no failure, and an empty list is one', async () => {
-    const exits = await Promise.all([0, 1].map(async (index) => (await run(halfLine(index), ids[0])).code));
-    expect(exits).toEqual([0, 0]);
-    expect((await run(halfLine(0), '# nothing\n')).code).toBe(3);
-    const judge = (index: number) =>
-      run(`verify --list - --accept intact --jobs 1 --shard ${index}/2`, file(`none/${ids[0]}`));
-    expect((await Promise.all([judge(0), judge(1)])).map(({ code }) => code)).toEqual([0, 0]);
-  });
+it('a shard that has nothing of a list is no failure, and an empty list is one', async () => {
+  const exits = await Promise.all([0, 1].map(async (index) => (await run(halfLine(index), ids[0])).code));
+  expect(exits).toEqual([0, 0]);
+  expect((await run(halfLine(0), '# nothing\n')).code).toBe(3);
+  const judge = (index: number) =>
+    run(`verify --list - --accept intact --jobs 1 --shard ${index}/2`, file(`none/${ids[0]}`));
+  expect((await Promise.all([judge(0), judge(1)])).map(({ code }) => code)).toEqual([0, 0]);
 });
 
 it('report merge refuses what is no report, and standard input twice', async () => {

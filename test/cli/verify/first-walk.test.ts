@@ -8,45 +8,43 @@ useEvidenceFolder(async () => {
 
 const verify = (...args: readonly string[]): Promise<Ended> => call(['verify', ...args, '--jobs', '1']);
 
-describe('verify with a public key and no issuer', () => {
-  it.each(['export', 'part-1.zip'])(
-    'shows the issuer that %s claims, to be confirmed elsewhere',
-    async (path) => {
-      const { code, stdout, stderr } = await verify(path, '--key', 'key.pub.pem');
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toContain('"acme-ci"');
-      expect(stderr).toContain('--key key.pub.pem,issuer=acme-ci');
-      expect(stderr).toContain('Confirm');
-    },
-  );
+it.each(['export', 'part-1.zip'])(
+  'verify with a public key and no issuer shows the issuer that %s claims, to be confirmed elsewhere',
+  async (path) => {
+    const { code, stdout, stderr } = await verify(path, '--key', 'key.pub.pem');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('"acme-ci"');
+    expect(stderr).toContain('--key key.pub.pem,issuer=acme-ci');
+    expect(stderr).toContain('Confirm');
+  },
+);
 
-  it('says that the evidence names another key', async () => {
-    const { code, stderr } = await verify('export', '--key', 'other.pub.pem');
-    expect(code).toBe(2);
-    expect(stderr).toContain('with another key, sha256:');
-    expect(stderr).not.toContain('issuer=acme-ci');
-  });
+it('verify with a public key and no issuer says that the evidence names another key', async () => {
+  const { code, stderr } = await verify('export', '--key', 'other.pub.pem');
+  expect(code).toBe(2);
+  expect(stderr).toContain('with another key, sha256:');
+  expect(stderr).not.toContain('issuer=acme-ci');
+});
 
-  it('prints a hostile issuer escaped', async () => {
-    expect(
-      await call([
-        'pack',
-        'run-1',
-        '--run',
-        'run-1.json',
-        '--key',
-        'key.pem',
-        '--issuer',
-        'a\u001b[2Kb; touch pwned',
-        ...ROLES,
-      ]),
-    ).toMatchObject({ code: 0 });
-    const { code, stderr } = await verify('hostile.zip', '--key', 'key.pub.pem');
-    expect(code).toBe(2);
-    expect(stderr).not.toContain('\u001b');
-    expect(stderr).toContain('belongs to the issuer');
-    expect(stderr).not.toContain('issuer=a');
-  });
+it('verify with a public key and no issuer prints a hostile issuer escaped', async () => {
+  expect(
+    await call([
+      'pack',
+      'run-1',
+      '--run',
+      'run-1.json',
+      '--key',
+      'key.pem',
+      '--issuer',
+      'a\u001b[2Kb; touch pwned',
+      ...ROLES,
+    ]),
+  ).toMatchObject({ code: 0 });
+  const { code, stderr } = await verify('hostile.zip', '--key', 'key.pub.pem');
+  expect(code).toBe(2);
+  expect(stderr).not.toContain('\u001b');
+  expect(stderr).toContain('belongs to the issuer');
+  expect(stderr).not.toContain('issuer=a');
 });
 
 const ROLES = [
@@ -60,24 +58,25 @@ const ROLES = [
   'trace.json=trajectory',
 ];
 
-describe('verify with the wrong issuer for the right key', () => {
-  it.each(['export', 'part-1.zip'])('is a wrong call for %s, not bad evidence', async (path) => {
+it.each(['export', 'part-1.zip'])(
+  'verify with the wrong issuer for the right key is a wrong call for %s, not bad evidence',
+  async (path) => {
     const { code, stdout, stderr } = await verify(path, '--key', 'key.pub.pem,issuer=acme');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('wrong issuer');
     expect(stderr).toContain('"acme-ci"');
-  });
+  },
+);
 
-  it('stays a failure where the key did not sign', async () => {
-    expect((await verify('export', '--key', 'other.pub.pem,issuer=acme-ci')).code).toBe(1);
-  });
+it('verify with the wrong issuer for the right key stays a failure where the key did not sign', async () => {
+  expect((await verify('export', '--key', 'other.pub.pem,issuer=acme-ci')).code).toBe(1);
+});
 
-  it('stays a failure where a trust store decides', async () => {
-    const store = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { issuer: string }[] };
-    store.keys[0]!.issuer = 'acme';
-    await writeFile('renamed.json', JSON.stringify(store));
-    expect((await verify('export', '--trust', 'renamed.json')).code).toBe(1);
-  });
+it('verify with the wrong issuer for the right key stays a failure where a trust store decides', async () => {
+  const store = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { issuer: string }[] };
+  store.keys[0]!.issuer = 'acme';
+  await writeFile('renamed.json', JSON.stringify(store));
+  expect((await verify('export', '--trust', 'renamed.json')).code).toBe(1);
 });
 
 describe('key files of the wrong kind', () => {
@@ -107,31 +106,25 @@ describe('key files of the wrong kind', () => {
   });
 });
 
-describe('keys inside the evidence', () => {
-  it('verify warns about a trust store in the export, for the export and for its parts', async () => {
-    await cp('export', 'carries-keys', { recursive: true });
-    await cp('trust.json', 'carries-keys/trust.json');
-    const [part = ''] = await readdir('carries-keys/parts');
-    for (const path of ['carries-keys', `carries-keys/parts/${part}`])
-      expect((await verify(path, '--trust', 'carries-keys/trust.json')).stderr).toContain(
-        'inside the evidence',
-      );
-    expect((await verify('carries-keys', '--trust', 'trust.json')).stderr).not.toContain(
+it('verify warns about a trust store in the export, for the export and for its parts', async () => {
+  await cp('export', 'carries-keys', { recursive: true });
+  await cp('trust.json', 'carries-keys/trust.json');
+  const [part = ''] = await readdir('carries-keys/parts');
+  for (const path of ['carries-keys', `carries-keys/parts/${part}`])
+    expect((await verify(path, '--trust', 'carries-keys/trust.json')).stderr).toContain(
       'inside the evidence',
     );
-    expect((await verify('part-1.zip', '--trust', 'trust.json')).stderr).toBe('');
-  });
+  expect((await verify('carries-keys', '--trust', 'trust.json')).stderr).not.toContain('inside the evidence');
+  expect((await verify('part-1.zip', '--trust', 'trust.json')).stderr).toBe('');
 });
 
-describe('options and commands of other tools', () => {
-  it.each([
-    [['verify', 'x', '--pubkey', 'k'], '--key FILE,issuer=NAME'],
-    [['verify', 'x', '--issuer', 'i'], '--key FILE,issuer=NAME'],
-    [['verify', 'x', '--output', 'f'], '--format KIND=FILE'],
-    [['export', 'x', '--output', 'f'], '--out'],
-    [['version'], '--version'],
-  ])('%j names what does the same here', async (args, meant) => {
-    const { code, stderr } = await call(args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(meant)]);
-  });
+it.each([
+  [['verify', 'x', '--pubkey', 'k'], '--key FILE,issuer=NAME'],
+  [['verify', 'x', '--issuer', 'i'], '--key FILE,issuer=NAME'],
+  [['verify', 'x', '--output', 'f'], '--format KIND=FILE'],
+  [['export', 'x', '--output', 'f'], '--out'],
+  [['version'], '--version'],
+])('options and commands of other tools %j names what does the same here', async (args, meant) => {
+  const { code, stderr } = await call(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(meant)]);
 });

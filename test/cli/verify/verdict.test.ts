@@ -96,37 +96,35 @@ describe('the first line, the JSON verdict and the exit code of verify agree', (
   });
 });
 
-describe('a saved report of verify', () => {
-  it('states the tool, the path, what was asked and the exit code, and is read again', async () => {
-    await verify('export', ...TRUST, '--expect-bundles', '2', '--format', 'json=saved.json', '--force');
-    const bytes = await readFile('saved.json');
-    const { version } = JSON.parse(await readFile(`${home}/package.json`, 'utf8')) as { version: string };
-    expect(readReport(bytes)).toMatchObject({
-      run: {
-        tool: { name: 'drillproof', version },
-        path: 'export',
-        options: { trust: ['trust.json'], 'expect-bundles': 2, depth: 'full' },
-        exitCode: 0,
-        unmet: [],
-      },
-    });
+it('a saved report of verify states the tool, the path, what was asked and the exit code, and is read again', async () => {
+  await verify('export', ...TRUST, '--expect-bundles', '2', '--format', 'json=saved.json', '--force');
+  const bytes = await readFile('saved.json');
+  const { version } = JSON.parse(await readFile(`${home}/package.json`, 'utf8')) as { version: string };
+  expect(readReport(bytes)).toMatchObject({
+    run: {
+      tool: { name: 'drillproof', version },
+      path: 'export',
+      options: { trust: ['trust.json'], 'expect-bundles': 2, depth: 'full' },
+      exitCode: 0,
+      unmet: [],
+    },
   });
+});
 
-  it('without these members, as older versions wrote it, is read and equals the new one', async () => {
-    const saved = JSON.parse(
-      (await verify('export', ...TRUST, '--as-of', '2100-01-01', '--json')).stdout,
-    ) as object;
-    await writeFile('new.json', JSON.stringify(saved));
-    await writeFile('old.json', JSON.stringify({ ...saved, run: undefined }));
-    expect(await call(['diff', 'old.json', 'new.json'])).toMatchObject({ code: 0 });
-  });
+it('a saved report of verify without these members, as older versions wrote it, is read and equals the new one', async () => {
+  const saved = JSON.parse(
+    (await verify('export', ...TRUST, '--as-of', '2100-01-01', '--json')).stdout,
+  ) as object;
+  await writeFile('new.json', JSON.stringify(saved));
+  await writeFile('old.json', JSON.stringify({ ...saved, run: undefined }));
+  expect(await call(['diff', 'old.json', 'new.json'])).toMatchObject({ code: 0 });
+});
 
-  it('as text names the options, too', async () => {
-    await verify('export', ...TRUST, '--format', 'text=saved.txt', '--force');
-    expect(await readFile('saved.txt', 'utf8')).toMatch(
-      /run +drillproof verify export .*--trust trust\.json.*, version [\d.]+, exit code 0\n/,
-    );
-  });
+it('a saved report of verify as text names the options, too', async () => {
+  await verify('export', ...TRUST, '--format', 'text=saved.txt', '--force');
+  expect(await readFile('saved.txt', 'utf8')).toMatch(
+    /run +drillproof verify export .*--trust trust\.json.*, version [\d.]+, exit code 0\n/,
+  );
 });
 
 describe('the screen of verify', () => {

@@ -166,23 +166,21 @@ describe('reading a summary', () => {
   });
 });
 
-describe('an attestation of one kind as another', () => {
-  it('is refused: a statement about a bundle is no summary', async () => {
-    const signer = makeSigner();
-    const entries = await unpack((await makePart(1, signer)).bytes);
-    const { statement } = parseAttestation(entries.get('attestation.json')!);
-    const { payloadType, payload } = await attestDsse(statement, [signer]);
-    expect(codeOf(payload, payloadType)).toBe('attestation.PREDICATE_UNSUPPORTED');
-  });
+it('an attestation of one kind as another is refused: a statement about a bundle is no summary', async () => {
+  const signer = makeSigner();
+  const entries = await unpack((await makePart(1, signer)).bytes);
+  const { statement } = parseAttestation(entries.get('attestation.json')!);
+  const { payloadType, payload } = await attestDsse(statement, [signer]);
+  expect(codeOf(payload, payloadType)).toBe('attestation.PREDICATE_UNSUPPORTED');
+});
 
-  it('is refused: a summary is no statement about a bundle or an export', async () => {
-    const signer = makeSigner();
-    const inputs = [exportInput({ manifestDigest: MANIFEST_B })];
-    const envelope = await enveloped(summaryOf({ inputs }), [signer]);
-    for (const purpose of ['evidence', 'export'] as const) {
-      const report = verifyDsse(envelope, { asOfMs: AS_OF_MS, trust: makeTrust(signer), purpose });
-      expect(errorsOf(report)).not.toEqual([]);
-      expect(report.verdict).toBe('invalid');
-    }
-  });
+it('an attestation of one kind as another is refused: a summary is no statement about a bundle or an export', async () => {
+  const signer = makeSigner();
+  const inputs = [exportInput({ manifestDigest: MANIFEST_B })];
+  const envelope = await enveloped(summaryOf({ inputs }), [signer]);
+  for (const purpose of ['evidence', 'export'] as const) {
+    const report = verifyDsse(envelope, { asOfMs: AS_OF_MS, trust: makeTrust(signer), purpose });
+    expect(errorsOf(report)).not.toEqual([]);
+    expect(report.verdict).toBe('invalid');
+  }
 });

@@ -66,42 +66,38 @@ describe('the reasons of a decision', () => {
 
 const adviceOf = (code: Parameters<typeof codeEntry>[0]): string => codeEntry(code).action;
 
-describe('the action of a violation', () => {
-  it('is the advice of its code', () => {
-    const action = actionOf(violation({ code: 'policy.OUTCOME_VERDICT' }));
-    expect(action).toBe(adviceOf('policy.OUTCOME_VERDICT'));
-  });
+it('the action of a violation is the advice of its code', () => {
+  const action = actionOf(violation({ code: 'policy.OUTCOME_VERDICT' }));
+  expect(action).toBe(adviceOf('policy.OUTCOME_VERDICT'));
+});
 
-  it('is the advice of the findings behind it, each once, so that it names a missing trust store', () => {
-    const findings = ['trust.STORE_ABSENT', 'part.MISSING', 'trust.STORE_ABSENT'] as const;
-    const action = actionOf(violation({ rule: 'verdict.bundles', code: 'policy.BUNDLE_VERDICT', findings }));
-    expect(action).toBe(`${adviceOf('trust.STORE_ABSENT')} ${adviceOf('part.MISSING')}`);
-    expect(action).toContain('--trust');
-  });
+it('the action of a violation is the advice of the findings behind it, each once, so that it names a missing trust store', () => {
+  const findings = ['trust.STORE_ABSENT', 'part.MISSING', 'trust.STORE_ABSENT'] as const;
+  const action = actionOf(violation({ rule: 'verdict.bundles', code: 'policy.BUNDLE_VERDICT', findings }));
+  expect(action).toBe(`${adviceOf('trust.STORE_ABSENT')} ${adviceOf('part.MISSING')}`);
+  expect(action).toContain('--trust');
+});
 
-  it('does not claim authentic evidence when the rule is undecided', () => {
-    const open = violation({ rule: 'outcome.verdict', code: 'policy.OUTCOME_VERDICT', state: 'not_checked' });
-    expect(actionOf(open)).toContain('verdict.bundles');
-    expect(actionOf({ ...open, code: 'io.UNREADABLE' })).toBe(adviceOf('io.UNREADABLE'));
-  });
+it('the action of a violation does not claim authentic evidence when the rule is undecided', () => {
+  const open = violation({ rule: 'outcome.verdict', code: 'policy.OUTCOME_VERDICT', state: 'not_checked' });
+  expect(actionOf(open)).toContain('verdict.bundles');
+  expect(actionOf({ ...open, code: 'io.UNREADABLE' })).toBe(adviceOf('io.UNREADABLE'));
 });
 
 const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 const rulesWith = (states: readonly RuleState[]) =>
   states.map((state, at) => ({ rule: RULE_IDS[at]!, state, judged: 1, violations: [] }));
 
-describe('the first line of a decision', () => {
-  it.each([
-    ['yes', ['passed', 'passed'], 'YES: 2 of 2 rules hold for 1 input'],
-    ['yes', ['passed', 'not_applicable'], 'YES: 1 of 1 rules hold for 1 input; 1 more had nothing to check'],
-    ['yes', ['passed', 'waived'], 'YES: 2 of 2 rules hold for 1 input, 1 only by a waiver'],
-    ['no', ['failed', 'passed', 'not_checked'], 'NO: 1 of 3 rules hold for 1 input, 1 failed, 1 undecided'],
-    ['could_not_tell', ['not_checked'], 'COULD NOT TELL: 0 of 1 rules hold for 1 input, 1 undecided'],
-    ['could_not_tell', ['passed', 'not_applicable'], 'COULD NOT TELL: there is nothing to evaluate'],
-    ['could_not_tell', [], 'COULD NOT TELL: there is nothing to evaluate'],
-  ] as const)('for %s with rules that are %j', (answer, states, words) => {
-    expect(formatAnswer(decision({ answer, rules: rulesWith(states) }))).toBe(words);
-  });
+it.each([
+  ['yes', ['passed', 'passed'], 'YES: 2 of 2 rules hold for 1 input'],
+  ['yes', ['passed', 'not_applicable'], 'YES: 1 of 1 rules hold for 1 input; 1 more had nothing to check'],
+  ['yes', ['passed', 'waived'], 'YES: 2 of 2 rules hold for 1 input, 1 only by a waiver'],
+  ['no', ['failed', 'passed', 'not_checked'], 'NO: 1 of 3 rules hold for 1 input, 1 failed, 1 undecided'],
+  ['could_not_tell', ['not_checked'], 'COULD NOT TELL: 0 of 1 rules hold for 1 input, 1 undecided'],
+  ['could_not_tell', ['passed', 'not_applicable'], 'COULD NOT TELL: there is nothing to evaluate'],
+  ['could_not_tell', [], 'COULD NOT TELL: there is nothing to evaluate'],
+] as const)('the first line of a decision for %s with rules that are %j', (answer, states, words) => {
+  expect(formatAnswer(decision({ answer, rules: rulesWith(states) }))).toBe(words);
 });
 
 describe('every format', () => {

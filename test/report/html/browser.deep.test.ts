@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { drawChart } from '../../../src/cli/report/charts.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { renderHistoryPage, renderReportPage } from '../../../src/report/index.ts';
@@ -33,51 +33,49 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('a page in Chromium', () => {
-  it.each([
-    ['good', 'light'],
-    ['good', 'dark'],
-    ['damaged', 'light'],
-    ['damaged', 'dark'],
-    ['history', 'light'],
-    ['history', 'dark'],
-    ['decision', 'dark'],
-  ] as const)(
-    '%s, %s: has no violation of accessibility, no error, and fits 360 px',
-    async (name, colorScheme) => {
-      // The policy of the page refuses the script of axe too.
-      const context = await browser.newContext({
-        bypassCSP: true,
-        colorScheme,
-        viewport: { width: 360, height: 800 },
-      });
-      const page = await context.newPage();
-      const errors: string[] = [];
-      page.on('console', (message) => errors.push(message.text()));
-      await page.goto(pages.get(name)!);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-      await page.evaluate(AXE);
-      const violations = await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
-      );
-      expect(violations).toEqual([]);
-      expect(errors).toEqual([]);
-      await context.close();
-    },
-  );
-
-  it('asks the network for nothing, keeps its own policy, and prints on A4 and Letter', async () => {
-    const page = await browser.newPage();
-    const requests: string[] = [];
+it.each([
+  ['good', 'light'],
+  ['good', 'dark'],
+  ['damaged', 'light'],
+  ['damaged', 'dark'],
+  ['history', 'light'],
+  ['history', 'dark'],
+  ['decision', 'dark'],
+] as const)(
+  'a page in Chromium %s, %s: has no violation of accessibility, no error, and fits 360 px',
+  async (name, colorScheme) => {
+    // The policy of the page refuses the script of axe too.
+    const context = await browser.newContext({
+      bypassCSP: true,
+      colorScheme,
+      viewport: { width: 360, height: 800 },
+    });
+    const page = await context.newPage();
     const errors: string[] = [];
-    page.on('request', (request) => requests.push(request.url()));
     page.on('console', (message) => errors.push(message.text()));
-    await page.goto(pages.get('damaged')!);
-    expect(requests).toEqual([pages.get('damaged')]);
+    await page.goto(pages.get(name)!);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await page.evaluate(AXE);
+    const violations = await page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
+    );
+    expect(violations).toEqual([]);
     expect(errors).toEqual([]);
-    for (const format of ['A4', 'Letter']) {
-      const pdf = await page.pdf({ format });
-      expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
-    }
-  });
+    await context.close();
+  },
+);
+
+it('a page in Chromium asks the network for nothing, keeps its own policy, and prints on A4 and Letter', async () => {
+  const page = await browser.newPage();
+  const requests: string[] = [];
+  const errors: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => errors.push(message.text()));
+  await page.goto(pages.get('damaged')!);
+  expect(requests).toEqual([pages.get('damaged')]);
+  expect(errors).toEqual([]);
+  for (const format of ['A4', 'Letter']) {
+    const pdf = await page.pdf({ format });
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+  }
 });

@@ -45,14 +45,12 @@ describe('a template for HTML', () => {
   });
 });
 
-describe('the templates of the pages', () => {
-  it('put every value of an attribute in quotes, and none into a style, script, handler or address', () => {
-    const files = readdirSync('src/report/html', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => readFileSync(`src/report/html/${name}`, 'utf8'));
-    const text = files.join('\n');
-    expect(text).not.toMatch(/=\$\{(?![^}]*\?)[^}]*\}[\s/>]/);
-    expect(text).not.toMatch(/\s(?:on\w+|style|srcset|src|href)="[^"]*\$\{(?!dataImage\()/);
-    expect(text).not.toMatch(/<script|javascript:/);
-  });
+it('the templates of the pages put every value of an attribute in quotes, and none into a style, script, handler or address', () => {
+  const files = readdirSync('src/report/html', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(`src/report/html/${name}`, 'utf8'));
+  const text = files.join('\n');
+  expect(text).not.toMatch(/=\$\{(?![^}]*\?)[^}]*\}[\s/>]/);
+  expect(text).not.toMatch(/\s(?:on\w+|style|srcset|src|href)="[^"]*\$\{(?!dataImage\()/);
+  expect(text).not.toMatch(/<script|javascript:/);
 });

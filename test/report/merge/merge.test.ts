@@ -97,31 +97,29 @@ const shard = (index: number, count: number, list?: string): { shard?: ShardFact
   shard: { index, count, ...(list !== undefined && { list }) },
 });
 
-describe('the shards of a whole', () => {
-  it('are refused if any shard is missing', () => {
-    forAll(100, [fc.integer({ min: 2, max: 30 }), fc.nat(29)], (count, lost) => {
-      const all = Array.from({ length: count }, (_, index) => shard(index, count));
-      expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
-      const some = all.filter((_, index) => index !== lost % count);
-      expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
-    });
+it('the shards of a whole are refused if any shard is missing', () => {
+  forAll(100, [fc.integer({ min: 2, max: 30 }), fc.nat(29)], (count, lost) => {
+    const all = Array.from({ length: count }, (_, index) => shard(index, count));
+    expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
+    const some = all.filter((_, index) => index !== lost % count);
+    expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
   });
+});
 
-  it.each([
-    ['shards of different numbers', [shard(0, 2), shard(1, 3)], 'report.MERGE_CONFLICT'],
-    [
-      'shards of different lists',
-      [shard(0, 2, hashOf('a')), shard(1, 2, hashOf('b'))],
-      'report.MERGE_CONFLICT',
-    ],
-    ['a shard of a list and one of none', [shard(0, 2, hashOf('a')), shard(1, 2)], 'report.MERGE_CONFLICT'],
-    ['a shard and a whole', [shard(0, 1), {}], 'report.MERGE_MIXED'],
-    ['wholes alone', [{}, {}], undefined],
-    ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
-  ])('are checked: %s', (_what, reports, code) => {
-    expect(codeOf(() => assertWholeOfShards(named(reports)))).toBe(code);
-    expect(codeOf(() => assertWholeOfShards(named(reports.toReversed())))).toBe(code);
-  });
+it.each([
+  ['shards of different numbers', [shard(0, 2), shard(1, 3)], 'report.MERGE_CONFLICT'],
+  [
+    'shards of different lists',
+    [shard(0, 2, hashOf('a')), shard(1, 2, hashOf('b'))],
+    'report.MERGE_CONFLICT',
+  ],
+  ['a shard of a list and one of none', [shard(0, 2, hashOf('a')), shard(1, 2)], 'report.MERGE_CONFLICT'],
+  ['a shard and a whole', [shard(0, 1), {}], 'report.MERGE_MIXED'],
+  ['wholes alone', [{}, {}], undefined],
+  ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
+])('the shards of a whole are checked: %s', (_what, reports, code) => {
+  expect(codeOf(() => assertWholeOfShards(named(reports)))).toBe(code);
+  expect(codeOf(() => assertWholeOfShards(named(reports.toReversed())))).toBe(code);
 });
 
 describe('merging scrubs', () => {

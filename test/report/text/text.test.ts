@@ -29,27 +29,25 @@ const uncoloured = (text: string): string =>
   [1, 2, 22, 31, 32, 33, 39].reduce((left, code) => left.replaceAll(`\u001B[${code}m`, ''), text);
 const parts = (n: number) => Array.from({ length: n }, (_, i) => part(i + 1));
 
-describe('the first line', () => {
-  it('is the verdict, what it is about, and a summary', () => {
-    expect(firstLine(exportReport({ parts: parts(130) }))).toBe(
-      'VERIFIED evexp_000000000001: 130 of 130 parts verified; list pinned',
-    );
-    const mixed = exportReport({
-      verdict: 'failed',
-      parts: [...parts(128), failedPart(129), failedPart(130)],
-    });
-    expect(firstLine(mixed)).toBe(
-      'FAILED evexp_000000000001: 2 of 130 parts: part.DIGEST_MISMATCH; list pinned',
-    );
-    expect(firstLine(exportReport({ verdict: 'incomplete', parts: [], completeness: 'claimed' }))).toBe(
-      'INCOMPLETE evexp_000000000001: no parts; completeness not attested (list claimed)',
-    );
-    expect(firstLine(part(1))).toBe('VERIFIED evidence bundle evidence_000000000001');
-    expect(firstLine(attestationReport({ verdict: 'not_judged' }))).toBe(
-      'NOT JUDGED attestation alone, without its evidence',
-    );
-    expect(firstLine(toolSourceReport())).toBe('INTACT tool source of mailer');
+it('the first line is the verdict, what it is about, and a summary', () => {
+  expect(firstLine(exportReport({ parts: parts(130) }))).toBe(
+    'VERIFIED evexp_000000000001: 130 of 130 parts verified; list pinned',
+  );
+  const mixed = exportReport({
+    verdict: 'failed',
+    parts: [...parts(128), failedPart(129), failedPart(130)],
   });
+  expect(firstLine(mixed)).toBe(
+    'FAILED evexp_000000000001: 2 of 130 parts: part.DIGEST_MISMATCH; list pinned',
+  );
+  expect(firstLine(exportReport({ verdict: 'incomplete', parts: [], completeness: 'claimed' }))).toBe(
+    'INCOMPLETE evexp_000000000001: no parts; completeness not attested (list claimed)',
+  );
+  expect(firstLine(part(1))).toBe('VERIFIED evidence bundle evidence_000000000001');
+  expect(firstLine(attestationReport({ verdict: 'not_judged' }))).toBe(
+    'NOT JUDGED attestation alone, without its evidence',
+  );
+  expect(firstLine(toolSourceReport())).toBe('INTACT tool source of mailer');
 });
 
 describe('the report of an export', () => {
@@ -173,29 +171,27 @@ describe('findings', () => {
   });
 });
 
-describe('what a result does not mean', () => {
-  it('for verified: authentic is not successful, the time is a claim, the content was not interpreted', () => {
-    const text = caveats(exportReport());
-    for (const words of [
-      'Authentic is not successful',
-      'only the word of its signer',
-      'The content of the objects was not interpreted',
-    ]) {
-      expect(text).toContain(words);
-    }
-  });
+it('the caveats for verified: authentic is not successful, the time is a claim, the content was not interpreted', () => {
+  const text = caveats(exportReport());
+  for (const words of [
+    'Authentic is not successful',
+    'only the word of its signer',
+    'The content of the objects was not interpreted',
+  ]) {
+    expect(text).toContain(words);
+  }
+});
 
-  it('for intact evidence, a claimed list and depth digest: each has its own caveat', () => {
-    expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
-      /could have made them match.*Nothing inside them was read.*bundles could have been removed/,
-    );
-  });
+it('the caveats for intact evidence, a claimed list and depth digest: each has its own caveat', () => {
+  expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
+    /could have made them match.*Nothing inside them was read.*bundles could have been removed/,
+  );
+});
 
-  it('does not contain “authentic” unless the verdict is verified', () => {
-    for (const verdict of ['intact', 'incomplete', 'failed'] as const) {
-      expect(caveats(exportReport({ verdict }))).not.toContain('Authentic');
-    }
-  });
+it('the text of a result does not contain “authentic” unless the verdict is verified', () => {
+  for (const verdict of ['intact', 'incomplete', 'failed'] as const) {
+    expect(caveats(exportReport({ verdict }))).not.toContain('Authentic');
+  }
 });
 
 describe('text from the evidence', () => {

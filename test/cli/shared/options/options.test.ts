@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
 import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
 import { targetIn } from '../../../../src/cli/shared/options/values.ts';
@@ -8,33 +8,31 @@ import { forAll } from '../../../support/property.ts';
 
 const target = targetIn(['text', 'json']);
 
-describe('a time', () => {
-  it('is taken as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
-    expect(time('2026-11-21T12:00:00Z')).toBe(Date.UTC(2026, 10, 21, 12));
-    expect(time('2026-11-21T13:00:00.250+01:00')).toBe(Date.UTC(2026, 10, 21, 12, 0, 0, 250));
-    expect(time('2026-11-21')).toBe(Date.UTC(2026, 10, 21));
-    expect(time('1795262400000')).toBe(1_795_262_400_000);
-    expect(time('-1')).toBe(-1);
-  });
+it('a time is taken as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
+  expect(time('2026-11-21T12:00:00Z')).toBe(Date.UTC(2026, 10, 21, 12));
+  expect(time('2026-11-21T13:00:00.250+01:00')).toBe(Date.UTC(2026, 10, 21, 12, 0, 0, 250));
+  expect(time('2026-11-21')).toBe(Date.UTC(2026, 10, 21));
+  expect(time('1795262400000')).toBe(1_795_262_400_000);
+  expect(time('-1')).toBe(-1);
+});
 
-  it.each([
-    '2026',
-    '2026-11-21T12:00:00',
-    '2026-02-30',
-    '2026-13-01',
-    'now',
-    '',
-    '1e3',
-    '9'.repeat(20),
-    '2026-11-21 12:00Z',
-  ])('is refused as %j, which is ambiguous or none', (value) => {
-    expect(() => time(value)).toThrow(InvalidArgumentError);
-  });
+it.each([
+  '2026',
+  '2026-11-21T12:00:00',
+  '2026-02-30',
+  '2026-13-01',
+  'now',
+  '',
+  '1e3',
+  '9'.repeat(20),
+  '2026-11-21 12:00Z',
+])('a time is refused as %j, which is ambiguous or none', (value) => {
+  expect(() => time(value)).toThrow(InvalidArgumentError);
+});
 
-  it('reads back whatever toISOString writes', () => {
-    forAll(100, [fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })], (date) => {
-      expect(time(date.toISOString())).toBe(date.getTime());
-    });
+it('a time reads back whatever toISOString writes', () => {
+  forAll(100, [fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })], (date) => {
+    expect(time(date.toISOString())).toBe(date.getTime());
   });
 });
 
@@ -55,32 +53,31 @@ it('takes whole numbers within their bounds only', () => {
     expect(() => read(bad)).toThrow(InvalidArgumentError);
 });
 
-describe('a file with named members', () => {
-  it('keeps commas and equals signs in the name of the file', () => {
-    expect(fileSpec('a,b=c.pem,issuer=acme', ['issuer'], 'FORM')).toEqual({
-      file: 'a,b=c.pem',
-      issuer: 'acme',
-    });
-  });
-
-  it('keeps equals signs in a value', () => {
-    expect(keySpec('k.pem,issuer=a=b,keyId=sha256:00')).toEqual({
-      file: 'k.pem',
-      issuer: 'a=b',
-      keyId: 'sha256:00',
-    });
-  });
-
-  it.each(['k.pem,issuer=', ',issuer=a', 'k.pem,issuer=a,issuer=b'])('refuses %j as a key', (value) => {
-    expect(() => keySpec(value)).toThrow(InvalidArgumentError);
+it('a file with named members keeps commas and equals signs in the name of the file', () => {
+  expect(fileSpec('a,b=c.pem,issuer=acme', ['issuer'], 'FORM')).toEqual({
+    file: 'a,b=c.pem',
+    issuer: 'acme',
   });
 });
 
-describe('formats of a report', () => {
-  it('go to standard output or to files', () => {
-    expect(target('json')).toEqual({ format: 'json' });
-    expect(target('json=a=b.json')).toEqual({ format: 'json', file: 'a=b.json' });
-    expect(() => target('xml')).toThrow(InvalidArgumentError);
-    expect(() => target('json=')).toThrow(InvalidArgumentError);
+it('a file with named members keeps equals signs in a value', () => {
+  expect(keySpec('k.pem,issuer=a=b,keyId=sha256:00')).toEqual({
+    file: 'k.pem',
+    issuer: 'a=b',
+    keyId: 'sha256:00',
   });
+});
+
+it.each(['k.pem,issuer=', ',issuer=a', 'k.pem,issuer=a,issuer=b'])(
+  'a file with named members refuses %j as a key',
+  (value) => {
+    expect(() => keySpec(value)).toThrow(InvalidArgumentError);
+  },
+);
+
+it('formats of a report go to standard output or to files', () => {
+  expect(target('json')).toEqual({ format: 'json' });
+  expect(target('json=a=b.json')).toEqual({ format: 'json', file: 'a=b.json' });
+  expect(() => target('xml')).toThrow(InvalidArgumentError);
+  expect(() => target('json=')).toThrow(InvalidArgumentError);
 });

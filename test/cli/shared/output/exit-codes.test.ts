@@ -1,39 +1,37 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { catalogue, type Code } from '../../../../src/codes/index.ts';
 import { EXIT } from '../../../../src/cli/shared/output/exit.ts';
 import { exitOfCode, worstExit } from '../../../../src/cli/shared/output/exit-codes.ts';
 import { exitOfVerdict } from '../../../../src/report/index.ts';
 
-describe('the exit code of an error', () => {
-  it.each<readonly [Code, number]>([
-    ['part.DIGEST_MISMATCH', EXIT.bad],
-    ['zip.TRUNCATED', EXIT.bad],
-    ['bundle.MANIFEST_MISSING', EXIT.bad],
-    ['trust.KEY_UNKNOWN', EXIT.bad],
-    ['json.TOO_LARGE', EXIT.bad],
-    ['usage.INVALID', EXIT.usage],
-    ['io.NOT_FOUND', EXIT.usage],
-    ['io.EXISTS', EXIT.usage],
-    ['export.NOT_AN_EXPORT', EXIT.usage],
-    ['trust.STORE_EMPTY', EXIT.usage],
-    ['trust.KEY_UNSUPPORTED', EXIT.usage],
-    ['io.UNREADABLE', EXIT.unchecked],
-    ['io.DISK_FULL', EXIT.unchecked],
-    ['transport.UNREACHABLE', EXIT.unchecked],
-    ['control.UNAUTHENTICATED', EXIT.unchecked],
-    ['control.PERMISSION_DENIED', EXIT.unchecked],
-    ['internal.BUG', EXIT.unchecked],
-  ])('of %s is %i', (code, exit) => {
-    expect(exitOfCode(code)).toBe(exit);
-  });
+it.each<readonly [Code, number]>([
+  ['part.DIGEST_MISMATCH', EXIT.bad],
+  ['zip.TRUNCATED', EXIT.bad],
+  ['bundle.MANIFEST_MISSING', EXIT.bad],
+  ['trust.KEY_UNKNOWN', EXIT.bad],
+  ['json.TOO_LARGE', EXIT.bad],
+  ['usage.INVALID', EXIT.usage],
+  ['io.NOT_FOUND', EXIT.usage],
+  ['io.EXISTS', EXIT.usage],
+  ['export.NOT_AN_EXPORT', EXIT.usage],
+  ['trust.STORE_EMPTY', EXIT.usage],
+  ['trust.KEY_UNSUPPORTED', EXIT.usage],
+  ['io.UNREADABLE', EXIT.unchecked],
+  ['io.DISK_FULL', EXIT.unchecked],
+  ['transport.UNREACHABLE', EXIT.unchecked],
+  ['control.UNAUTHENTICATED', EXIT.unchecked],
+  ['control.PERMISSION_DENIED', EXIT.unchecked],
+  ['internal.BUG', EXIT.unchecked],
+])('the exit code of an error of %s is %i', (code, exit) => {
+  expect(exitOfCode(code)).toBe(exit);
+});
 
-  it('is never "bad" for what a server or the network says, and never 0 for any code', () => {
-    for (const code of Object.keys(catalogue) as Code[]) {
-      const exit = exitOfCode(code);
-      expect(exit).not.toBe(EXIT.pass);
-      if (code.startsWith('control.') || code.startsWith('transport.')) expect(exit).not.toBe(EXIT.bad);
-    }
-  });
+it('the exit code of an error is never "bad" for what a server or the network says, and never 0 for any code', () => {
+  for (const code of Object.keys(catalogue) as Code[]) {
+    const exit = exitOfCode(code);
+    expect(exit).not.toBe(EXIT.pass);
+    if (code.startsWith('control.') || code.startsWith('transport.')) expect(exit).not.toBe(EXIT.bad);
+  }
 });
 
 it('passes for verified, for intact only when it is accepted, and never for the rest', () => {

@@ -78,25 +78,23 @@ describe('an output file', () => {
   });
 });
 
-describe('an output folder', () => {
-  it('has its name only when it is whole, and nothing is left when filling it fails', async () => {
-    await using dir = await scratch();
-    await writeOutputFolder(dir.path('out'), async (inside) => {
-      expect(await readdir(dir.root)).not.toContain('out');
-      await writeNewFile(`${inside}/a`, [bytes('a')]);
-    });
-    expect(await readdir(dir.path('out'))).toEqual(['a']);
-    const broken = writeOutputFolder(dir.path('other'), (inside) => writeNewFile(`${inside}/a`, failing()));
-    await expect(broken).rejects.toThrow(RangeError);
-    expect(await readdir(dir.root)).toEqual(['out']);
+it('an output folder has its name only when it is whole, and nothing is left when filling it fails', async () => {
+  await using dir = await scratch();
+  await writeOutputFolder(dir.path('out'), async (inside) => {
+    expect(await readdir(dir.root)).not.toContain('out');
+    await writeNewFile(`${inside}/a`, [bytes('a')]);
   });
+  expect(await readdir(dir.path('out'))).toEqual(['a']);
+  const broken = writeOutputFolder(dir.path('other'), (inside) => writeNewFile(`${inside}/a`, failing()));
+  await expect(broken).rejects.toThrow(RangeError);
+  expect(await readdir(dir.root)).toEqual(['out']);
+});
 
-  it('may be there when it is empty, never when it holds something', async () => {
-    await using dir = await scratch();
-    const { mkdir } = await import('node:fs/promises');
-    await mkdir(dir.path('empty'));
-    await writeOutputFolder(dir.path('empty'), fill);
-    await expect(writeOutputFolder(dir.path('empty'), fill)).rejects.toMatchObject({ code: 'io.EXISTS' });
-    expect(await readdir(dir.path('empty'))).toEqual(['a']);
-  });
+it('an output folder may be there when it is empty, never when it holds something', async () => {
+  await using dir = await scratch();
+  const { mkdir } = await import('node:fs/promises');
+  await mkdir(dir.path('empty'));
+  await writeOutputFolder(dir.path('empty'), fill);
+  await expect(writeOutputFolder(dir.path('empty'), fill)).rejects.toMatchObject({ code: 'io.EXISTS' });
+  expect(await readdir(dir.path('empty'))).toEqual(['a']);
 });

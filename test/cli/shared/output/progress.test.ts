@@ -81,42 +81,40 @@ describe('progress on a terminal', () => {
   });
 });
 
-describe('progress elsewhere', () => {
-  it.each([
-    ['where stderr is not a terminal', { tty: false }],
-    ['on a terminal that cannot redraw', { tty: true, env: { TERM: 'dumb' } }],
-    ['in CI, whose terminals are logs', { tty: true, env: { CI: 'true' } }],
-  ])('%s is a plain line after five seconds and then every thirty', (_where, over) => {
-    const { progress, stderr, wait } = watched(over);
-    progress.update({ ...half, bytes: 0 });
-    wait(4_999);
-    progress.update(half);
-    expect(stderr.text()).toBe('');
-    wait(1);
-    progress.update(half);
-    wait(29_999);
-    progress.update(half);
-    expect(stderr.text()).toBe(`${LINE}\n`);
-    wait(1);
+it.each([
+  ['where stderr is not a terminal', { tty: false }],
+  ['on a terminal that cannot redraw', { tty: true, env: { TERM: 'dumb' } }],
+  ['in CI, whose terminals are logs', { tty: true, env: { CI: 'true' } }],
+])('progress elsewhere %s is a plain line after five seconds and then every thirty', (_where, over) => {
+  const { progress, stderr, wait } = watched(over);
+  progress.update({ ...half, bytes: 0 });
+  wait(4_999);
+  progress.update(half);
+  expect(stderr.text()).toBe('');
+  wait(1);
+  progress.update(half);
+  wait(29_999);
+  progress.update(half);
+  expect(stderr.text()).toBe(`${LINE}\n`);
+  wait(1);
+  progress.update(half);
+  progress.end();
+  expect(stderr.text()).toBe(`${LINE}\n${LINE}\n`);
+});
+
+it('progress elsewhere is drawn on a terminal where CI is false', () => {
+  const { progress, screen } = watched({ tty: true, env: { CI: 'false' } });
+  progress.update(half);
+  expect(screen()).toEqual([LINE]);
+});
+
+it('progress elsewhere prints notes at once, and nothing with --quiet', () => {
+  for (const quiet of [false, true]) {
+    const { progress, stderr, wait } = watched({ tty: false, quiet });
+    progress.note('failed: x');
+    wait(60_000);
     progress.update(half);
     progress.end();
-    expect(stderr.text()).toBe(`${LINE}\n${LINE}\n`);
-  });
-
-  it('is drawn on a terminal where CI is false', () => {
-    const { progress, screen } = watched({ tty: true, env: { CI: 'false' } });
-    progress.update(half);
-    expect(screen()).toEqual([LINE]);
-  });
-
-  it('prints notes at once, and nothing with --quiet', () => {
-    for (const quiet of [false, true]) {
-      const { progress, stderr, wait } = watched({ tty: false, quiet });
-      progress.note('failed: x');
-      wait(60_000);
-      progress.update(half);
-      progress.end();
-      expect(stderr.text()).toBe(quiet ? '' : `failed: x\n${LINE}\n`);
-    }
-  });
+    expect(stderr.text()).toBe(quiet ? '' : `failed: x\n${LINE}\n`);
+  }
 });
