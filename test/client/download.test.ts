@@ -8,7 +8,7 @@ import {
   rangeHeader,
   strongEtag,
 } from '../../src/client/http/headers.ts';
-import { downloadPart } from '../../src/client/index.ts';
+import { downloadPart, type HttpRead as Piece } from '../../src/client/index.ts';
 import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
 import { failureOf, partRef, testClient } from './make.ts';
 import { forAll } from '../support/property.ts';
@@ -22,6 +22,18 @@ const clientFor = async (answer: Answer, options: Parameters<typeof testClient>[
 };
 const bytes = new TextEncoder().encode('the bytes of a part');
 const base64 = createHash('sha256').update(bytes).digest('base64');
+
+const cancel = (): Promise<void> => Promise.resolve();
+/** A client whose answers have a body of these pieces. */
+const clientOf = (pieces: readonly (() => Piece | Promise<Piece>)[], now = (): number => 0) => {
+  const queue = pieces.values();
+  const read = (): Piece | Promise<Piece> => queue.next().value?.() ?? { done: true };
+  const body = { locked: false, getReader: () => ({ read, cancel }), cancel };
+  const answer = { status: 200, ok: true, type: 'basic', headers: new Headers(), body };
+  const timeouts = { stallMs: 10_000, stallBytes: 1024 };
+  return testClient('http://a.example', { fetch: () => Promise.resolve(answer), now, timeouts }).client;
+};
+const piece = (size: number): Piece => ({ done: false, value: new Uint8Array(size) });
 
 describe('a download', () => {
   it('gives the bytes, their size, validator and claimed digest', async () => {
@@ -125,6 +137,28 @@ describe('a download', () => {
     });
     expect((await chunks.next()).done).toBe(false);
     expect(await failureOf(chunks.next())).toMatchObject({ code: 'transport.TIMEOUT' });
+  });
+
+  it('counts bytes that are there already as progress', async () => {
+    let nowMs = 0;
+    const slow = async (waitMs: number): Promise<Piece> => {
+      await new Promise((resolve) => void setTimeout(resolve, waitMs));
+      nowMs += 9_999;
+      return piece(1);
+    };
+    const client = clientOf([() => slow(0), () => piece(2_000), () => slow(20)], () => nowMs);
+    const download = await client.evidence.exports.parts.download(partRef);
+    expect(await collectBytes(download.body, 5_000)).toHaveLength(2_002);
+  });
+
+  it('ends with the reason of its signal even if every byte is there already', async () => {
+    const stop = new AbortController();
+    const client = clientOf(Array.from({ length: 9 }, () => () => piece(1)));
+    const { body } = await client.evidence.exports.parts.download(partRef, { signal: stop.signal });
+    const read = async (): Promise<void> => {
+      for await (const chunk of body) if (chunk.length > 0) stop.abort(new Error('enough'));
+    };
+    await expect(read()).rejects.toThrow('enough');
   });
 
   it('frees its connection when it is cancelled or left early', async () => {
