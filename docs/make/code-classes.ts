@@ -1,7 +1,5 @@
 import { catalogue } from '../../src/codes/index.ts';
 
-const WIDTH = 110;
-
 /** The codes of signed statements and of their documents, as `StatementCode` has them. */
 const STATEMENT_CODE = /^(?:encoding|json|trust|attestation|dsse)\./;
 
@@ -10,12 +8,12 @@ export function codeClassesModule(): string {
   const [ofStatements, others] = [true, false].map((wanted) =>
     formatRows(Object.keys(catalogue).filter((code) => STATEMENT_CODE.test(code) === wanted)),
   );
-  return `/** The codes of each class and severity. \`npm run docs\` writes this file from the catalogue. */
-export const STATEMENT_CLASSES = [
-${ofStatements}] as const;
+  return `/** The codes of each class and severity, a line each. \`npm run docs\` writes this file from the catalogue. */
+export const STATEMENT_CLASSES = \`
+${ofStatements}\`;
 
-export const OTHER_CLASSES = [
-${others}] as const;
+export const OTHER_CLASSES = \`
+${others}\`;
 `;
 }
 
@@ -25,11 +23,5 @@ function formatRows(names: readonly string[]): string {
     const key = `${codeClass} ${severity}`;
     if (names.includes(code)) rows.set(key, [...(rows.get(key) ?? []), code]);
   }
-  return [...rows].map(([key, codes]) => formatRow([...key.split(' '), codes.join(' ')])).join('');
-}
-
-function formatRow(values: readonly string[]): string {
-  const quoted = values.map((value) => `'${value}'`);
-  const line = `  [${quoted.join(', ')}],\n`;
-  return line.length <= WIDTH ? line : `  [\n${quoted.map((value) => `    ${value},\n`).join('')}  ],\n`;
+  return [...rows].map(([key, codes]) => `${key} ${codes.join(' ')}\n`).join('');
 }

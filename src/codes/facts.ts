@@ -1,22 +1,26 @@
 import type { Code } from './catalogue.ts';
 import { OTHER_CLASSES, STATEMENT_CLASSES } from './classes.ts';
-import type { CodeClass, Severity } from './entry.ts';
+import { CODE_CLASSES, type CodeClass, SEVERITIES, type Severity } from './entry.ts';
 
 /** What a program needs to know of a code, without the texts of the catalogue, which are large. */
 export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
 
-type Classes = readonly (readonly [CodeClass, Severity, codes: string])[];
 type Lookup = (code: string) => CodeFacts | undefined;
 
-function readOnce(...tables: readonly Classes[]): Lookup {
+function readOnce(...tables: readonly string[]): Lookup {
   const facts = new Map<string, CodeFacts>();
   return (code) => {
     if (facts.size === 0)
-      for (const [codeClass, severity, codes] of tables.flat())
-        for (const name of codes.split(' ')) facts.set(name, { class: codeClass, severity });
+      for (const line of tables.join('').matchAll(/^(\S+) (\S+) (.+)$/gm))
+        for (const name of line[3]!.split(' ')) facts.set(name, classOf(line));
     return facts.get(code);
   };
 }
+
+const classOf = ([, codeClass, severity]: RegExpExecArray): CodeFacts => ({
+  class: CODE_CLASSES.find((name) => name === codeClass)!,
+  severity: SEVERITIES.find((name) => name === severity)!,
+});
 
 const factsOf = readOnce(STATEMENT_CLASSES, OTHER_CLASSES);
 const statementFactsOf = readOnce(STATEMENT_CLASSES);
