@@ -1,6 +1,6 @@
 import type { Code } from './catalogue.ts';
 import { OTHER_CLASSES, STATEMENT_CLASSES } from './classes.ts';
-import { CODE_CLASSES, type CodeClass, SEVERITIES, type Severity } from './entry.ts';
+import type { CodeClass, Severity } from './entry.ts';
 
 /** What a program needs to know of a code, without the texts of the catalogue, which are large. */
 export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
@@ -10,17 +10,17 @@ type Lookup = (code: string) => CodeFacts | undefined;
 function readOnce(...tables: readonly string[]): Lookup {
   const facts = new Map<string, CodeFacts>();
   return (code) => {
-    if (facts.size === 0)
-      for (const line of tables.join('').matchAll(/^(\S+) (\S+) (.+)$/gm))
-        for (const name of line[3]!.split(' ')) facts.set(name, classOf(line));
+    if (facts.size === 0) for (const line of tables.join('').split('\n')) addLine(facts, line);
     return facts.get(code);
   };
 }
 
-const classOf = ([, codeClass, severity]: RegExpExecArray): CodeFacts => ({
-  class: CODE_CLASSES.find((name) => name === codeClass)!,
-  severity: SEVERITIES.find((name) => name === severity)!,
-});
+function addLine(facts: Map<string, CodeFacts>, line: string): void {
+  const [codeClass, severity, ...codes] = line.split(' ');
+  // The catalogue, from which the lines are written, has these types.
+  const row = { class: codeClass as CodeClass, severity: severity as Severity };
+  for (const code of codes) facts.set(code, row);
+}
 
 const factsOf = readOnce(STATEMENT_CLASSES, OTHER_CLASSES);
 const statementFactsOf = readOnce(STATEMENT_CLASSES);
