@@ -22,7 +22,6 @@ export type Cli = {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   readonly now: () => number;
   /** Paths that the command reads; no output replaces one of them. */

@@ -12,7 +12,6 @@ Examples:
   $ drillproof verify ./mirror --trust trust.json
   $ drillproof explain part.DIGEST_MISMATCH`;
 
-/** The program with every command listed, and the called one defined. */
 export async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
   const program = new Command('drillproof')
     .description('Package, mirror and verify the evidence of drill runs.')

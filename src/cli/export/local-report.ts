@@ -25,7 +25,6 @@ export type ReportSpec = { readonly file: string; readonly meta?: string; readon
 export const reportSpec = (value: string): ReportSpec =>
   fileSpec(value, ['meta', 'project'], 'FILE, FILE,meta=META.json or FILE,project=ID');
 
-/** Reads what an uploader says of a local report. */
 export async function readReportMetadata(cli: Cli, path: string): Promise<LocalReportMetadata> {
   const bytes = await readInput(path, MAX_METADATA_BYTES, cli);
   const code = 'pack.INPUT_INVALID';

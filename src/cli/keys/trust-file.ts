@@ -31,7 +31,6 @@ export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> 
   }
 }
 
-/** The store that has to be there. */
 export function storeOf({ path, current }: TrustFile): TrustStore {
   if (current === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
   return current.store;

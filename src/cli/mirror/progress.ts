@@ -16,7 +16,6 @@ export class MirrorTally {
   /** From the plan to the end of the last file. */
   private beganAtMs = Infinity;
   private endedAtMs = 0;
-  /** Received bytes of each file under way. */
   private readonly parts = new Map<string, number>();
 
   take(event: MirrorEvent, nowMs: number): void {
@@ -39,7 +38,6 @@ export class MirrorTally {
     return [...this.parts.values()].reduce((sum, bytes) => sum - bytes, this.bytes);
   }
 
-  /** How long files were transferred. */
   get transferMs(): number {
     return Math.max(0, this.endedAtMs - this.beganAtMs);
   }

@@ -23,7 +23,6 @@ type Replicas = {
   close(): Promise<void>;
 };
 
-/** Opens a folder or `s3://bucket/prefix` of one mirror or of many. */
 export async function openReplicas(cli: Cli, place: string): Promise<Replicas> {
   const archive = await openScrubArchive(place, { env: cli.env });
   return {
@@ -47,7 +46,6 @@ function nameIn({ single, mirrors }: ScrubArchive, name: string | undefined, pla
 /** The place as receipts name it, without anything that could be a secret. */
 const addressOf = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
 
-/** The export of a second mirror, and the project that receipts name. */
 export async function readExportRef(
   { source }: Replica,
   { evidenceExportId, projectId }: Partial<ExportRef>,

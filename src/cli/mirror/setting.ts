@@ -47,7 +47,6 @@ export type MirrorCommandOptions = RemoteOptions &
     readonly shard?: Shard;
   };
 
-/** How each export is mirrored. What all of them share is opened once. */
 export async function openSetting(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
   const { manifest: file, limitRate, concurrency, wait, expectManifest } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);

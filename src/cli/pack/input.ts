@@ -43,7 +43,6 @@ export type RunFile = {
   readonly ownFiles: ReadonlySet<string>;
 };
 
-/** Reads the description of a run for `pack`. */
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
   const { runResult, original, ...facts } = typed(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);

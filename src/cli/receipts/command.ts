@@ -93,7 +93,6 @@ type ReceiptsOptions = { readonly expectHead?: Digest };
 
 type How = Parameters<typeof verifyReceipts>[1];
 
-/** Verifies the receipts of every mirror at a path. */
 async function verifyMirrorReceipts(
   cli: Cli,
   path: string,
@@ -190,7 +189,6 @@ A mirror cannot show that its newest receipts were removed. Store its head elsew
 and pass it with --expect-head DIGEST when you verify the mirror again.
 `;
 
-/** The result for every mirror, the failures last. */
 function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
   const each = last.map(mirrorText).join('\n');

@@ -42,7 +42,6 @@ import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
 import { type FormatOptions, planOutputs, writeRenderings } from '../shared/output/targets.ts';
 
-/** Merges reports, writes the result, and sets the exit code to the worst of them. */
 export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<void> {
   if (files.filter((file) => file === '-').length > 1)
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');

@@ -171,7 +171,6 @@ type Repairs = {
   close(): Promise<void>;
 };
 
-/** Opens the source of repairs: the control plane, or a second archive or mirror. */
 async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repairs | undefined> {
   const { repairFrom } = options;
   if (repairFrom === 'source') {
@@ -187,7 +186,6 @@ async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repa
   return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
 }
 
-/** Refuses options that machines cannot share. */
 function refuseUnshared(options: ScrubCommandOptions): void {
   if (options.queueName === undefined)
     throw usageError(

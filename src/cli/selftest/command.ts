@@ -163,7 +163,6 @@ type Selection = {
   readonly case?: readonly string[];
 };
 
-/** The files of vectors in a folder, by kind, with the cases that are asked for. */
 async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
   const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
   if (vectors === undefined)

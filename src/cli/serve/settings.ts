@@ -81,7 +81,6 @@ type Given = {
   readonly databaseConnections?: number;
 };
 
-/** What options and environment set. */
 export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): Given {
   const given = settings.flatMap((each) => {
     const option = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];

@@ -9,7 +9,6 @@ import { readInput } from '../shared/input/input.ts';
 import type { KeySpec, TrustOptions } from '../shared/options/evidence.ts';
 import { usageError } from '../shared/options/values.ts';
 
-/** Whom a statement names as its signer. Nothing about it was verified. */
 type Claim = { readonly issuer: string; readonly keyId: string };
 
 // A hint is pasted into shells, and the evidence chose the issuer.

@@ -39,7 +39,6 @@ type Look = {
   readonly trust?: TrustStore;
 };
 
-/** What a run over many paths says of itself at the end. */
 type Ending = { readonly run: Run; readonly shard?: ShardFacts };
 
 /** How results become bytes one after the other, so that none has to stay in memory. */
@@ -57,7 +56,6 @@ const textOf = (result: Result, look: Look): string =>
 const jsonOf = (result: Result): unknown =>
   'report' in result ? result.report : failureJsonObject(result.failure);
 
-/** One path: its report as it is. */
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
   text: { begin: '', result: (result, _index, look) => textOf(result, look), end: () => '' },
   json: { begin: '', result: (result) => stableJson(jsonOf(result)), end: () => '' },
@@ -110,7 +108,6 @@ type ResultWriter = {
   add(result: Result): Promise<void>;
   /** Completes every rendering, and sets the exit code to the worst result. Files appear only now. */
   end(): Promise<void>;
-  /** Leaves no file behind. */
   abort(reason: unknown): Promise<void>;
 };
 

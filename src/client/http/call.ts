@@ -125,7 +125,6 @@ export async function callBytes(
   }
 }
 
-/** Attempts a call until `read` has its answer or the policy gives up. */
 async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>): Promise<T> {
   const { request, settings, options, scope } = call;
   const { signal } = scope;

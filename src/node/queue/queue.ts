@@ -30,7 +30,6 @@ export function jobId(run: string, key: string): string {
 }
 
 export type QueueOptions = {
-  /** The name of the run, the same on all machines that share it. */
   readonly name: string;
   /** What the run does, as one word; it must be the same on all machines. */
   readonly work: string;

@@ -4,9 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { TakenJob, WorkQueue } from './queue.ts';
 
 export type WorkOptions = {
-  /** Jobs of this process in progress at the same time. */
   readonly atOnce: number;
-  /** Ends the worker: its active jobs return to the queue. */
   readonly signal: AbortSignal;
   /** Aborted here if the worker cannot continue, so that its active jobs end too. */
   readonly stop: AbortController;

@@ -24,7 +24,6 @@ export type OpenBuild = {
 
 type LockedFile = { readonly path: string; readonly digest: string; readonly bytes?: number };
 
-/** Every file that a package names, with its digest in the lock. */
 const filesOf = (locked: LockedPackage): readonly LockedFile[] => [
   { path: locked.manifest, digest: locked.manifestHash },
   { path: locked.source, digest: locked.artifactHash },

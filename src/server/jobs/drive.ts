@@ -46,7 +46,6 @@ type OperationEnd = {
   readonly error?: OperationError;
 };
 
-/** Ends an operation and its job together. */
 async function endOperation(
   tx: Tx,
   job: Job,

@@ -24,7 +24,6 @@ export const correlateError = (error: OperationError, operationId: string): Oper
 /** The outcome of work: `error` for a permanent failure, else it succeeded. */
 export type JobEnd = {
   readonly error?: OperationError;
-  /** Updates the resource, in the transaction that ends the operation. */
   readonly write?: (tx: Tx, nowMs: number) => Promise<void>;
 };
 
@@ -54,7 +53,6 @@ export type JobHandler = {
   readonly begin: (tx: Tx, job: Job, nowMs: number) => Promise<void>;
   /** Does the work. If it throws, it is retried after a pause, up to the worker's number of attempts. */
   readonly run: (job: Job, context: JobContext) => Promise<JobEnd>;
-  /** Ends the resource of work that failed, was cancelled or ran out of time. */
   readonly abandon: (tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number) => Promise<void>;
   /** The deadline of the work, in milliseconds since 1970; it is read repeatedly, because it may move. */
   readonly deadlineAtMs?: (reads: Reads, ref: ResourceRef) => Promise<number | undefined>;
@@ -73,7 +71,6 @@ export type DriveOptions = {
   readonly store: Store;
   readonly now: () => number;
   readonly log: Log;
-  /** Name of the holder of a job, for people. */
   readonly worker: string;
   /** How long a claim is valid without a heartbeat; then another worker may take the job over. */
   readonly leaseMs: number;

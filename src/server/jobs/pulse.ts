@@ -79,7 +79,6 @@ export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortS
   wait();
   return {
     signal: controller.signal,
-    /** Why the signal was aborted; `undefined` until then. */
     why: () => reason,
     /** Ends the heartbeat, and with it the renewal of the lease. */
     end(): void {

@@ -64,7 +64,6 @@ export function requestHashOf(
 // How long an answer is replayed.
 const REPLAYED_MS = 24 * 60 * 60 * 1000;
 
-/** The stored answer of an earlier request. */
 function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
   if (requestHash === change.requestHash) return JSON.parse(response);
   throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
@@ -101,7 +100,6 @@ export function createRunOnce(store: Store, now: () => number): RunOnce {
 
 type At<N extends OperationName> = { readonly params: Params<N>; readonly query: Query<N> };
 
-/** A read that was authenticated, validated and permitted. */
 type Read<N extends OperationName> = (
   call: At<N> & { readonly principal: Principal },
 ) => Promise<N extends JsonOperationName ? Result<N> : Download>;

@@ -66,7 +66,6 @@ export function assertExtendable(facts: ExtendFacts): void {
   if (broken !== undefined) throw new ControlError(broken.code, broken.message);
 }
 
-/** Moves the deadlines of the runs of a session that have not ended to its own. */
 async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs: number, nowMs: number) {
   for (const row of runs) {
     const { revision } = row.resource;

@@ -7,7 +7,6 @@ import type { Metrics } from './metrics.ts';
 /** What is asked of a request's way here; headers by lower-case name. */
 type Way = {
   readonly header: (name: string) => string | undefined;
-  /** The connection, when there is one. */
   readonly incoming?: Pick<IncomingMessage, 'socket'>;
 };
 
@@ -32,7 +31,6 @@ type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Re
 
 /** A running request; the steps that answer it add facts. */
 export type Observation = {
-  /** The token of the request, once it is known. */
   tokenId?: string;
   /** Bytes that went to the connection past the Response. */
   streamed: number;

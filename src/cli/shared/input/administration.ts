@@ -122,7 +122,6 @@ function auditAdmin(admin: Admin, audit: Audit): Admin {
 
 const CREATE_HINT = 'Create it with "drillproof admin org create --name NAME" or "drillproof serve".';
 
-/** Requires an existing folder, or one that may be created. */
 async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> {
   try {
     if ((await stat(data)).isDirectory()) return;

@@ -16,7 +16,6 @@ import {
 import { openEvidence, type OpenEvidence } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
 
-/** Opens the evidence at a path, and closes it after the work. */
 export const withEvidence = async <T>(
   { env }: Cli,
   path: string,

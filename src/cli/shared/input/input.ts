@@ -35,7 +35,6 @@ export async function readInput(path: string, maxBytes: number, cli: Cli): Promi
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
-/** The envelopes of `--dsse`, in the order in which they were given. @throws DrillproofError what `readInput` throws, `usage.INVALID` */
 export async function readEnvelopes(cli: Cli, files: readonly string[]): Promise<readonly Uint8Array[]> {
   if (files.length > MAX_ENVELOPES)
     throw usageError(`${files.length} envelopes given with --dsse; the maximum is ${MAX_ENVELOPES}`);

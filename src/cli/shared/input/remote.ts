@@ -9,7 +9,6 @@ import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { readInput } from './input.ts';
 
-/** Opens the control plane and the project that the options name. */
 export async function openProject(
   cli: Cli,
   { url, project, tokenFile, caFile }: RemoteOptions,

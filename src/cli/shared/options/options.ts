@@ -13,7 +13,6 @@ export function standardOptions(command: Command, { formats = true } = {}): Comm
     .helpOption('-h, --help', 'show help');
 }
 
-/** `--jobs`: how many things are done at once. */
 export const jobsOption = (description: string): Option =>
   new Option('--jobs <n>', description)
     .argParser(wholeNumber(1, 256))
@@ -55,7 +54,6 @@ export function examples(command: Command, lineByPurpose: Readonly<Record<string
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** Collects an option that may be given several times. */
 export function many<T>(
   read: (value: string) => T,
 ): (value: string, before: readonly T[] | undefined) => readonly T[] {

@@ -75,12 +75,10 @@ export function sharedPlace(place: string): JsonValue {
 /** Work that machines share. `facts` state what is done; machines that do something else are refused. */
 export type SharedWork = {
   readonly kind: 'mirror' | 'scrub';
-  /** Names the run where no name is given. */
   readonly facts: JsonValue;
   readonly items: readonly QueueItem[];
   readonly act: Parameters<typeof workThrough>[1];
   readonly atOnce: number;
-  /** Ends all work when the queue is lost. */
   readonly stop: AbortController;
 };
 

@@ -90,7 +90,6 @@ export const readSummarySigning = (
   return readSigning(cli, given, SUMMARIES);
 };
 
-/** The signer, or `undefined` if none is given. */
 export async function readSigning(
   cli: Cli,
   options: SigningOptions,

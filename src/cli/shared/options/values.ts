@@ -87,7 +87,6 @@ export function shard(value: string): Shard {
   return { index, count };
 }
 
-/** Where a rendering goes: to a file, or to standard output. */
 export type FormatTarget<F extends string> = { readonly format: F; readonly file?: string };
 
 /** Reads `KIND` or `KIND=FILE`. */

@@ -20,7 +20,6 @@ const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
 // Answers of the network and the control plane are not evidence: nothing was checked, whatever the class.
 const REMOTE = ['control.', 'transport.'];
 
-/** The exit code of an error that ended the work. */
 export function exitOfCode(code: Code): ExitCode {
   const exit = BY_CLASS[codeFacts(code).class];
   return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;

@@ -64,7 +64,6 @@ type ExportRef = { readonly organizationId: string; readonly evidenceExportId: s
 
 export type RequestedDeletion<T> = {
   readonly resource: T;
-  /** The work that releases the bytes. */
   readonly operation: OperationResource;
 };
 

@@ -188,7 +188,6 @@ const PROGRESS_MS = 1_000;
 
 type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
 
-/** Verifies everything that was selected, one after the other, and updates the counts of the resource. */
 async function collectExport(
   options: ExportJobOptions,
   job: Job,
