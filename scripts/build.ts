@@ -9,14 +9,14 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type BuildOptions, build, type TransformOptions, transform } from 'esbuild';
+import { type BuildOptions, build, transform } from 'esbuild';
 import { builtinsAsValues } from './builtins.ts';
 import { writeApart, writeCodeCache } from './code-cache.ts';
 import { directImports, importDirectly, markPure } from './direct-imports.ts';
 import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
-import { packed } from './packed.ts';
 import { buildPage, makePage } from './page.ts';
+import { PACKED, packPackages, writeSingle } from './single.ts';
 
 const TARGET = 'node22';
 
@@ -132,22 +132,25 @@ async function buildCommand(): Promise<void> {
     `src/${COMMON[0]}.ts` in inputs ? [path] : [],
   );
   for (const { path, text } of outputFiles) {
-    const { code } = await transform(text, TO_COMMON_JS);
+    const js = await toCommonJs(text);
+    const code = js.includes('__url') ? `const __url = require('node:url').pathToFileURL(__filename).href;${js}` : js;
     if (path === resolve(common)) writeApart(path, code);
     else await writeFile(path, code);
   }
   writeCodeCache('dist/cli/main.js', common);
 }
 
-const TO_COMMON_JS = {
-  format: 'cjs',
-  platform: 'node',
-  target: TARGET,
-  minify: true,
-  supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': '__url' },
-  banner: "const __url = require('node:url').pathToFileURL(__filename).href;",
-} as const satisfies TransformOptions;
+async function toCommonJs(text: string): Promise<string> {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: TARGET,
+    minify: true,
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': '__url' },
+  });
+  return code;
+}
 
 /** The command once more, on the portable primitives: `selftest` compares the two. */
 const buildPortable = (): Promise<unknown> =>
@@ -160,23 +163,24 @@ const buildPortable = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*', 'echarts/*'],
   });
 
-const buildSingle = async (outdir: string): Promise<unknown> =>
-  build({
-    ...bundled,
-    target: 'node18', // an older Node.js must be able to parse it, too
-    entryPoints: { drillproof: 'src/single/main.ts' },
+/** The command in one file, with packages and the page inside. */
+async function buildSingle(folder: string): Promise<void> {
+  const packages = await packPackages();
+  const { outputFiles, metafile } = await build({
+    ...split,
+    entryPoints: { main: 'src/cli/main.ts', thread: 'src/node/verify-worker.ts' },
     define: { PAGE: JSON.stringify(await makePage()) },
-    outdir,
-    outExtension: { '.js': '.mjs' },
+    outdir: folder,
+    chunkNames: '[name]-[hash]',
     conditions: ['drillproof:single', 'drillproof:source'],
-    external: ['pg-native', 'pg-boss'],
-    // Some of what is inside was written for require().
-    banner: {
-      js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url), nodeRequire = require;",
-    },
-    plugins: [packed, builtinsAsValues('require'), directImports, notices],
+    external: ['pg-boss', ...PACKED],
+    plugins: [builtinsAsValues('require'), oneChunk(COMMON), directImports, notices],
+    write: false,
     metafile: true,
   });
+  const modules = outputFiles.map(async ({ path, text }) => ({ path, code: await toCommonJs(text) }));
+  writeSingle(join(folder, 'drillproof.mjs'), await Promise.all(modules), packages, metafile);
+}
 
 const [kind = 'package', folder = kind === 'single' ? 'single' : 'dist'] = process.argv.slice(2);
 await rm(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { packedInputs } from './packed.ts';
+import { packedInputs } from './single.ts';
 
 /** Writes beside a single file the licences of every package that went into it, as they ask for. */
 export const notices: Plugin = {

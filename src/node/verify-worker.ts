@@ -9,7 +9,7 @@ import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 if (parentPort === null)
   throw new DrillproofError('internal.BUG', 'this module only runs in a worker thread');
 const port = parentPort;
-const settings = await readSettings(workerData as PoolSettings);
+const reading = readSettings(workerData as PoolSettings);
 const source = directorySource((workerData as PoolSettings).root);
 
 port.on('message', (jobs: readonly PoolJob[]) => {
@@ -17,8 +17,9 @@ port.on('message', (jobs: readonly PoolJob[]) => {
 });
 
 async function answerAll(jobs: readonly PoolJob[]): Promise<PoolAnswer[]> {
+  const settings = await reading;
   const answers: PoolAnswer[] = [];
-  for (const job of jobs) answers.push(await answer(job));
+  for (const job of jobs) answers.push(await answer(job, settings));
   return answers;
 }
 
@@ -33,7 +34,7 @@ async function readSettings({
   return settingsOf({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
 }
 
-async function answer({ path, listed }: PoolJob): Promise<PoolAnswer> {
+async function answer({ path, listed }: PoolJob, settings: Settings): Promise<PoolAnswer> {
   try {
     const access = await source.open(path);
     try {
