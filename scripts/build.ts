@@ -133,7 +133,9 @@ async function buildCommand(): Promise<void> {
   );
   for (const { path, text } of outputFiles) {
     const js = await toCommonJs(text);
-    const code = js.includes('__url') ? `const __url = require('node:url').pathToFileURL(__filename).href;${js}` : js;
+    const code = js.includes('__url')
+      ? `const __url = require('node:url').pathToFileURL(__filename).href;${js}`
+      : js;
     if (path === resolve(common)) writeApart(path, code);
     else await writeFile(path, code);
   }

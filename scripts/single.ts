@@ -81,10 +81,13 @@ export function writeSingle(
 /** The names of the files that the program loads to verify, and its threads. */
 function listCommon(outputs: Metafile['outputs']): ReadonlySet<string> {
   const paths = Object.keys(outputs).filter((path) =>
-    /^src\/(cli\/(main|process|run|verify\/\w+)|node\/verify-worker)\.ts$/.test(outputs[path]?.entryPoint ?? ''),
+    /^src\/(cli\/(main|process|run|verify\/\w+)|node\/verify-worker)\.ts$/.test(
+      outputs[path]?.entryPoint ?? '',
+    ),
   );
   for (const path of paths)
     for (const { path: imported, kind } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement' && imported in outputs && !paths.includes(imported)) paths.push(imported);
+      if (kind === 'import-statement' && imported in outputs && !paths.includes(imported))
+        paths.push(imported);
   return new Set(paths.map((path) => basename(path)));
 }
