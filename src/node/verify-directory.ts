@@ -31,9 +31,9 @@ const PART_BYTES = 10 * 2 ** 10;
 /** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. For digests, all are. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
 /** This thread takes a small part only while so many wait for the others. */
-const BACKLOG = 64;
+const BACKLOG = 32;
 /** Parts in progress per thread, so that batches of small parts fill. */
-const AHEAD = 128;
+const AHEAD = 64;
 
 /**
  * Verifies an export in a folder, or in a bag, like `verifyExport`, with one thread per core (formats §1 to §4). The

@@ -56,7 +56,7 @@ type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
 
 /** Parts go out in batches of about this size, so that a message costs little compared with the work in it. */
 const BATCH_BYTES: Readonly<Record<Depth, number>> = { digest: 32 * 2 ** 20, full: 4 * 2 ** 20 };
-const BATCH_PARTS = 64;
+const BATCH_PARTS = 32;
 /** Several times what the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
 /** By default it grows to 134 MB a thread, whatever the work needs. */

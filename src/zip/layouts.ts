@@ -154,7 +154,10 @@ export function decodeRecord<Name extends string>(
     throw new DrillproofError('zip.RECORD_INVALID', `the ${layout.name} has a wrong signature`);
   }
   const record: Record<Name, number> = { ...layout.zeros };
-  for (const { field, at: offset, width } of layout.fields) record[field] = readers[width](view, at + offset);
+  for (let i = 0; i < layout.fields.length; i++) {
+    const { field, at: offset, width } = layout.fields[i]!;
+    record[field] = readers[width](view, at + offset);
+  }
   return record;
 }
 

@@ -67,7 +67,8 @@ const isTooLong = (error: unknown): boolean =>
 const list = (folder: Buffer): Dirent<Buffer>[] =>
   reading(folder, () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }));
 const look = (path: string | Buffer): BigIntStats => reading(path, () => lstatSync(path, { bigint: true }));
-const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => `${ino}:${size}:${mtimeNs}`;
+// Joined, because V8 would keep the pieces of a template.
+const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => [ino, size, mtimeNs].join(':');
 
 function reading<T>(path: string | Buffer, read: () => T): T {
   try {

@@ -103,7 +103,8 @@ export function shareMembers(value: object, other: object): boolean {
     const theirs: unknown = Object.hasOwn(other, name) ? Reflect.get(other, name) : undefined;
     const same =
       Object.is(mine, theirs) || (isObject(mine) && isObject(theirs) && shareMembers(mine, theirs));
-    if (same) Reflect.set(value, name, theirs); // an equal string too: the two then take the memory of one
+    // An equal string too: the two then take the memory of one.
+    if (same && (mine !== theirs || typeof mine === 'string')) Reflect.set(value, name, theirs);
     equal &&= same && name === others[at];
   }
   return equal;
