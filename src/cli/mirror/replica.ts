@@ -17,16 +17,11 @@ import type { Cli } from '../cli.ts';
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */
 type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
 
-type Replicas = {
-  /** The mirror of that name in the archive, or the only one. */
-  open(name: string | undefined): Promise<Replica>;
-  close(): Promise<void>;
-};
-
-export async function openReplicas(cli: Cli, place: string): Promise<Replicas> {
+export async function openReplicas(cli: Cli, place: string) {
   const archive = await openScrubArchive(place, { env: cli.env });
   return {
-    async open(name) {
+    /** The mirror of that name in the archive, or the only one. */
+    async open(name: string | undefined): Promise<Replica> {
       const mirror = archive.open(nameIn(archive, name, place));
       const { source } = await mirror.look();
       return { source, client: replicaClient(source, addressOf(mirror.place)) };

@@ -34,14 +34,14 @@ const CONNECTION_FAILURES: ReadonlySet<Code> = new Set<Code>(['transport.UNREACH
 export async function workThrough(queue: WorkQueue, act: Act, options: WorkOptions): Promise<void> {
   const worker = new Worker(queue, act, options);
   await Promise.all(Array.from({ length: options.atOnce }, () => worker.lane()));
-  worker.throwIfEnded();
+  worker.signal.throwIfAborted();
 }
 
 class Worker {
   private readonly queue: WorkQueue;
   private readonly act: Act;
   private readonly options: WorkOptions;
-  private readonly signal: AbortSignal;
+  readonly signal: AbortSignal;
   private failuresInRow = 0;
 
   constructor(queue: WorkQueue, act: Act, options: WorkOptions) {
@@ -49,10 +49,6 @@ class Worker {
     this.act = act;
     this.options = options;
     this.signal = AbortSignal.any([options.signal, options.stop.signal]);
-  }
-
-  throwIfEnded(): void {
-    this.signal.throwIfAborted();
   }
 
   /** Never throws: the first reason to end aborts `stop`, which ends all lanes. */

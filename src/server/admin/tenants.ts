@@ -14,12 +14,8 @@ import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
 import { newId } from '../ids.ts';
 import { type AdminContext, nameSchema, refused, requireOrganization, requireProject } from './context.ts';
 
-export type OrganizationInput = { readonly organizationId?: string; readonly name: string };
-export type ProjectInput = {
-  readonly organizationId: string;
-  readonly projectId?: string;
-  readonly name: string;
-};
+type OrganizationInput = { readonly organizationId?: string; readonly name: string };
+type ProjectInput = Required<OrganizationInput> & { readonly projectId?: string };
 export type TokenInput = {
   readonly organizationId: string;
   /** Projects of the organization, or all of them, including future ones. */

@@ -11,7 +11,6 @@ import {
   createAdmin,
   createAudit,
   createLog,
-  type Log,
   type LogEntry,
   type LogFormat,
   type LogLevel,
@@ -147,12 +146,6 @@ export function logOptions(command: Command): Command {
     );
 }
 
-type Logging = {
-  readonly log: Log;
-  /** Reports an event in words on a terminal, and as a log entry elsewhere. */
-  readonly announce: (words: string, event: string, facts?: LogEntry['facts']) => Promise<void>;
-};
-
 /** Writes the lines of one turn of the event loop together: one write takes longer than a line takes to make. */
 function joinLines(write: (lines: string) => void): (line: string) => void {
   let lines = '';
@@ -168,13 +161,14 @@ function joinLines(write: (lines: string) => void): (line: string) => void {
 }
 
 /** The log that the options ask for. With --quiet it holds errors only. */
-export function logging(cli: Cli, { logLevel, logFormat }: LogOptions): Logging {
+export function logging(cli: Cli, { logLevel, logFormat }: LogOptions) {
   const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
   const write = joinLines((lines) => void cli.stderr.write(lines));
   const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });
   return {
     log,
-    announce: async (words, event, facts = {}) =>
+    /** Reports an event in words on a terminal, and as a log entry elsewhere. */
+    announce: async (words: string, event: string, facts: LogEntry['facts'] = {}): Promise<void> =>
       format === 'text' ? sayLines(cli, words) : log({ level: 'info', event, facts }),
   };
 }
