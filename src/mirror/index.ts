@@ -1,11 +1,5 @@
 export type { MirrorReceipt } from './../evidence/export/receipt.ts';
-export {
-  type ArchiveOutcome,
-  discoverExports,
-  type ExportFailure,
-  mirrorMany,
-  type Wish,
-} from './archive.ts';
+export { type ArchiveOutcome, discoverExports, mirrorMany, type Wish } from './archive.ts';
 export { bagSink } from './bag-sink.ts';
 export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
 export type { FileState, MirrorEvent, MirrorOptions, OnProgress } from './run.ts';
