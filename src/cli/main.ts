@@ -21,12 +21,6 @@ const SMALL_HEAP = [
   '--no-maglev',
   '--max-inlined-bytecode-size-cumulative=300',
 ];
-/** When the program has loaded its code. With other flags, V8 compiles code again that it has kept, that of Node.js too. */
-const START_MS = 50;
-
-const keepHeapSmall = (): void => {
-  for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
-};
 
 async function main(): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -36,11 +30,13 @@ async function main(): Promise<void> {
       `Install Node.js ${OLDEST.join('.')} or later.`,
     );
   const [, , command = ''] = process.argv;
-  if (!['serve', 'worker'].includes(command)) setTimeout(keepHeapSmall, START_MS).unref();
   // A mirror flushes many files at once, and flushes that begin together share their work. POSIX reads this late enough.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { interruptSignal, processCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
+  // Only now: with other flags, V8 compiles code again that it has kept, that of Node.js too.
+  if (!['serve', 'worker'].includes(command))
+    for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
   const cli = processCli(interruptSignal());
   // An error outside every awaited promise is reported like any other, without a stack.
   process.on('uncaughtException', (error) => {
