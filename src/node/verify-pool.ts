@@ -59,8 +59,8 @@ const BATCH_BYTES: Readonly<Record<Depth, number>> = { digest: 32 * 2 ** 20, ful
 const BATCH_PARTS = 32;
 /** Several times what the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
-/** By default it grows to 134 MB a thread, whatever the work needs. */
-const YOUNG_GENERATION_MB = 32;
+/** By default it grows to 134 MB a thread, whatever the work needs. V8 collects garbage when a third of it is full. */
+const YOUNG_GENERATION_MB = 6;
 
 /** A pool of at most `size` threads, each started when there is work for it. */
 export async function createVerifyPool(
