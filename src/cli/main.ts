@@ -11,15 +11,17 @@ const refuse = (problem: string, advice: string): void => {
 /**
  * Only servers gain from more memory. The young generation keeps its first size, which is 2 MB in threads: it would grow
  * to 134 MB. The old one would grow several times beyond what is in use, and threads that only collect garbage would have
- * memory of their own. Each compiler takes memory for every function, and more where it copies others into it.
+ * memory of their own. So do threads that only compile; the first compiler, and copies of functions, gain little here.
  */
 const SMALL_HEAP = [
   '--min-semi-space-size=2',
   '--semi-space-growth-factor=1',
-  '--heap-growing-percent=30',
+  '--heap-growing-percent=20',
   '--no-parallel-scavenge',
-  '--no-maglev',
-  '--max-inlined-bytecode-size-cumulative=300',
+  '--no-sparkplug',
+  '--no-maglev-inlining',
+  '--no-concurrent-recompilation',
+  '--max-inlined-bytecode-size-cumulative=100',
 ];
 
 async function main(): Promise<void> {
