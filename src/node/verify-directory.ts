@@ -53,7 +53,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
   const pool = await createVerifyPool(jobs, buildPoolSettings(folder, rest));
-  const { onProgress: _onProgress, dsse: _dsse, keep: _keep, ...verifying } = rest;
+  const { onProgress: _onProgress, dsse: _dsse, ...verifying } = rest;
   const settings = settingsOf(verifying);
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
@@ -92,8 +92,8 @@ export const isWorthThreads = (
 
 /** The options of a verification as its threads get them. A new option does not compile until it is listed. */
 export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {
-  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, trust, secondOpinion } =
-    options;
+  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, short } = options;
+  const { trust, secondOpinion } = options;
   const shared: { [K in keyof SharedOptions]-?: SharedOptions[K] | undefined } = {
     asOfMs,
     clockSkewMs,
@@ -102,6 +102,7 @@ export function buildPoolSettings(root: string, options: VerifyExportOptions): P
     predicateTypes,
     limits,
     zipLimits,
+    short,
   };
   return {
     ...(defined(shared) as SharedOptions),

@@ -3,6 +3,7 @@ import {
   checkArguments,
   defined,
   type Digest,
+  FLAG,
   listOf,
   type Members,
   type MembersOf,
@@ -60,6 +61,11 @@ export type VerifyOptions = {
   /** Each one that is missing has its default. */
   readonly limits?: Partial<EvidenceLimits>;
   readonly zipLimits?: Partial<ZipLimits>;
+  /**
+   * Whether a report on a bundle has no checks, and one finding of each code, which says how many there are: enough for
+   * a policy, and less memory for thousands of bundles. Default `false`.
+   */
+  readonly short?: boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -90,6 +96,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   secondOpinion: optional(withMethods('a second opinion', 'readZip')),
   limits: optional(EVIDENCE_LIMITS),
   zipLimits: optional(ZIP_LIMITS),
+  short: optional(FLAG),
   signal: optional(SIGNAL),
 };
 
@@ -102,7 +109,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
   const { clockSkewMs = 0 } = options;
-  const { secondOpinion, limits, zipLimits: zip, signal } = options;
+  const { secondOpinion, limits, zipLimits: zip, short, signal } = options;
   signal?.throwIfAborted();
   return defined({
     asOfMs: Number(asOfMs),
@@ -114,6 +121,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
     secondOpinion,
     limits: limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...limits },
     zipLimits: zip,
+    short,
     signal,
   });
 }

@@ -3,8 +3,6 @@ import { codeEntry } from '../../codes/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
-import { count, groupBy } from '../../report/index.ts';
-import type { BundleReport } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/command.ts';
 import { openPolicy } from '../policy/run.ts';
@@ -37,7 +35,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   const inputs: EvidenceInput[] = [];
   for (const name of names) {
     cli.signal.throwIfAborted();
-    inputs.push(await readInputOf(cli, name, options, { ...how, keep: reduceReport }));
+    inputs.push(await readInputOf(cli, name, options, { ...how, short: true }));
   }
   const { asOfMs, trust } = how;
   const evaluated = evaluate(inputs, policy, {
@@ -134,24 +132,6 @@ function refusePast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean
 
 const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;
 
-/**
- * What a policy needs of a report on a bundle: of the findings with one code only the first, which says how many there
- * are, so that memory does not depend on their number.
- */
-export function reduceReport(report: BundleReport): BundleReport {
-  const groups = groupBy(report.findings, ({ code }) => code).values();
-  const findings = Array.from(groups, ([first, ...more]) =>
-    more.length === 0
-      ? first
-      : { ...first, message: `${first.message} (the first of ${count(more.length + 1)})` },
-  );
-  return { ...report, checks: [], findings };
-}
-
-/**
- * The report on named evidence, or why there is none. Only a wrong call and an internal error end the work; every other
- * failure becomes a reason in the decision.
- */
 async function readInputOf(
   cli: Cli,
   name: string,

@@ -52,7 +52,6 @@ export type VerifyHow = VerifyOptions & {
   readonly trust?: TrustStore;
   readonly dsse?: readonly Uint8Array[];
   readonly jobs: number;
-  readonly keep?: (report: BundleReport) => BundleReport;
 };
 
 /** Verifies every path, writes each report as it is made, and sets the exit code to the worst of them. */
@@ -180,16 +179,16 @@ const expectations = (options: VerifyingOptions): Expectations =>
 export const verifyPath = (
   cli: Cli,
   path: string,
-  { jobs, keep = (report) => report, ...how }: VerifyHow,
+  { jobs, ...how }: VerifyHow,
 ): Promise<ExportReport | BundleReport> =>
   withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') {
       refuseExportExpectations(path, how.expect ?? {});
-      return keep(await verifyPart(evidence.access, how));
+      return verifyPart(evidence.access, how);
     }
     return withProgress(cli, 'verified', 'parts', ({ update }) => {
       const { source } = evidence;
-      const watched = { ...how, keep, onProgress: follow(update) };
+      const watched = { ...how, onProgress: follow(update) };
       if (source.kind === 'directory') return verifyDirectory(path, { ...watched, jobs });
       return verifyExport(source, source.kind === 's3' ? { ...watched, concurrency: jobs } : watched);
     });

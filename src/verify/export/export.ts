@@ -34,7 +34,6 @@ const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
   verifyPart: optional(FUNCTION),
   concurrency: optional(COUNT),
   onProgress: optional(FUNCTION),
-  keep: optional(FUNCTION),
   dsse: optional(ENVELOPES),
 };
 

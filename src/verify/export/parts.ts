@@ -34,8 +34,6 @@ export type PartScheduling = {
   /** Parts verified at the same time; default 1. */
   readonly concurrency?: number;
   readonly onProgress?: (event: VerifyProgress) => void;
-  /** What stays in memory of the report on a part, once its verdict is known; default: everything. */
-  readonly keep?: (report: BundleReport) => BundleReport;
 };
 
 /** Parts that are verified before other tasks get a turn, so that an abort is noticed and progress is shown. */
@@ -46,7 +44,7 @@ export async function verifyParts(
   tree: ExportContext,
   manifest: ExportManifest,
   { signer, envelopes }: ExportSigning,
-  { onProgress, verifyPart, concurrency = 1, keep = (report) => report }: PartScheduling,
+  { onProgress, verifyPart, concurrency = 1 }: PartScheduling,
 ): Promise<StepOf<readonly BundleReport[]>> {
   const { source, settings, files } = tree;
   const { parts: rows, organizationId, fromAtMs, throughAtMs } = manifest;
@@ -73,10 +71,9 @@ export async function verifyParts(
     });
     done++;
     onProgress?.(progressOf(row, report, done, rows.length));
-    const kept = keep(report);
-    shareMembers(kept, likelyReport(row, last));
-    last = kept;
-    return kept;
+    shareMembers(report, likelyReport(row, last));
+    last = report;
+    return report;
   });
   return summarizeMetadata(reports);
 }

@@ -161,10 +161,21 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     signers: attestation?.signers.length === 0 ? undefined : attestation?.signers,
     reproduction: attestation?.reproduction,
     outcome: content.run && buildOutcome(content.run.facts),
-    checks: step.checks,
-    findings: step.findings,
+    checks: settings.short === true ? [] : step.checks,
+    findings: settings.short === true ? firstOfEachCode(step.findings) : step.findings,
     coverage: partCoverage(content.entries ?? [], listed, { size, verdict }),
   } as const);
+}
+
+/** Of the findings with one code the first, which says how many there are. */
+function firstOfEachCode(findings: readonly Finding[]): readonly Finding[] {
+  const counts = new Map<string, number>();
+  for (const { code } of findings) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size === findings.length) return findings;
+  return [...counts].map(([code, count]) => {
+    const first = findings.find((found) => found.code === code)!;
+    return count === 1 ? first : { ...first, message: `${first.message} (the first of ${count})` };
+  });
 }
 
 /**

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { zipSource } from '../../../src/evidence/index.ts';
 import { shareMembers } from '../../../src/verify/export/parts.ts';
-import { type BundleReport, verifyExport } from '../../../src/verify/index.ts';
+import {
+  type BundleReport,
+  createPartContext,
+  settingsOf,
+  verifyArchive,
+  verifyExport,
+} from '../../../src/verify/index.ts';
 import { openZip } from '../../../src/zip/index.ts';
 import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
@@ -60,10 +66,14 @@ it('the reports on the parts of an export are those that were made, and share wh
   const made = await makeExport({ parts: 3 });
   const bytes = await pack(Object.entries(made.files));
   const copies: BundleReport[] = [];
+  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const { parts } = await verifyExport(zipSource(await openZip(memoryAccess(bytes))), {
-    asOfMs: NOW,
-    trust: makeTrust(made.signer),
-    keep(report) {
+    ...options,
+    async verifyPart(path, listed) {
+      const report = await verifyArchive(
+        memoryAccess(made.files[path]!),
+        createPartContext(settingsOf(options), { listed }),
+      );
       copies.push(structuredClone(report));
       return report;
     },

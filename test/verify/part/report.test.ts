@@ -176,3 +176,19 @@ it('a finding about a part fails for a broken expectation even if another one ab
   expect(stateOf(await verify(signed, { expect: { bundles: 1 } }), 'bundle.expected')).toBe('not_checked');
   expect(stateOf(await verify(signed), 'bundle.expected')).toBe('not_applicable');
 });
+
+it('a short report has no checks, and one finding of each code, which says how many there are', async () => {
+  const bytes = await repacked(unsigned, (entries) => {
+    for (const name of ['a', 'b', 'c']) entries.set(`objects/${name}`, toUtf8(name));
+  });
+  const whole = await verify(bytes);
+  const [first, ...more] = whole.findings.filter(({ code }) => code === 'object.EXTRA');
+  expect(more).toHaveLength(2);
+  const others = whole.findings.filter(({ code }) => code !== 'object.EXTRA');
+  const short = await verify(bytes, { short: true });
+  expect(short).toEqual({ ...whole, checks: [], findings: short.findings });
+  const many = { ...first, message: `${first!.message} (the first of 3)` };
+  expect(short.findings).toHaveLength(others.length + 1);
+  expect(short.findings).toEqual(expect.arrayContaining([...others, many]));
+  expect(await verify(signed, { short: true })).toEqual({ ...(await verify(signed)), checks: [] });
+});
