@@ -58,7 +58,6 @@ export {
   sections,
 } from './text/page.ts';
 export { renderSummary } from './text/summary.ts';
-export { groupBy } from './text/tally.ts';
 export {
   type Detail,
   pageOf,
