@@ -57,12 +57,10 @@ const objects = [
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'swapped-'));
   signer = makeSigner();
-  made = await makeExport({ signer, bundle: { objects } });
-  const first = made.files[PART]!;
-  let other: Uint8Array;
-  do other = (await makePart(2, signer, { objects })).bytes;
-  while (other.length !== first.length); // the DER of a signature has one of three lengths
-  twins = [first, other];
+  do {
+    made = await makeExport({ signer, bundle: { objects } });
+    twins = [made.files[PART]!, (await makePart(2, signer, { objects })).bytes];
+  } while (twins[0].length !== twins[1].length); // the DER of a signature has one of several lengths, some of them rare
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
