@@ -1,6 +1,15 @@
 /** The races of mirrors, ingestion and the control plane. */
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { EXPORT_ID, PROJECT } from '../test/support/evidence.ts';
@@ -28,10 +37,21 @@ function readDigests(root: string): Map<string, string> {
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
-const empty = (folder: string) => (): void => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-};
+/**
+ * Prepares an empty folder for a run. Many small files of an earlier run are kept until the program ends: on ext4, a new
+ * file costs up to seven times as much for some time after others were removed, since the kernel searches past their inodes.
+ */
+const emptyFolder =
+  ({ parts }: Shape, folder: string) =>
+  (): void => {
+    if (existsSync(folder)) {
+      if (parts < FEW) rmSync(folder, { recursive: true });
+      else renameSync(folder, `${folder}-${randomUUID()}`);
+    }
+    mkdirSync(folder);
+  };
+/** Files that can be removed without an effect on the next run. */
+const FEW = 100;
 
 /** What curl and aria2c need to fetch every part into `parts/`. */
 function writeDownloadLists(
@@ -60,21 +80,22 @@ function writeDownloadLists(
 const prepareMirror =
   (shapeOf: (short: boolean) => Shape): Race['prepare'] =>
   async ({ folder, short, resources }) => {
-    const root = await exportOf(shapeOf(short));
+    const shape = shapeOf(short);
+    const root = await exportOf(shape);
     const data = join(folder, 'data');
     const token = seed(data, { root });
     const { url, stop } = await startPlane(data);
     resources.defer(stop);
     writeDownloadLists(folder, root, { url, token });
     const [mirror, cwd] = [join(folder, 'mirror'), join(folder, 'fetched')];
-    const before = empty(cwd);
+    const before = emptyFolder(shape, cwd);
     const fetch = 'curl -Z --parallel-max 8 --fail -sS --create-dirs -K ../curl.txt';
     return [
       {
         name: 'drillproof mirror',
         command: cli('mirror', EXPORT_ID, '--project', PROJECT, '--url', url, '--to', mirror, '--quiet'),
         env: { DRILLPROOF_TOKEN: token },
-        before: () => rmSync(mirror, { recursive: true, force: true }),
+        before: emptyFolder(shape, mirror),
       },
       {
         name: CURL,
@@ -97,29 +118,30 @@ const prepareMirror =
 const prepareIngest =
   (shapeOf: (short: boolean) => Shape): Race['prepare'] =>
   async ({ folder, short }) => {
-    const root = await exportOf(shapeOf(short));
+    const shape = shapeOf(short);
+    const root = await exportOf(shape);
     const [template, data, cwd] = ['template', 'data', 'copied'].map((name) => join(folder, name)) as [
       string,
       string,
       string,
     ];
     seed(template, {});
-    const fresh = (): void => {
-      rmSync(data, { recursive: true, force: true });
-      cpSync(template, data, { recursive: true });
-    };
+    const emptyData = emptyFolder(shape, data);
     const copy = 'openssl dgst -sha256 "$1"/*.zip; cp "$1"/*.zip .; sync *.zip';
     return [
       {
         name: 'drillproof admin ingest export',
         command: cli('admin', 'ingest', 'export', `${root}/export`, '--data', data, '--quiet'),
-        before: fresh,
+        before: () => {
+          emptyData();
+          cpSync(template, data, { recursive: true });
+        },
       },
       {
         name: HASH_AND_COPY,
         command: shell(copy, `${root}/export/parts`),
         cwd,
-        before: empty(cwd),
+        before: emptyFolder(shape, cwd),
         needs: ['openssl'],
       },
     ];

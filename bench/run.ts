@@ -8,7 +8,7 @@
  *     npm run bench -- --write FOLDER   also write the page and its pictures into this folder
  */
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -40,6 +40,7 @@ const listNames = (names: readonly string[]): string => [...new Set(names)].join
 
 async function run(race: Race): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-race-'));
+  // Not before: files that were removed lately slow down the next race.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   try {
     await using resources = new AsyncDisposableStack();
@@ -52,8 +53,6 @@ async function run(race: Race): Promise<Result> {
     return compare(race, measure(contenders, values.short ? 3 : 5), absent);
   } catch (error) {
     return { race, failure: error instanceof Error ? error.message : String(error) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
