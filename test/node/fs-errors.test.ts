@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
-import { errnoOf, ioError } from '../../src/node/fs-errors.ts';
+import { errnoOf, ioError, newId } from '../../src/node/fs-errors.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const systemError = (code: string): Error => Object.assign(new Error(`${code}: made for a test`), { code });
@@ -65,4 +65,16 @@ describe('errors of the file system', () => {
     const { message } = ioError(systemError('ENOSPC'), '/mirror/parts', 'write');
     expect(message).toBe('cannot write /mirror/parts: the disk is full');
   });
+});
+
+it('new ids have 24 characters, each with the same chance', () => {
+  const ids = Array.from({ length: 10_000 }, () => newId('op'));
+  for (const id of ids) expect(id).toMatch(/^op_[0-9a-z]{24}$/);
+  const counts = Map.groupBy(
+    ids.flatMap((id) => [...id.slice(3)]),
+    String,
+  );
+  // 6,667 of each are expected, and six standard deviations are 483.
+  for (const { length } of counts.values()) expect(Math.abs(length - 6_667)).toBeLessThan(483);
+  expect([counts.size, new Set(ids).size]).toEqual([36, 10_000]);
 });

@@ -8,7 +8,7 @@ export type SchemaState = { readonly version: number; readonly known: number };
 
 /** Facts about the store: the version of its schema, and the secrets of the installation. */
 export const META_TABLE =
-  'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;';
+  'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
 
 async function valueOf(sql: Sql, name: string): Promise<string | undefined> {
   const [row] = await sql.all('SELECT value FROM meta WHERE name = ?', name);

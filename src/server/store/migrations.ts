@@ -4,7 +4,8 @@
  * older programs can ignore, because they go on serving while an update rolls.
  *
  * Rows of a project are keyed by it, so that ids of two tenants never collide. Resources are stored as the JSON that is
- * served, next to the columns that queries need.
+ * served, next to the columns that queries need; the tables have row ids, because without them SQLite moves all but a part
+ * of a row of over 1,002 bytes to a page of its own.
  */
 export const migrations: readonly string[] = [
   `
@@ -13,7 +14,7 @@ export const migrations: readonly string[] = [
     name TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     max_session_ttl_ms INTEGER
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE projects (
     project_id TEXT PRIMARY KEY,
@@ -21,7 +22,7 @@ export const migrations: readonly string[] = [
     name TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     UNIQUE (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE tokens (
     token_id TEXT PRIMARY KEY,
@@ -32,7 +33,7 @@ export const migrations: readonly string[] = [
     created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER,
     revoked_at_ms INTEGER
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE bundles (
     project_id TEXT NOT NULL,
@@ -46,7 +47,7 @@ export const migrations: readonly string[] = [
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, evidence_bundle_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX bundles_in_order ON bundles (organization_id, created_at_ms, evidence_bundle_id);
   CREATE INDEX bundles_to_delete ON bundles (delete_at_ms) WHERE deleted_at_ms IS NULL;
   CREATE INDEX bundles_by_blob ON bundles (archive_digest);
@@ -59,7 +60,7 @@ export const migrations: readonly string[] = [
     archive_bytes INTEGER,
     PRIMARY KEY (project_id, build_hash),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX builds_by_blob ON builds (archive_digest);
 
   CREATE TABLE build_attempts (
@@ -72,7 +73,7 @@ export const migrations: readonly string[] = [
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, build_attempt_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX build_attempts_unfinished ON build_attempts (state, updated_at_ms)
     WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
 
@@ -86,7 +87,7 @@ export const migrations: readonly string[] = [
     source TEXT NOT NULL,
     PRIMARY KEY (project_id, local_report_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX local_reports_in_order ON local_reports (organization_id, created_at_ms, local_report_id);
   CREATE INDEX local_reports_by_blob ON local_reports (archive_digest);
 
@@ -101,7 +102,7 @@ export const migrations: readonly string[] = [
     attestation_bytes INTEGER,
     PRIMARY KEY (organization_id, evidence_export_id),
     UNIQUE (organization_id, ordinal)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX exports_by_manifest ON exports (manifest_digest);
   CREATE INDEX exports_by_attestation ON exports (attestation_digest);
 
@@ -117,7 +118,7 @@ export const migrations: readonly string[] = [
     UNIQUE (organization_id, evidence_export_id, ordinal),
     FOREIGN KEY (organization_id, evidence_export_id) REFERENCES exports,
     FOREIGN KEY (project_id, evidence_bundle_id) REFERENCES bundles
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX export_parts_by_blob ON export_parts (archive_digest);
   CREATE INDEX export_parts_by_bundle ON export_parts (project_id, evidence_bundle_id);
 
@@ -134,7 +135,7 @@ export const migrations: readonly string[] = [
     UNIQUE (organization_id, evidence_export_id, local_report_id),
     FOREIGN KEY (organization_id, evidence_export_id) REFERENCES exports,
     FOREIGN KEY (project_id, local_report_id) REFERENCES local_reports
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX export_reports_by_blob ON export_reports (archive_digest);
 
   CREATE TABLE environments (
@@ -148,7 +149,7 @@ export const migrations: readonly string[] = [
     updated_at_ms INTEGER NOT NULL,
     PRIMARY KEY (project_id, environment_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE sessions (
     project_id TEXT NOT NULL,
@@ -161,7 +162,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (project_id, session_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
     FOREIGN KEY (project_id, environment_id) REFERENCES environments (project_id, environment_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX sessions_due ON sessions (expires_at_ms)
     WHERE state IN ('creating', 'warming', 'ready', 'resetting', 'degraded');
 
@@ -176,7 +177,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (project_id, hosted_run_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
     FOREIGN KEY (project_id, session_id) REFERENCES sessions (project_id, session_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX hosted_runs_of_session ON hosted_runs (project_id, session_id);
   CREATE INDEX hosted_runs_due ON hosted_runs (deadline_at_ms) WHERE state IN ('created', 'running');
 
@@ -187,7 +188,7 @@ export const migrations: readonly string[] = [
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, authoring_session_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE authoring_turns (
     project_id TEXT NOT NULL,
@@ -201,7 +202,7 @@ export const migrations: readonly string[] = [
     UNIQUE (project_id, authoring_session_id, sequence),
     FOREIGN KEY (project_id, authoring_session_id)
       REFERENCES authoring_sessions (project_id, authoring_session_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX authoring_turns_due ON authoring_turns (deadline_at_ms) WHERE deadline_at_ms IS NOT NULL;
 
   CREATE TABLE operations (
@@ -210,7 +211,7 @@ export const migrations: readonly string[] = [
     project_id TEXT,
     resource TEXT NOT NULL,
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE jobs (
     operation_id TEXT PRIMARY KEY REFERENCES operations,
@@ -223,7 +224,7 @@ export const migrations: readonly string[] = [
     not_before_ms INTEGER NOT NULL,
     lease_until_ms INTEGER,
     worker TEXT
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX jobs_in_order ON jobs (not_before_ms, operation_id);
   CREATE INDEX jobs_of_resource ON jobs (resource_id);
 
@@ -238,18 +239,18 @@ export const migrations: readonly string[] = [
     created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER NOT NULL,
     PRIMARY KEY (organization_id, project_id, principal_id, operation, idempotency_key)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
 
   CREATE TABLE blob_removals (
     digest TEXT PRIMARY KEY
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   CREATE TABLE workers (
     worker TEXT PRIMARY KEY,
     kinds TEXT NOT NULL,
     seen_at_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 
   -- What arrived of uploads that were interrupted.
   CREATE TABLE upload_pieces (
@@ -260,7 +261,7 @@ export const migrations: readonly string[] = [
     archive_digest TEXT NOT NULL,
     archive_bytes INTEGER NOT NULL,
     PRIMARY KEY (project_id, build_attempt_id, first_byte)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE INDEX upload_pieces_by_blob ON upload_pieces (archive_digest);
 
   -- What is left of the rates of tokens, which several servers share; a crash may forget it.
@@ -269,7 +270,7 @@ export const migrations: readonly string[] = [
     credit_us INTEGER NOT NULL,
     granted INTEGER NOT NULL,
     at_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   `,
 ];
 
@@ -278,7 +279,7 @@ const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/CREATE TABLE rates/g, 'CREATE UNLOGGED TABLE rates'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
-  [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
+  [/\) STRICT;/g, ');'],
 ];
 
 /** A step of the schema for PostgreSQL. */
