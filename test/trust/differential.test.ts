@@ -168,33 +168,6 @@ describe('a point, by both implementations at once', () => {
     expect(full).toEqual([toHex(uncompressed(x, y)), toHex(uncompressed(x, y))]);
   });
 
-  it.each([
-    ['x + p for x', uncompressed(x + P, y)],
-    ['x + p for x, compressed', compressed(x + P)],
-    ['p for x', uncompressed(P, y)],
-    ['p for y', uncompressed(x, P)],
-    ['p for x, compressed', compressed(P)],
-    ['all bits of x set', uncompressed((1n << 256n) - 1n, y)],
-    ['y + 1 for y', uncompressed(x, y + 1n)],
-    ['x and y exchanged', uncompressed(y, x)],
-    ['(0, 0)', uncompressed(0n, 0n)],
-    ['(0, 1)', uncompressed(0n, 1n)],
-    ['infinity', Uint8Array.of(0)],
-    ['infinity in 33 bytes', new Uint8Array(33)],
-    ['infinity in 65 bytes', new Uint8Array(65)],
-    ['the hybrid form', uncompressed(x, y).with(0, 6 + Number(y & 1n))],
-    ['the hybrid form of the other sign', uncompressed(x, y).with(0, 7 - Number(y & 1n))],
-    ['a form of no standard', uncompressed(x, y).with(0, 1)],
-    ['33 bytes called uncompressed', compressed(x).with(0, 4)],
-    ['65 bytes called compressed', uncompressed(x, y).with(0, 2)],
-    ['a byte too many', Uint8Array.of(...uncompressed(x, y), 0)],
-    ['a byte too few', uncompressed(x, y).subarray(0, -1)],
-    ['no bytes', new Uint8Array()],
-  ])('is refused as no key: %s', (_, point) => {
-    for (const act of ['uncompress', 'verifier'] as const)
-      expect(outcomes(act, point)).toEqual(['trust.KEY_INVALID', 'trust.KEY_INVALID']);
-  });
-
   it('is refused compressed when no y belongs to its x', () => {
     const without = Array.from({ length: 40 }, (_, i) => BigInt(i)).filter(
       (a) => power(squareOf(a), (P - 1n) / 2n) !== 1n,

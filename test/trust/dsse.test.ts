@@ -15,7 +15,7 @@ import {
   type Purpose,
   type Signer,
 } from '../../src/trust/index.ts';
-import { codeOf, encode, implementations, integers, N, pointOf, scalarOf, trusted } from './makers.ts';
+import { codeOf, implementations, pointOf, scalarOf, trusted } from './makers.ts';
 import { forAll } from '../support/property.ts';
 
 const TYPE = 'application/vnd.in-toto+json';
@@ -106,22 +106,6 @@ describe('an envelope', () => {
     expect(codeOf(() => parseDsse(bytes, { maxBytes: bytes.length - 1 }))).toBe('json.TOO_LARGE');
   });
 
-  const broken: [string, Record<string, unknown>][] = [
-    ['no payload', { payload: undefined }],
-    ['an empty type', { payloadType: '' }],
-    ['no signature', { signatures: [] }],
-    ['a signature that is no object', { signatures: ['AAAA'] }],
-    ['a signature without bytes', { signatures: [{ keyid: 'k' }] }],
-    ['base64 without padding', { payload: 'e30' }],
-    ['base64 with a spare bit', { payload: 'e31=' }],
-    ['both alphabets at once', { payload: '+_8=' }],
-    ['white space in base64', { payload: 'e3 0=' }],
-    ['a key id of 257 characters', { signatures: [{ keyid: 'k'.repeat(257), sig: 'AAAA' }] }],
-  ];
-  it.each(broken)('is refused with %s', (_, changes) => {
-    expect(codeOf(() => parse(member(changes)))).toBe('dsse.INVALID');
-  });
-
   it.each(['-_8=', '+/8='])('may have %s in either alphabet', (text) => {
     expect(parse(member({ payload: text })).payload).toEqual(Uint8Array.of(251, 255));
   });
@@ -153,31 +137,6 @@ describe('who signed', () => {
     },
   );
 
-  it('counts no signer when the payload or type was replaced', async () => {
-    const envelope = await signed(first, second);
-    for (const other of [{ payload: toUtf8('{"a":2}') }, { payloadType: `${TYPE} ` }])
-      expect(verifyEnvelope({ ...envelope, ...other }, both, statement).distinct).toBe(0);
-  });
-
-  it('counts a key once, however often, in whatever form and under whatever names it signed', async () => {
-    const { signatures, ...rest } = await signed(first);
-    const [one] = signatures;
-    const [r, s] = integers(one.signature);
-    const twin = encode(r, N - s);
-    const store = trustStore([
-      trusted(1, { purposes }),
-      trusted(1, { purposes, keyId: 'alias' }),
-      trusted(1, { purposes, issuer: 'b' }),
-    ]);
-    const envelope: DsseEnvelope = {
-      ...rest,
-      signatures: [one, one, { ...one, signature: twin }, { ...one, keyId: 'alias' }],
-    };
-    const { distinct, keys } = verifyEnvelope(envelope, store, statement);
-    expect(keys.length).toBe(4);
-    expect(distinct).toBe(1);
-  });
-
   it.each(['__proto__', 'constructor', 'toString', 'nobody'])(
     'is nobody under the name %s',
     async (keyId) => {
@@ -202,39 +161,6 @@ describe('who signed', () => {
     const envelope = await signed(first);
     expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
     expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
-  });
-
-  const limits: [string, Parameters<typeof trusted>[1]][] = [
-    ['trust.PURPOSE_MISMATCH', { purposes: ['evidence'] }],
-    ['trust.KEY_REVOKED', { purposes, revokedAtMs: 5 }],
-    ['trust.KEY_EXPIRED', { purposes, notAfterMs: -1 }],
-    ['trust.PROJECT_MISMATCH', { purposes, projects: ['prj_000000000001'] }],
-    ['trust.ORGANIZATION_MISMATCH', { purposes, organizations: ['org_000000000001'] }],
-  ];
-  it.each(limits)('is checked by the same rules as every statement: %s', async (code, changes) => {
-    const { distinct, signatures } = verifyEnvelope(
-      await signed(first),
-      trustStore([trusted(1, changes)]),
-      statement,
-    );
-    expect(distinct).toBe(0);
-    expect(signatures[0]?.problem?.code).toBe(code);
-  });
-
-  it('is not who wrote something else than DER', async () => {
-    const { signatures, ...rest } = await signed(first);
-    for (const signature of [
-      new Uint8Array(),
-      new Uint8Array(64).fill(1),
-      Uint8Array.of(...signatures[0].signature, 0),
-    ]) {
-      const judged = verifyEnvelope(
-        { ...rest, signatures: [{ ...signatures[0], signature }] },
-        both,
-        statement,
-      );
-      expect(judged.signatures[0]?.problem?.code).toBe('attestation.SIGNATURE_ENCODING');
-    }
   });
 });
 

@@ -17,33 +17,12 @@ import { tries } from '../../support/deep.ts';
 import { forAll } from '../../support/property.ts';
 
 const parse = (text: string): JsonValue => parseJson(Buffer.from(text, 'utf8'));
-const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
-const quoted = (...values: number[]): Uint8Array => bytes(0x22, ...values, 0x22);
+
 const SAMPLE = '{"a":[1,-2.5e-3,true,false,null,"\\u00e9é😀"],"b":{"c":{}},"d":[]}';
 
-const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-const objects = (depth: number): string => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
 const mixed = (pairs: number): string => `${'[{"a":'.repeat(pairs)}1${'}]'.repeat(pairs)}`;
 
 describe('what strict parsing accepts', () => {
-  it.each<[string, JsonValue]>([
-    ['null', null],
-    ['true', true],
-    ['false', false],
-    ['0', 0],
-    ['""', ''],
-    ['[]', []],
-    ['{}', {}],
-    [' \t\r\n[ 1 , 2 ]\r\n', [1, 2]],
-    ['{ "a" : { "b" : [ ] } }', { a: { b: [] } }],
-    ['"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9"', '"\\/\b\f\n\r\tAé'],
-    ['"\\ud83d\\ude00 😀"', '😀 😀'],
-    ['"\\u0000\u007f\u2028"', '\u0000\u007f\u2028'],
-    ['"\uFEFF"', '\uFEFF'],
-  ])('%s', (text, value) => {
-    expect(parse(text)).toStrictEqual(value);
-  });
-
   it('keeps the order of members', () => {
     expect(Object.keys(parse('{"b":1,"a":2}') ?? {})).toEqual(['b', 'a']);
   });
@@ -57,28 +36,7 @@ describe('what strict parsing accepts', () => {
     expect('polluted' in {}).toBe(false);
     expect((value as { polluted?: true }).polluted).toBeUndefined();
   });
-
-  it('takes the names of Object.prototype as any other name', () => {
-    expect(parse('{"toString":1,"hasOwnProperty":2,"valueOf":3}')).toStrictEqual(
-      Object.fromEntries([
-        ['toString', 1],
-        ['hasOwnProperty', 2],
-        ['valueOf', 3],
-      ]),
-    );
-  });
 });
-
-// oxfmt-ignore
-it.each([
-    '', ' ', 'nul', 'TRUE', 'undefined', 'NaN', 'Infinity', '-Infinity', '-', '+1', '.5', '1.', '01', '-01', '1e', '1e+', '0x1',
-    '1_000', "'a'", '"a', '"a\nb"', '"\u0000"', '"\u001f"', '"\t"', '"\\x41"', '"\\u12"', '"\\u12g4"', '"\\U0041"', '"\\',
-    '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', ']', '[]]', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '{,}',
-    '{a:1}', '{1:1}', '{"a" 1}', '{"a":1 "b":2}', '{"a":}', '{null:1}', '}', '{}{}', '1 2', 'null,', '// c\n1', '1 /* c */',
-    '[1]x', '\u00A0[]', '[]\u00A0', '\f[]', '\v[]', '[\u2028]', '[]\u0000', '\u0000',
-  ])('text that is not JSON %j', (text) => {
-    expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.INVALID' });
-  });
 
 it('text that is not JSON is found at every truncation of a document', () => {
   const whole = Buffer.from(SAMPLE, 'utf8');
@@ -91,80 +49,12 @@ it('text that is not JSON is found at every truncation of a document', () => {
 });
 
 describe('the encoding', () => {
-  it.each([
-    ['a continuation byte alone', quoted(0x80)],
-    ['a continuation byte too many', quoted(0xc3, 0xa9, 0xa9)],
-    ['an overlong slash in two bytes', quoted(0xc0, 0xaf)],
-    ['an overlong slash in three bytes', quoted(0xe0, 0x80, 0xaf)],
-    ['an overlong slash in four bytes', quoted(0xf0, 0x80, 0x80, 0xaf)],
-    ['an overlong NUL', quoted(0xc0, 0x80)],
-    ['two bytes cut to one', quoted(0xc3)],
-    ['three bytes cut to two', quoted(0xe2, 0x82)],
-    ['four bytes cut to three', quoted(0xf0, 0x9f, 0x98)],
-    ['a high surrogate in three bytes', quoted(0xed, 0xa0, 0x80)],
-    ['a low surrogate in three bytes', quoted(0xed, 0xb0, 0x80)],
-    ['a surrogate pair in six bytes', quoted(0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80)],
-    ['a code point above U+10FFFF', quoted(0xf4, 0x90, 0x80, 0x80)],
-    ['a lead byte of five', quoted(0xf8, 0x88, 0x80, 0x80, 0x80)],
-    ['0xFE', quoted(0xfe)],
-    ['0xFF', quoted(0xff)],
-    ['UTF-16, big end first', bytes(0xfe, 0xff, 0x00, 0x31)],
-    ['UTF-16, little end first', bytes(0xff, 0xfe, 0x31, 0x00)],
-    ['Latin-1', quoted(0xe9)],
-  ])('%s is refused', (_, input) => {
-    expect(thrownBy(() => parseJson(input))).toMatchObject({ code: 'encoding.UTF8_INVALID' });
-  });
-
   it('accepts the last code points of every length', () => {
     expect(parse('"\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\u{10000}\u{10ffff}"')).toHaveLength(11);
   });
-
-  it('refuses a byte order mark', () => {
-    expect(thrownBy(() => parseJson(bytes(0xef, 0xbb, 0xbf, 0x31)))).toMatchObject({ code: 'json.BOM' });
-  });
-
-  it.each([
-    '"\\ud800"',
-    '"\\udc00"',
-    '"\\udc00\\ud800"',
-    '"\\ud83d\\ud83d\\ude00"',
-    '"\\ud83dx"',
-    '{"\\udfff":1}',
-  ])('refuses the lone surrogate in %s', (text) => {
-    expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.SURROGATE_LONE' });
-  });
-});
-
-it.each([
-  '{"a":1,"a":1}',
-  '{"a":1,"b":2,"a":3}',
-  '{"a":1,"\\u0061":1}',
-  '{"\\/":1,"/":1}',
-  '{"":1,"":1}',
-  '{"😀":1,"\\ud83d\\ude00":1}',
-  '{"__proto__":1,"__proto__":1}',
-  '{"__proto__":1,"\\u005f_proto__":1}',
-  '[{"x":{"a":1,"a":1}}]',
-])('members of one name %s is refused', (text) => {
-  expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.MEMBER_DUPLICATE' });
-});
-
-it('members of one name are no duplicates in different objects, or when only their normal forms are equal', () => {
-  expect(parse('[{"a":1},{"a":{"a":2}}]')).toStrictEqual([{ a: 1 }, { a: { a: 2 } }]);
-  expect(Object.keys(parse('{"\u00e9":1,"e\u0301":2,"A":3,"a":4}') ?? {})).toHaveLength(4);
 });
 
 describe('numbers', () => {
-  // oxfmt-ignore
-  it.each([
-    '0', '-0', '0.0', '-0.000', '0e999999999', '0E-999999999', '1', '-1', '0.1', '0.10', '1.0', '1.50', '1.0e+28', '10E27',
-    '100', '1e2', '1E+2', '0.01e4', '1e-7', '0.0000001', '1e21', '1000000000000000000000', '9007199254740991',
-    '9007199254740992', '-9007199254740992', '9007199254740994', '1e22', '1e23', '5e-324', '2.2250738585072014e-308',
-    '1.7976931348623157e308', '123456789.125', '333333333.3333333', '0.30000000000000004',
-  ])('%s has the value of its double', (text) => {
-    expect(parse(text)).toBe(Number(text));
-  });
-
   // oxfmt-ignore
   it.each([
     '9007199254740993', '-9007199254740993', '9007199254740993.0', '90071992547409930e-1', '1e400', '-1e400', '1e-400', '1e309',
@@ -192,25 +82,10 @@ describe('numbers', () => {
 const list = (items: number): Buffer => Buffer.from(`[${'[],'.repeat(items - 1)}[]]`);
 
 describe('limits', () => {
-  it('64 levels of arrays pass, 65 do not', () => {
-    expect(parse(arrays(64))).toBeInstanceOf(Array);
-    expect(thrownBy(() => parse(arrays(65)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
-  });
-
-  it('64 levels of objects pass, 65 do not', () => {
-    expect(parse(objects(64))).toBeTypeOf('object');
-    expect(thrownBy(() => parse(objects(65)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
-  });
-
   it('counts the levels of arrays and objects together, and siblings once', () => {
     expect(parse(mixed(32))).toBeInstanceOf(Array);
     expect(thrownBy(() => parse(`[${mixed(32)}]`))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
     expect(parse(`[${Array.from({ length: 1000 }, () => '[[]]').join()}]`)).toHaveLength(1000);
-  });
-
-  it('refuses 900,000 open brackets with a code instead of a stack overflow', () => {
-    expect(thrownBy(() => parse('['.repeat(900_000)))).toBeInstanceOf(LimitError);
-    expect(thrownBy(() => parse('{"a":'.repeat(900_000)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
   });
 
   it.each([

@@ -42,51 +42,7 @@ const codeOf = (payload: Uint8Array, payloadType = IN_TOTO): string | undefined 
 };
 
 describe('reading a summary', () => {
-  const other = { digest: { sha256: hexOf('bb') } };
-  const time = ['predicate', 'timeVerified'];
-  const broken: [string, Path, unknown][] = [
-    ['no subject', ['subject'], []],
-    ['a subject without SHA-256', ['subject', 0, 'digest'], { sha512: hexOf('aa') }],
-    ['a digest in capitals', ['subject', 0, 'digest', 'sha256'], hexOf('AA')],
-    ['a subject that was not judged', ['subject', 1], { name: 'b', ...other }],
-    ['an input that is no subject', ['predicate', 'inputAttestations', 1], { uri: 'urn:b', ...other }],
-    ['another input than the subject', ['predicate', 'inputAttestations', 0], { uri: 'urn:b', ...other }],
-    ['no inputs', ['predicate', 'inputAttestations'], undefined],
-    ['no verifier', ['predicate', 'verifier'], undefined],
-    ['a verifier that is no URI', ['predicate', 'verifier', 'id'], 'gate'],
-    ['no time', time, undefined],
-    ['a time without its zone', time, '2026-11-21T12:00:00'],
-    ['a time of another zone', time, '2026-11-21T12:00:00+01:00'],
-    ['a day that there is not', time, '2026-02-30T12:00:00Z'],
-    ['a number as its time', time, AS_OF_MS],
-    ['no resource', ['predicate', 'resourceUri'], undefined],
-    ['a policy without digest', ['predicate', 'policy', 'digest'], undefined],
-    ['a policy without URI', ['predicate', 'policy', 'uri'], undefined],
-    ['another result', ['predicate', 'verificationResult'], 'passed'],
-    ['no levels', ['predicate', 'verifiedLevels'], []],
-    ['a pass of level FAILED', ['predicate', 'verifiedLevels', 1], 'FAILED'],
-    ['a failure with a level', ['predicate', 'verificationResult'], 'FAILED'],
-    ['a broken trust store', ['predicate', 'urn:drillproof:vsa:trust-store'], {}],
-    ['another type of statement', ['_type'], 'https://in-toto.io/Statement/v0.1'],
-  ];
-  it.each(broken)('refuses %s', (_, path, value) => {
-    expect(codeOf(changed([path, value]))).toBe('vsa.INVALID');
-  });
-
   const [subject] = summaryOf().subject;
-  const fine: [string, Path, unknown][] = [
-    ['a field that it does not know', ['predicate', 'more'], { a: 1 }],
-    ['a field of the verifier that it does not know', ['predicate', 'verifier', 'more'], 1],
-    ['digests of other algorithms beside ours', ['subject', 0, 'digest', 'sha512'], 'x'],
-    ['a verifier without versions', ['predicate', 'verifier', 'version'], undefined],
-    ['levels of other tracks beside ours', ['predicate', 'verifiedLevels', 1], 'SLSA_BUILD_LEVEL_3'],
-    ['a time to the nanosecond', time, '2026-11-21T12:00:00.123456789Z'],
-    ['a time to the second', time, '2026-11-21T12:00:00Z'],
-    ['a subject that stands twice, which is one', ['subject', 1], subject],
-  ];
-  it.each(fine)('takes %s', (_, path, value) => {
-    expect(codeOf(changed([path, value]))).toBeUndefined();
-  });
 
   it('counts a subject that stands twice once', () => {
     const payload = changed([['subject', 1], subject]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
+import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
@@ -13,13 +13,10 @@ import {
   codesOf,
   errorsOf,
   flipped,
-  idOf,
   makeExport,
-  makePart,
   makeSigner,
   makeTrust,
   NOW,
-  repacked,
   stateOf,
 } from '../../support/evidence.ts';
 import { appendReceipts } from '../../support/receipts.ts';
@@ -102,56 +99,7 @@ describe('a whole export', () => {
   });
 });
 
-/** The size or the digest, whichever differs: signatures vary in length. */
-const NOT_THE_LISTED_BYTES = /part\.(BYTES|DIGEST)_MISMATCH/;
-
 describe('the set of parts is closed', () => {
-  test('a missing part fails', async () => {
-    const report = await verify(changed({ [PART]: undefined }));
-    expect([report.verdict, ...partCodes(report)]).toEqual(['failed', ['part.MISSING'], []]);
-    expect(stateOf(report, 'export.files')).toBe('failed');
-    expect(report.parts[0]!.coverage.totalBytes).toBe(0);
-  });
-
-  test('an extra part fails, even one that is signed by the same key', async () => {
-    const third = (await makePart(3, made.signer)).bytes;
-    const report = await verify(changed({ 'parts/evidence_000000000003.zip': third }));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['part.EXTRA']]);
-    expect(report.coverage.uncovered).toEqual(['parts/evidence_000000000003.zip']);
-    expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBe(third.length);
-  });
-
-  test('a duplicated part fails', async () => {
-    const report = await verify(changed({ 'parts/evidence_000000000001 (1).zip': made.files[PART] }));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['part.EXTRA']]);
-  });
-
-  test('a renamed part is missing here and extra there', async () => {
-    const report = await verify(changed({ [PART]: undefined, 'parts/x.zip': made.files[PART] }));
-    expect([report.verdict, errorsOf(report), partCodes(report)[0]]).toEqual([
-      'failed',
-      ['part.EXTRA'],
-      ['part.MISSING'],
-    ]);
-  });
-
-  test('two parts that changed places fail both, at any depth', async () => {
-    const swapped = changed({ [PART]: made.files[SECOND], [SECOND]: made.files[PART] });
-    for (const depth of ['full', 'digest'] as const) {
-      const report = await verify(swapped, { depth });
-      expect(report.verdict).toBe('failed');
-      for (const codes of partCodes(report)) expect(codes.join()).toMatch(NOT_THE_LISTED_BYTES);
-    }
-  });
-
-  test('a part of another export by the same signer fails', async () => {
-    const other = await makeExport({ signer: made.signer, input: { evidenceExportId: idOf('evexp', 2) } });
-    const foreign = await repacked(other.files[PART]!, () => undefined);
-    const report = await verify(changed({ [PART]: foreign }));
-    expect(report.verdict).toBe('failed');
-    expect(partCodes(report)[0]!.join()).toMatch(NOT_THE_LISTED_BYTES);
-  });
-
   test.each(['manifest.json', 'export.json', 'export-attestation.json'])(
     'a link in the place of %s fails, though its bytes are the right ones',
     async (path) => {
@@ -256,37 +204,12 @@ describe('a file that cannot be read', () => {
   });
 });
 
-const judgedOf = async (choices: Parameters<typeof makeExport>[0], change = {}): Promise<ExportReport> => {
-  const { files, signer } = await makeExport(choices);
-  return verifyExport(memorySource(changed(change, files)), { asOfMs: NOW, trust: makeTrust(signer) });
-};
-
 describe('the verdict on an export', () => {
-  test('is intact with unsigned bundles, whoever signed the list', async () => {
-    const report = await judgedOf({ signedParts: false });
-    expect(report.verdict).toBe('intact');
-    expect(report.parts.map(({ provenance }) => provenance)).toEqual(['claimed', 'claimed']);
-  });
-
   test('is intact without a trust store, and the list is claimed', async () => {
     const report = await verifyExport(memorySource(made.files), { asOfMs: NOW });
     expect([report.verdict, report.completeness]).toEqual(['intact', 'claimed']);
     expect(codesOf(report)).toEqual(['export.COMPLETENESS_CLAIMED', 'trust.STORE_ABSENT']);
     expect(stateOf(report, 'export.attestation')).toBe('not_checked');
-  });
-
-  test('is intact at depth digest', async () => {
-    expect((await verify(made.files, { depth: 'digest' })).verdict).toBe('intact');
-  });
-
-  test('is incomplete without any bundle or report', async () => {
-    const report = await judgedOf({ parts: 0, reports: 0 });
-    expect([report.verdict, codesOf(report)]).toEqual(['incomplete', ['export.EMPTY']]);
-  });
-
-  test('is at best intact with local reports only', async () => {
-    const report = await judgedOf({ parts: 0 });
-    expect([report.verdict, codesOf(report)]).toEqual(['intact', ['export.EMPTY']]);
   });
 
   test('is that of its worst bundle', async () => {
@@ -298,31 +221,10 @@ describe('the verdict on an export', () => {
     expect((await verifyExport(damaged, options)).verdict).toBe('failed');
   });
 
-  test('is not lowered by an intact local report and fails with a damaged, cut or missing one', async () => {
-    const bytes = made.files[REPORT]!;
-    const cases = [
-      [flipped(bytes, 3), ['local-report.DIGEST_MISMATCH']],
-      [bytes.subarray(1), ['local-report.BYTES_MISMATCH']],
-      [undefined, ['local-report.MISSING']],
-    ] as const;
-    for (const [damaged, codes] of cases) {
-      const report = await verify(changed({ [REPORT]: damaged }));
-      expect([report.verdict, report.localReports.map(errorsOf)]).toEqual(['failed', [codes]]);
-      expect(report.parts.map(({ verdict }) => verdict)).toEqual(['verified', 'verified']);
-    }
-  });
-
   test('never makes a local report better than intact', async () => {
     const [report] = (await verify(made.files)).localReports;
     expect(report).toMatchObject({ verdict: 'intact', provenance: 'user_produced', trust: 'unattested' });
     expect(report!.findings.map(({ code }) => code)).toEqual(['local-report.UNATTESTED']);
-  });
-
-  test('fails with an extra local report, and with one that is not a file', async () => {
-    const extra = await verify(changed({ 'local-reports/more.zip': toUtf8('more') }));
-    expect([extra.verdict, errorsOf(extra)]).toEqual(['failed', ['local-report.EXTRA']]);
-    const link = await verifyExport(irregular(REPORT), { asOfMs: NOW });
-    expect([link.verdict, link.localReports.map(errorsOf)]).toEqual(['failed', [['export.FILE_IRREGULAR']]]);
   });
 });
 
@@ -363,31 +265,10 @@ describe('what else lies in an export', () => {
     expect([codesOf(beside), beside.coverage.uncovered]).toEqual([['export.FILE_UNCOVERED'], [envelope]]);
   });
 
-  test.each([
-    ['SHA256SUMS', 'no sums'],
-    ['SHA256SUMS', '\u{fffe}'],
-    ['receipts/1.json', '{}'],
-    ['receipts/1.json', 'not json'],
-    ['receipts/1.json', '{"a":1,"a":2}'],
-  ])('is warned of when a mirror file is broken, and nothing depends on it: %s %j', async (path, text) => {
-    const report = await verify(changed({ [path]: toUtf8(text) }));
-    expect([report.verdict, codesOf(report)]).toEqual(['verified', ['receipt.INVALID']]);
-    expect(report.findings.every(({ severity }) => severity === 'warning')).toBe(true);
-    expect(report.coverage.mirrorFiles).toEqual([path]);
-  });
-
   test('is not called broken when a mirror file cannot be read', async () => {
     const source = unreadable('SHA256SUMS', 'read', changed({ SHA256SUMS: sums }));
     const report = await verifyExport(source, { asOfMs: NOW, trust: makeTrust(made.signer) });
     expect([report.verdict, codesOf(report)]).toEqual(['verified', ['receipt.UNREADABLE']]);
-  });
-
-  test('is bounded', async () => {
-    const limits = DEFAULT_LIMITS;
-    const files = Object.keys(made.files).length;
-    expect((await verify(made.files, { limits: { ...limits, files } })).verdict).toBe('verified');
-    const report = await verify(made.files, { limits: { ...limits, files: files - 1 } });
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILES_EXCEEDED']]);
   });
 });
 
@@ -407,7 +288,7 @@ describe('the work of a verification', () => {
   });
 
   test('is told by short reports on the bundles as by whole ones', async () => {
-    const files = { ...made.files, [PART]: made.files[SECOND]! };
+    const files = { ...made.files, [PART]: flipped(made.files[PART]!, 50) };
     const whole = await verify(files);
     const parts = whole.parts.map((part) => ({ ...part, checks: [] }));
     expect(await verify(files, { short: true })).toEqual({ ...whole, parts });

@@ -15,9 +15,7 @@ import {
 import {
   codesOf,
   errorsOf,
-  hashOf,
   idOf,
-  makeExport,
   makePart,
   makeSigner,
   makeTrust,
@@ -30,7 +28,6 @@ import {
 const signer = makeSigner();
 const part = (await makePart(1, signer)).packed;
 const attestation = part.attestation!;
-const { manifestDigest } = part;
 
 const verify = (
   options: Partial<VerifyAttestationOptions> = {},
@@ -59,13 +56,6 @@ describe('an attestation alone', () => {
     });
     expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
     expect(JSON.stringify(report)).not.toContain('verified');
-  });
-
-  test('is held against the digest of a manifest', () => {
-    const bound = verify({ manifestDigest });
-    expect([bound.verdict, stateOf(bound, 'attestation.binding')]).toEqual(['valid', 'passed']);
-    const other = verify({ manifestDigest: hashOf('x') });
-    expect([other.verdict, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
   });
 
   test('is not_judged without a trust store', () => {
@@ -104,17 +94,6 @@ describe('an attestation alone', () => {
     expect(verify({ trust }, forged).verdict).toBe('invalid');
   });
 
-  test('is invalid by an unknown key, a foreign type and a time to come', () => {
-    expect(errorsOf(verify({ trust: makeTrust(makeSigner()) }))).toEqual(['trust.KEY_UNKNOWN']);
-    expect(errorsOf(verify({ predicateTypes: { evidence: ['x'], export: [] } }))).toEqual([
-      'attestation.PREDICATE_UNSUPPORTED',
-    ]);
-    expect(errorsOf(verify({ asOfMs: attestation.statement.issuedAtMs - 1 }))).toEqual([
-      'attestation.ISSUED_IN_FUTURE',
-    ]);
-    expect(verify({ asOfMs: attestation.statement.issuedAtMs }).verdict).toBe('valid');
-  });
-
   test.each([[null], ['text'], [[]], [{}]])('is invalid when it is none: %j', (value) => {
     const report = verify({}, value);
     expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['attestation.INVALID']]);
@@ -134,11 +113,6 @@ describe('an attestation alone', () => {
       expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['json.SURROGATE_LONE']]);
     },
   );
-
-  test('is invalid when it is one of an export', async () => {
-    const { packed } = await makeExport({ signer });
-    expect(errorsOf(verify({}, packed.attestation))).toEqual(['attestation.INVALID']);
-  });
 
   test('is not taken for unsound by a fault of the program, which is thrown on', () => {
     const signed = {
