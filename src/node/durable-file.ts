@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsync, openSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { errnoOf, ioError } from './fs-errors.ts';
 
 /** Flushes an open file. Throws the errors of the system as they are. */
-export const fsyncFile: (fd: number) => Promise<void> = promisify(fsync);
+export const fsyncFile = (fd: number): Promise<void> =>
+  new Promise((resolve, reject) => fsync(fd, (cause) => (cause === null ? resolve() : reject(cause))));
 
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
@@ -88,28 +87,4 @@ export async function flushFolder(folder: string): Promise<void> {
   } catch (cause) {
     throw ioError(cause, folder, 'write');
   }
-}
-
-type FolderFlush = { isWaiting: boolean; done: Promise<void> };
-
-/**
- * A `flushFolder` for many files of few folders: calls share the next flush of their folder, which begins when the one
- * that is under way has ended. A call resolves after a flush that began after it.
- */
-export function createFolderFlush(): (folder: string) => Promise<void> {
-  const last = new Map<string, FolderFlush>();
-  return (folder) => {
-    const previous = last.get(folder);
-    if (previous?.isWaiting === true) return previous.done;
-    const flush: FolderFlush = { isWaiting: true, done: Promise.resolve() };
-    const begin = async (): Promise<void> => {
-      await previous?.done.catch(() => undefined); // its callers report it
-      await setImmediate(); // what ends in the same turn joins
-      flush.isWaiting = false;
-      await flushFolder(folder);
-    };
-    flush.done = begin();
-    last.set(folder, flush);
-    return flush.done;
-  };
 }

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { portablePathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -31,7 +31,7 @@ export function placeIn(root: string, path: string): string {
   if (problem !== undefined) {
     throw new DrillproofError('io.KIND', `the path cannot be used in a folder: ${problem}`, { path });
   }
-  return join(root, ...path.split('/'));
+  return `${root}${sep}${path.replaceAll('/', sep)}`;
 }
 
 /** Folders that exist or are being created. */
@@ -120,6 +120,12 @@ export async function* readDescriptor(fd: number, file: string): AsyncGenerator<
     if (pieces % PIECES_PER_TURN === 0) await setImmediate();
   }
 }
+
+/** Creates a file under a name that must be free, and opens it for reading and writing. */
+export const createFile = (file: string): number =>
+  attempt(file, 'write', () =>
+    openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o644),
+  );
 
 /** Opens a file for reading and writing; it is created if missing. */
 export function openForWriting(file: string): { fd: number; bytes: number } {

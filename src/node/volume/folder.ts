@@ -1,10 +1,10 @@
 import { readdirSync, renameSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';
-import { createFolderFlush, flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
+import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
@@ -24,7 +24,7 @@ import { openPartialFile } from './partial-file.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 
-/** Files that share a flush of their folder. Each of them is open. */
+/** Files that are flushed together. Each of them is open. */
 const COMMITS_AT_ONCE = 32;
 
 /** A folder as a volume. Symbolic links below it are not followed. */
@@ -95,21 +95,31 @@ async function holdFolder(folder: string): Promise<Hold> {
   const partials = join(ownFolder, 'partial');
   const made: MadeFolders = new Map();
   const files = filesIn(root);
-  // The process that wrote a file may have died before the name was durable, so folders that were read are flushed.
+  // Names become durable before anything that depends on them is written: a document, the manifest, a receipt. The process
+  // that wrote a file may have died before, so those of files that were read are flushed too.
   const unflushed = new Set<string>();
+  const flushNames = async (): Promise<void> => {
+    const parents = [...unflushed];
+    for (const parent of parents) await flushFolder(parent);
+    for (const parent of parents) unflushed.delete(parent);
+  };
   // Final paths can be longer than a name may be, so a temporary file is named by the digest of its path.
   const temporary = async (path: string, suffix = ''): Promise<string> => {
-    const name = join(partials, digestOf(toUtf8(path)).slice('sha256:'.length) + suffix);
+    const name = `${partials}${sep}${digestOf(toUtf8(path)).slice('sha256:'.length)}${suffix}`;
     await makeFolders(root, name, made);
     return name;
   };
-  const flush = createFolderFlush();
   const commit = async (draft: string, file: string): Promise<void> => {
     await makeFolders(root, file, made);
     attempt(file, 'write', () => renameSync(draft, file));
-    await flush(dirname(file));
+    unflushed.add(dirname(file));
   };
-  const begun = new Set((await readingOptional(partials, readdir(partials)))?.map(nameOf));
+  // The suffixes of the files begin with the only dot in their names.
+  const begun = new Set(
+    (await readingOptional(partials, readdir(partials)))?.map((name) =>
+      join(partials, name.split('.', 1)[0]!),
+    ),
+  );
   return {
     ...files,
     async *read(path) {
@@ -118,21 +128,21 @@ async function holdFolder(folder: string): Promise<Hold> {
     },
     async write(path, bytes) {
       const file = placeIn(root, path);
-      for (const read of unflushed) await flushFolder(read);
-      unflushed.clear();
+      await flushNames();
       const draft = await temporary(path, '.draft');
       await remove(draft); // a process that died may have left it
       await writeNewFile(draft, [bytes], 0o644).catch((cause: unknown) => {
         throw ioError(cause, draft, 'write');
       });
       await commit(draft, file);
+      await flushNames();
     },
     commitsAtOnce: COMMITS_AT_ONCE,
     async partial(path) {
       const file = placeIn(root, path);
       const base = await temporary(path);
-      const isNew = !begun.has(nameOf(base));
-      begun.add(nameOf(base));
+      const isNew = !begun.has(base);
+      begun.add(base);
       return openPartialFile(base, isNew, (data) => commit(data, file));
     },
     async adopt(path, _digest, take) {
@@ -154,9 +164,6 @@ async function holdFolder(folder: string): Promise<Hold> {
     },
   };
 }
-
-/** The name of a temporary file without its suffix. */
-const nameOf = (file: string): string => basename(file).split('.', 1)[0]!;
 
 // The process that releases the lock removes its folder, possibly between the two steps here.
 async function lockFolder(folder: string): Promise<() => Promise<void>> {

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, readFileSync, writeFileSync } from 'node:fs';
 import type { PartialFile } from '../../mirror/index.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { attempt, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
+import { attempt, createFile, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
 
 const MAX_ETAG = 1024;
 
@@ -23,38 +23,24 @@ export function openPartialFile(
   let fd = before?.fd;
   let end = before?.bytes ?? 0;
   let hasNote = !isNew;
+  // After a failed flush the system may treat unwritten pages as written, and the next flush would succeed. A file that
+  // cannot be flushed or read is therefore never used again.
   let useless = false;
-  const open = (): number => {
-    if (fd !== undefined) return fd;
-    const opened = openForWriting(data);
-    ({ fd } = opened);
-    if (opened.bytes > 0) attempt(data, 'write', () => ftruncateSync(opened.fd, 0));
-    return fd;
-  };
+  const open = (): number => (fd ??= createFile(data));
   const shut = (): void => {
     const closed = open();
     fd = undefined;
     attempt(data, 'write', () => closeSync(closed));
   };
-  // After a failed flush the system may treat unwritten pages as written, and the next flush would succeed. A file that
-  // cannot be flushed or read is therefore never used again.
-  const orDiscard = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (cause) {
-      useless = true;
-      throw cause;
-    }
-  };
   return {
     bytes: end,
     etag,
     async *read() {
-      const pieces = readDescriptor(open(), data);
-      for (;;) {
-        const next = await orDiscard(() => pieces.next());
-        if (next.done === true) return;
-        yield next.value;
+      try {
+        yield* readDescriptor(open(), data);
+      } catch (cause) {
+        useless = true;
+        throw cause;
       }
     },
     async restart(next) {
@@ -70,7 +56,10 @@ export function openPartialFile(
       end += attempt(data, 'write', () => writeAll(to, chunk, end));
     },
     async commit() {
-      await orDiscard(() => flushFile(open(), data));
+      const flushing = flushFile(open(), data);
+      useless = true;
+      await flushing;
+      useless = false;
       shut();
       await rename(data);
       if (hasNote) await remove(note);
