@@ -29,7 +29,16 @@ export {
 export { abortable, closeAfter, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
 export { collectBytes, concatBytes, joinChunks } from './chunks.ts';
 export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
-export { type Digest, digestAccess, digester, digestOf, digestSoon, digestStream } from './hash.ts';
+export {
+  DIGEST,
+  type Digest,
+  digestAccess,
+  digester,
+  digestOf,
+  digestSoon,
+  digestStream,
+  isDigest,
+} from './hash.ts';
 export { canonicalBytes, canonicalJson, parseCanonicalJson } from './json/canonical.ts';
 export {
   formatJsonPointer,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Digest } from '../bytes/index.ts';
+import { DIGEST, isDigest } from '../bytes/index.ts';
 import { narrowText, textSchema } from './scalars.ts';
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
@@ -27,12 +27,10 @@ export const correlationIdSchema = chosenByCaller('corr');
 export const pendingEventIdSchema = chosenByCaller('pending');
 
 /** `sha256:` and 64 lowercase hex characters (control API, Conventions). */
-export const digestSchema = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
+export const digestSchema = z.string().check(z.regex(DIGEST));
 
 /** The same in our own documents, typed as a `Digest`. */
-export const typedDigestSchema = narrowText(digestSchema, (text): text is Digest =>
-  text.startsWith('sha256:'),
-);
+export const typedDigestSchema = narrowText(digestSchema, isDigest);
 
 /**
  * drillId, scenarioId, packageId, faultId: it begins with a letter; the segments after a hyphen or underscore may

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { DIGEST, isDigest } from '../bytes/index.ts';
 
 /** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
 export type Acceptor = (value: unknown) => boolean;
@@ -77,6 +78,7 @@ const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
 function compileCheck(check: Check): Acceptor {
   const { check: kind, format, pattern, fn } = insideOf(check).def as CheckDef;
   if (format === 'safeint') return Number.isSafeInteger;
+  if (pattern === DIGEST) return isDigest;
   if (pattern !== undefined && !pattern.global && !pattern.sticky)
     return (value) => pattern.test(value as string);
   if (kind === 'custom' && fn !== undefined) return (value) => fn(value) === true;

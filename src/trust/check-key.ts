@@ -10,8 +10,8 @@ export type SignedStatement = {
   readonly issuedAtMs: number;
   readonly purpose: Purpose;
   /** Absent when the project or organization of the evidence is unknown. */
-  readonly projectId?: string;
-  readonly organizationId?: string;
+  readonly projectId?: string | undefined;
+  readonly organizationId?: string | undefined;
   /** The time of the verification. Without it, a key that has an end counts as retired. */
   readonly asOfMs?: number;
 };
@@ -54,7 +54,7 @@ type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefi
 export function checkKey(store: TrustStore, statement: SignedStatement): KeyResult {
   const key = store.find(statement.issuer, statement.keyId);
   if (key === undefined) return { problems: [unknownKey(store, statement)], notes: [], unchecked: [] };
-  const problems = RULES.flatMap((rule) => rule(key, statement) ?? []);
+  const problems = RULES.map((rule) => rule(key, statement)).filter((problem) => problem !== undefined);
   return {
     key,
     problems,

@@ -8,7 +8,7 @@ import { signChecked, type Signer } from './key/signer.ts';
 /** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
 export type DsseSignature = {
   /** A hint that is not signed. Absent and empty are the same (DSSE 1.0.2, envelope, Parsing rules). */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** In DER; whether it is strict is checked during verification. */
   readonly signature: Uint8Array;
 };

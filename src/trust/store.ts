@@ -116,7 +116,8 @@ export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObj
 }
 
 /** How many different keys these are: one point counts once, whatever its names (formats §3). */
-export const distinctPoints = (keys: readonly TrustedKey[]): number => new Set(keys.map(thumbprintOf)).size;
+export const distinctPoints = (keys: readonly TrustedKey[]): number =>
+  keys.length < 2 ? keys.length : new Set(keys.map(thumbprintOf)).size;
 
 function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special

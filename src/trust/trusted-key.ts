@@ -112,7 +112,9 @@ const thumbprints = new WeakMap<TrustedKey, Digest>();
 
 /** The digest of the public key, which is the same whatever the key is called. */
 export function thumbprintOf(key: TrustedKey): Digest {
-  const thumbprint = thumbprints.get(key) ?? keyIdOf(key.point);
+  const known = thumbprints.get(key);
+  if (known !== undefined) return known;
+  const thumbprint = keyIdOf(key.point);
   thumbprints.set(key, thumbprint);
   return thumbprint;
 }

@@ -1,7 +1,6 @@
 import {
   AMOUNT,
   checkArguments,
-  defined,
   type Digest,
   FLAG,
   listOf,
@@ -70,12 +69,15 @@ export type VerifyOptions = {
 };
 
 /** The options as every step reads them: checked, and defaults filled in, once. */
-export type Settings = Omit<VerifyOptions, 'asOfMs' | 'trust' | 'limits'> &
-  Required<Pick<VerifyOptions, 'clockSkewMs' | 'depth' | 'expect' | 'predicateTypes'>> & {
-    readonly asOfMs: number;
-    readonly trust?: TrustStore;
-    readonly limits: EvidenceLimits;
-  };
+export type Settings = Required<
+  Pick<VerifyOptions, 'clockSkewMs' | 'depth' | 'expect' | 'predicateTypes'>
+> & {
+  readonly [K in 'secondOpinion' | 'zipLimits' | 'short' | 'signal']?: VerifyOptions[K] | undefined;
+} & {
+  readonly asOfMs: number;
+  readonly trust?: TrustStore | undefined;
+  readonly limits: EvidenceLimits;
+};
 
 const EXPECTATIONS: MembersOf<Expectations> = {
   manifestDigest: optional(TEXT),
@@ -111,7 +113,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
   const { clockSkewMs = 0 } = options;
   const { secondOpinion, limits, zipLimits: zip, short, signal } = options;
   signal?.throwIfAborted();
-  return defined({
+  return {
     asOfMs: Number(asOfMs),
     trust: trust && resolveTrust(trust),
     clockSkewMs,
@@ -123,7 +125,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
     zipLimits: zip,
     short,
     signal,
-  });
+  };
 }
 
 /** The trust store as reports name it; `undefined` when none was given. */

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { digester, digestOf, digestStream } from '../../src/bytes/hash.ts';
+import { describe, expect, it, test } from 'vitest';
+import { DIGEST, digester, digestOf, digestStream, isDigest } from '../../src/bytes/hash.ts';
+import { forAll } from '../support/property.ts';
 
 const EMPTY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -54,4 +55,24 @@ describe('digests', () => {
     }
     await expect(digestStream(stream())).rejects.toBe(broken);
   });
+});
+
+test('a digest has the form of its pattern, and nothing else has it', () => {
+  const near = fc.tuple(
+    fc.constantFrom('sha256:', 'SHA256:', ''),
+    fc.stringMatching(/^[0-9a-g]{62,66}[^]?$/),
+  );
+  forAll(
+    500,
+    [
+      fc.oneof(
+        near.map(([start, end]) => start + end),
+        fc.constant(`${EMPTY}\n`),
+      ),
+    ],
+    (text) => {
+      expect(isDigest(text)).toBe(DIGEST.test(text));
+    },
+  );
+  expect([EMPTY, [EMPTY], undefined].map(isDigest)).toEqual([true, false, false]);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { defined, fromUtf8, isoTime } from '../../bytes/index.ts';
+import { defined, fromUtf8, isDigest, isoTime } from '../../bytes/index.ts';
 import type { Client, Retry } from '../../client/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -242,7 +242,6 @@ export function placeBelow(to: string, evidenceExportId: string): string {
 }
 
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const FORM =
   'Each line is the id of an export, and the digest of its manifest after a space where you know it.';
 
@@ -258,7 +257,7 @@ async function readWishes(cli: Cli, list: string, projectId: string): Promise<re
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [id = '', expectManifest, ...more] = line.trim().split(/[ \t]+/);
     const known = evidenceExportIdSchema.safeParse(id).success;
-    if (!known || more.length > 0 || !(expectManifest === undefined || DIGEST.test(expectManifest)))
+    if (!known || more.length > 0 || !(expectManifest === undefined || isDigest(expectManifest)))
       throw usageError(`${name}, line ${i + 1}: this is not the id of an export`, FORM);
     if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
     wishes.set(id, { projectId, evidenceExportId: id, ...defined({ expectManifest }) });

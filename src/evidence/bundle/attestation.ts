@@ -48,8 +48,13 @@ const HEAD = {
 const HEAD_BYTES = canonicalBytes(HEAD).length - '""}'.length;
 
 /** `statementBytes` of an attestation that was parsed from these bytes, which are canonical: its last member. */
-export const signedPart = (document: Uint8Array, { signature }: { readonly signature: string }): Uint8Array =>
-  document.subarray(HEAD_BYTES + canonicalBytes(signature).length + ',"statement":'.length, -1);
+export function signedPart(document: Uint8Array, { signature }: { readonly signature: string }): Uint8Array {
+  const written = BASE64URL.test(signature) ? signature.length + 2 : canonicalBytes(signature).length;
+  return document.subarray(HEAD_BYTES + written + ',"statement":'.length, -1);
+}
+
+/** Text that JSON has no escapes for, and that takes a byte for each character. */
+const BASE64URL = /^[\w-]*$/;
 
 /**
  * The DER bytes of a signature.

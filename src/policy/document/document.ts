@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { didYouMean, type JsonValue } from '../../bytes/index.ts';
+import { DIGEST, didYouMean, isDigest, type JsonValue } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
-import { allow, digestSchema, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
+import { allow, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN } from './issues.ts';
 import { parametersSchema } from './parameters.ts';
@@ -54,9 +54,8 @@ const rangeSchema = z
   )
   .check(z.describe('exactly so many, or from min to max'));
 
-const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
 const digest = narrowText(
-  z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 characters of 0-9 a-f')),
+  z.string().check(z.regex(DIGEST, 'must be "sha256:" and 64 characters of 0-9 a-f')),
   isDigest,
 );
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
+import { defined, DIGEST, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/index.ts';
 import { DURATION } from './values.ts';
@@ -30,7 +30,7 @@ export const PARAMETER_TYPES = {
   },
   digest: {
     form: '"sha256:" and 64 characters of 0-9 a-f',
-    pattern: /^sha256:[0-9a-f]{64}$/,
+    pattern: DIGEST,
     read: text,
     sample: () => `sha256:${'0'.repeat(64)}`,
   },

@@ -5,10 +5,10 @@ import {
   memoryAccess,
   type RandomAccess,
   readExactly,
+  isDigest,
 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ByteRange } from '../../node/index.ts';
-import { isDigest } from '../ids.ts';
 import type { BlobRef } from '../store/store.ts';
 
 export type { ByteRange };

@@ -1,8 +1,7 @@
 import type * as z from 'zod/mini';
-import { defined, type Defined, type Digest } from '../../bytes/index.ts';
+import { defined, type Defined, type Digest, isDigest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type Acceptor, compileAcceptor } from '../../evidence/index.ts';
-import { isDigest } from '../ids.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, unknown>>;

@@ -69,7 +69,7 @@ export function verifyAttestation(
   attestation: string | Uint8Array,
   options: VerifyAttestationOptions,
 ): AttestationReport {
-  checkArguments({ attestation: BYTES_OR_TEXT }, { attestation });
+  if (!(attestation instanceof Uint8Array)) checkArguments({ attestation: BYTES_OR_TEXT }, { attestation });
   const settings = settingsOf(options, ATTESTATION_OPTIONS);
   return buildAttestationReport(verifyAlone(attestation, options, settings), settings);
 }
@@ -110,7 +110,7 @@ function verifyAlone(
     const waiting = checksWaitingFor('attestation.format');
     return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
   }
-  const scope = defined({ purpose: 'evidence' as const, projectId, organizationId });
+  const scope = { purpose: 'evidence', projectId, organizationId } as const;
   const result = verifySigned(signedOf(attestation, bytes), scope, { subject: SUBJECT, path: '', settings });
   const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
   return { ...result, ...joinSteps([result, binding]) };

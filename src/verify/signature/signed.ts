@@ -24,7 +24,7 @@ type EncodedSignature = {
   /** A JSON pointer to it. */
   readonly path: string;
   /** The key id next to it; absent: the key that the statement names. */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** The DER bytes. @throws DrillproofError `encoding.BASE64URL_INVALID` */
   readonly decode: () => Uint8Array;
 };
@@ -39,8 +39,8 @@ export type Signed<S extends AnyStatement = AnyStatement> = {
 /** The evidence that a statement has to be about. */
 export type StatementScope = {
   readonly purpose: StatementPurpose;
-  readonly projectId?: string;
-  readonly organizationId?: string;
+  readonly projectId?: string | undefined;
+  readonly organizationId?: string | undefined;
   /** It is about everything in the organization, for which a key for some projects is not valid. */
   readonly wholeOrganization?: boolean;
 };
@@ -77,11 +77,9 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   if (trust === undefined)
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
   const claim = claimOf(statement, scope, settings);
-  const signingKey = checkSigningKey(claim, scope, { ...context, trust });
-  const counted = checkThreshold({ message, signatures: signatures.flatMap(bytesOf) }, claim, {
-    ...context,
-    trust,
-  });
+  const trusting = { ...context, trust };
+  const signingKey = checkSigningKey(claim, scope, trusting);
+  const counted = checkThreshold({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);
   const sound = signatures.flatMap(({ named, fault, signature }) =>
     named && fault === undefined && signature !== undefined ? [signature] : [],
   );
@@ -89,8 +87,9 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   const signature = checkSignature(attempt, counted.value, context);
   const second = checkSecondCrypto(attempt, signature, context);
   const enough = threshold === undefined ? NOTHING : counted;
-  const required = [format, signingKey, signature, enough].flatMap(({ checks }) => checks);
-  const trusted = required.every(({ state }) => state === 'passed');
+  const trusted = [format, signingKey, signature, enough].every(({ checks }) =>
+    checks.every(({ state }) => state === 'passed'),
+  );
   const { issuer, keyId, issuedAtMs } = statement;
   return {
     ...joinSteps([format, signingKey, signature, second, enough]),
@@ -119,35 +118,43 @@ const claimOf = (
   { issuer, keyId, issuedAtMs }: AnyStatement,
   { purpose, projectId, organizationId }: StatementScope,
   { asOfMs }: Settings,
-): NamedClaim =>
-  defined({ issuer, keyId, issuedAtMs, purpose, projectId, organizationId, asOfMs, countersigners: true });
+): NamedClaim => ({
+  issuer,
+  keyId,
+  issuedAtMs,
+  purpose,
+  projectId,
+  organizationId,
+  asOfMs,
+  countersigners: true,
+});
 
 type DecodedSignature = {
   readonly path: string;
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** Whether the key id next to it is that of the key that the statement names. */
   readonly named: boolean;
-  readonly signature?: Uint8Array;
+  readonly signature?: Uint8Array | undefined;
   /** Why it is not a strict DER signature. */
   readonly fault?: DrillproofError;
 };
 
 function decodeSignature({ path, keyId, decode }: EncodedSignature, namedKeyId: string): DecodedSignature {
-  const label = defined({ path, keyId, named: (keyId ?? namedKeyId) === namedKeyId });
+  const named = (keyId ?? namedKeyId) === namedKeyId;
   let signature;
   try {
     signature = decode();
     assertEcdsaDer(signature);
-    return { ...label, signature };
+    return { path, keyId, named, signature };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    return defined({ ...label, signature, fault: error });
+    return { path, keyId, named, signature, fault: error };
   }
 }
 
 /** The signature, if there are bytes that a key can be tried on. In an envelope there always are. */
 const bytesOf = ({ keyId, signature }: DecodedSignature) =>
-  signature === undefined ? [] : [defined({ keyId, signature })];
+  signature === undefined ? [] : [{ keyId, signature }];
 
 /** `attestation.format` */
 function checkFormat(

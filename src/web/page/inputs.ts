@@ -1,3 +1,4 @@
+import { isDigest } from '../../bytes/index.ts';
 import { counted, printable, size } from '../../report/index.ts';
 import { readDroppedTree } from '../dropped.ts';
 import { type BlobTree, readFileTree } from '../sources.ts';
@@ -99,7 +100,7 @@ export async function readRequest(nowMs: number): Promise<Request> {
   const asOfMs = time === '' ? nowMs : TIME.test(time) ? Date.parse(time) : NaN;
   if (Number.isNaN(asOfMs))
     throw new RangeError(`The time ${JSON.stringify(time)} is not like 2026-01-31T12:00:00.000Z.`);
-  if (digest !== '' && !/^sha256:[0-9a-f]{64}$/.test(digest))
+  if (digest !== '' && !isDigest(digest))
     throw new RangeError('The SHA-256 of the manifest is "sha256:" and 64 characters 0-9 and a-f.');
   return {
     tree,
