@@ -1,4 +1,4 @@
-import { foldLines, printable } from '../report/index.ts';
+import { foldLines, escapeText } from '../report/index.ts';
 import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';
@@ -35,7 +35,7 @@ export type Cli = {
 };
 
 /** Writes an escaped line for people to stderr, unless --quiet. */
-export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, printable(line));
+export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, escapeText(line));
 
 /** Writes lines that are already escaped. */
 export async function sayLines(cli: Cli, lines: string): Promise<void> {

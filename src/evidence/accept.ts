@@ -70,9 +70,9 @@ const NOTES: ReadonlySet<string> = new Set(['describe', 'meta']);
 
 /** The checks of a schema; a format, such as that of an integer, is a check of itself. */
 const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
-  const own = insideOf(schema).traits.has('$ZodCheck') ? [schema as typeof schema & Check] : [];
+  const self = insideOf(schema).traits.has('$ZodCheck') ? [schema as typeof schema & Check] : [];
   const added = defOf(schema).checks ?? [];
-  return [...own, ...added.filter((check) => !NOTES.has(insideOf(check).def.check))];
+  return [...self, ...added.filter((check) => !NOTES.has(insideOf(check).def.check))];
 };
 
 function compileCheck(check: Check): Acceptor {

@@ -101,16 +101,16 @@ const MAX_MESSAGE = 500;
 export function typeDocument<T>(value: unknown, kind: Pick<DocumentKind<T>, 'schema' | 'code' | 'rows'>): T {
   for (const [member, { schema }] of Object.entries(kind.rows ?? {})) {
     const issues = listRowIssues(value, member, schema);
-    if (issues.length > 0) throw brokenDocument(kind.code, issues);
+    if (issues.length > 0) throw documentError(kind.code, issues);
   }
   const result = typeValue(kind.schema, value);
   if (result.success) return result.data;
-  throw brokenDocument(kind.code, listIssues(result.error, []));
+  throw documentError(kind.code, listIssues(result.error, []));
 }
 
 const rowsOf = (value: unknown, member: string): readonly unknown[] => {
-  const own = typeof value === 'object' && value !== null && Object.hasOwn(value, member);
-  const list: unknown = own ? Reflect.get(value, member) : undefined;
+  const isPresent = typeof value === 'object' && value !== null && Object.hasOwn(value, member);
+  const list: unknown = isPresent ? Reflect.get(value, member) : undefined;
   return Array.isArray(list) ? list : [];
 };
 
@@ -144,7 +144,7 @@ const listIssues = (error: z.core.$ZodError, parent: readonly PropertyKey[]): Do
   }));
 
 /** The error for a document with these issues; the first one is its message. */
-export function brokenDocument(
+export function documentError(
   code: Code,
   issues: readonly [DocumentIssue, ...DocumentIssue[]] | DocumentIssue[],
 ): DrillproofError {

@@ -92,7 +92,7 @@ function read<P extends Ours>(
   const { value, open } = openStatement(envelope);
   if (!accepted.includes(open.predicateType)) {
     const message = `the predicate is of type ${JSON.stringify(open.predicateType)}, not ${accepted.join(' or ')}`;
-    throw broken('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
+    throw statementError('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
   }
   const statement = typeDocument(value, { schema, code: 'dsse.STATEMENT_INVALID' });
   refuseContradiction(statement);
@@ -103,7 +103,7 @@ function read<P extends Ours>(
 function openStatement({ payloadType, payload }: Content) {
   if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
     const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-    throw broken('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
+    throw statementError('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
   }
   const value = parseJson(payload);
   return { value, open: typeDocument(value, { schema: openSchema, code: 'dsse.STATEMENT_INVALID' }) };
@@ -113,15 +113,15 @@ function openStatement({ payloadType, payload }: Content) {
 function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
   if (predicate.predicateType !== predicateType) {
     const message = 'the type of the predicate differs from that of the statement around it';
-    throw broken('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
+    throw statementError('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
   }
   if (predicate.subject.manifestDigest !== `sha256:${subject.digest.sha256}`) {
     const message = 'the subject of the predicate differs from that of the statement around it';
-    throw broken('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
+    throw statementError('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
   }
 }
 
-const broken = (code: Code, path: string, message: string): DrillproofError =>
+const statementError = (code: Code, path: string, message: string): DrillproofError =>
   new DrillproofError(code, message, { path });
 
 /**

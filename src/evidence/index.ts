@@ -24,9 +24,14 @@ export {
 } from './bundle/manifest.ts';
 export * from './bundle/pack-bundle.ts';
 export * from './bundle/part.ts';
-export { brokenBindings, type BundleSigning, bundleStatement, reproductionOf } from './bundle/statement.ts';
 export {
-  brokenDocument,
+  listBrokenBindings,
+  type BundleSigning,
+  bundleStatement,
+  reproductionOf,
+} from './bundle/statement.ts';
+export {
+  documentError,
   DEFAULT_LIMITS,
   type DocumentIssue,
   EVIDENCE_LIMITS,
@@ -76,7 +81,7 @@ export {
   receiptPath,
   timeInPath,
 } from './export/receipt.ts';
-export { parseExportResource, resourceDifferences } from './export/resource.ts';
+export { parseExportResource, listResourceDifferences } from './export/resource.ts';
 export { bagSource, isBag, mirrorsIn } from './export/subtrees.ts';
 export {
   attestDsse,

@@ -62,8 +62,8 @@ export type EvidenceSource = {
 /** What an argument that is one has to be. */
 export const SOURCE: Kind = withMethods('an EvidenceSource', 'files', 'open');
 
-const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
-const absent = (path: string): DrillproofError =>
+const comparePaths = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
+const notFoundError = (path: string): DrillproofError =>
   new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
 const keepOpen = (access: RandomAccess): OpenFile => ({
   size: access.size,
@@ -82,13 +82,13 @@ const keepOpen = (access: RandomAccess): OpenFile => ({
 export function memorySource(files: Readonly<Record<string, Uint8Array>>): EvidenceSource {
   checkArguments({ files: OBJECT }, { files });
   const list = Object.entries(files).map(([path, bytes]) => ({ path, bytes: bytes.length, regular: true }));
-  list.sort(byPath);
+  list.sort(comparePaths);
   return {
     kind: 'memory',
     files: () => Promise.resolve(list),
     async open(path) {
       const bytes = Object.hasOwn(files, path) ? files[path] : undefined;
-      if (bytes === undefined) throw absent(path);
+      if (bytes === undefined) throw notFoundError(path);
       return keepOpen(memoryAccess(bytes));
     },
   };
@@ -105,14 +105,14 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
   checkArguments({ archive: withMembers('a ZipArchive', { access: OBJECT, entries: LIST }) }, { archive });
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
-  list.sort(byPath);
+  list.sort(comparePaths);
   return {
     kind: 'zip',
     container: archive.access,
     files: () => Promise.resolve(list),
     async open(path) {
       const entry = entries.get(path);
-      if (entry === undefined) throw absent(path);
+      if (entry === undefined) throw notFoundError(path);
       if (entry.method !== 'store') {
         const message = `${path} is compressed; the entries of a one-file export are stored`;
         throw new DrillproofError('zip.METHOD_UNSUPPORTED', message, { path });

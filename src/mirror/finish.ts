@@ -9,7 +9,7 @@ import {
   formatChecksums,
   parseChecksums,
   parseExportResource,
-  resourceDifferences,
+  listResourceDifferences,
   isReceiptPath,
   type LinkedReceipt,
   receiptBytes,
@@ -90,7 +90,7 @@ async function readAgreeingResource(pinned: Pinned, view: MirrorView): Promise<U
 function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {
   try {
     const resource = parseExportResource(bytes);
-    return resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length).length === 0;
+    return listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length).length === 0;
   } catch {
     return false;
   }

@@ -88,7 +88,7 @@ function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): Rul
   const results = layers.flatMap(({ document, waivers }) => {
     const outcome = POLICY_RULES[rule](document)?.evaluate(facts);
     if (outcome === undefined) return [];
-    const isWarning = onlyWarns(document, rule, facts.asOfMs);
+    const isWarning = isWarningRule(document, rule, facts.asOfMs);
     const violations = outcome.problems.map((problem) => {
       const violation = buildViolation(rule, code, problem, waivers.findWaiver(problem, code));
       return isWarning && violation.state !== 'waived'
@@ -104,7 +104,7 @@ function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): Rul
 }
 
 /** Whether a layer reports violations of a rule without letting them decide. */
-function onlyWarns({ enforcement }: PolicyDocument, rule: RuleId, asOfMs: number): boolean {
+function isWarningRule({ enforcement }: PolicyDocument, rule: RuleId, asOfMs: number): boolean {
   const { severity, effectiveFrom } = enforcement?.[rule] ?? {};
   return severity === 'warn' || (effectiveFrom !== undefined && asOfMs < momentMs(effectiveFrom));
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { allow } from '../contract/index.ts';
 import { compareUtf8, defined, isoTime, type JsonValue } from '../bytes/index.ts';
-import { counted, labelled, moreLine, type Page, sections } from './text/page.ts';
-import { printable } from './printable.ts';
+import { countNoun, wrapLabel, moreLine, type Page, sections } from './text/page.ts';
+import { escapeText } from './printable.ts';
 import { pageOf, type TextOptions } from './text/text.ts';
 
 const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -45,7 +45,7 @@ export function diffReports(before: JsonValue, after: JsonValue): ReportDiff {
 }
 
 function compare(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
-  if (before === undefined || after === undefined) return oneSided(before, after, way);
+  if (before === undefined || after === undefined) return listOneSided(before, after, way);
   if (isBranch(before) && isBranch(after)) {
     const kinds = compareLeaf(before.get('kind'), after.get('kind'), [...way, 'kind']);
     // A part is not compared with an export: the change of the kind says enough.
@@ -57,7 +57,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
 }
 
 /** Something on one side only is one change, whatever it contains. */
-function oneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
+function listOneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   const [change, tree] =
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
   const side = after === undefined ? 'before' : 'after';
@@ -133,8 +133,8 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
   ) as [Change[], Change[]];
   const lines = [
     equal
-      ? `${page.paint.good('EQUAL')} results${others.length === 0 ? '' : `, ${counted(others.length, 'other difference')}`}`
-      : `${page.paint.bad('DIFFERENT')} results: ${counted(results.length, 'difference')}`,
+      ? `${page.paint.good('EQUAL')} results${others.length === 0 ? '' : `, ${countNoun(others.length, 'other difference')}`}`
+      : `${page.paint.bad('DIFFERENT')} results: ${countNoun(results.length, 'difference')}`,
     ...sections(page, [
       { title: 'Results', lines: changeLines(page, results) },
       { title: 'Other: times, wording, summaries', lines: changeLines(page, removeRepeats(others)) },
@@ -145,24 +145,24 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
 
 /** Without changes that parts and reports repeat because the whole changed, such as the time of the verification. */
 function removeRepeats(changes: readonly Change[]): Change[] {
-  const ofTheWhole = new Set(changes.filter(({ way }) => way.length === 1).map(sameness));
-  return changes.filter((change) => change.way.length === 1 || !ofTheWhole.has(sameness(change)));
+  const ofTheWhole = new Set(changes.filter(({ way }) => way.length === 1).map(groupKey));
+  return changes.filter((change) => change.way.length === 1 || !ofTheWhole.has(groupKey(change)));
 }
 
-const sameness = ({ way, change, before, after }: Change): string =>
+const groupKey = ({ way, change, before, after }: Change): string =>
   JSON.stringify([way.at(-1), change, before, after]);
 
 function changeLines(page: Page, changes: readonly Change[]): string[] {
   const subjects = new Map<string, string[]>();
   for (const change of changes.slice(0, MAX_CHANGES)) {
     const [subject, what] = splitWay(change.way);
-    const lines = labelled(page, `    ${MARK[change.change]} `, printable(what) + values(change));
+    const lines = wrapLabel(page, `    ${MARK[change.change]} `, escapeText(what) + formatValues(change));
     const before = subjects.get(subject) ?? [];
     subjects.set(subject, change.way.at(-1) === 'verdict' ? [...lines, ...before] : [...before, ...lines]);
   }
   return [
     ...[...subjects].flatMap(([subject, lines]) => [
-      ...labelled(page, '  ', printable(subject)).map(page.paint.bold),
+      ...wrapLabel(page, '  ', escapeText(subject)).map(page.paint.bold),
       ...lines,
     ]),
     ...moreLine(changes.length - MAX_CHANGES),
@@ -185,11 +185,11 @@ const NOUNS: Readonly<Record<string, string>> = {
 function splitWay(way: readonly string[]): readonly [subject: string, what: string] {
   let split = 0;
   for (let i = 0; i + 1 < way.length; i++) if (SUBJECTS.has(way[i]!) && i + 2 < way.length) split = i + 2;
-  const subject = words(way.slice(0, split), true);
-  return [subject === '' ? 'the report' : subject, words(way.slice(split), false)];
+  const subject = formatWay(way.slice(0, split), true);
+  return [subject === '' ? 'the report' : subject, formatWay(way.slice(split), false)];
 }
 
-function words(way: readonly string[], bare: boolean): string {
+function formatWay(way: readonly string[], bare: boolean): string {
   const steps: string[] = [];
   for (let i = 0; i < way.length; i++) {
     const step = way[i]!;
@@ -216,10 +216,10 @@ function nameOf(key: string): string {
   return `${names.join(' ')}${times}`;
 }
 
-function values({ change, way, before, after }: Change): string {
+function formatValues({ change, way, before, after }: Change): string {
   const name = way.at(-1) ?? '';
   const show = (value: Change['before']): string =>
-    typeof value === 'number' && TIME.test(name) ? isoTime(value) : printable(String(value));
+    typeof value === 'number' && TIME.test(name) ? isoTime(value) : escapeText(String(value));
   if (change === 'changed' && before !== undefined && after !== undefined)
     return `: ${show(before)} → ${show(after)}`;
   const value = before ?? after;

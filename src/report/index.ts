@@ -21,7 +21,7 @@ export { mergeResults, type PathResult, type ReportsReport } from './merge/repor
 export { type MergedScrub, mergeScrubs, mirrorScrubSchema, type ScrubReport } from './merge/scrubs.ts';
 export {
   assertWholeOfShards,
-  inShard,
+  selectShard,
   listDigest,
   type Named,
   type Shard,
@@ -29,7 +29,7 @@ export {
   shardName,
 } from './merge/shard.ts';
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
-export { printable, printableJson, clipEnd, columnsOf, padEnd, shellWord } from './printable.ts';
+export { escapeText, printableJson, clipEnd, columnsOf, padEnd, quoteShellWord } from './printable.ts';
 export { describeOptions, exitOfVerdict, finishReport, type Requirements } from './run.ts';
 export {
   type ChainOptions,
@@ -48,12 +48,12 @@ export {
 } from './signed/statement.ts';
 export {
   count,
-  counted,
+  countNoun,
   percent,
   shortId,
   size,
   foldLines,
-  labelled,
+  wrapLabel,
   type Page,
   sections,
 } from './text/page.ts';

@@ -23,7 +23,7 @@ const FIRST = [
 ];
 const RANK = new Map(FIRST.map((name, index) => [name, index]));
 const rank = (name: string): number => RANK.get(name) ?? FIRST.length;
-const byRank = (a: string, b: string): number => rank(a) - rank(b) || (a < b ? -1 : 1);
+const compareRanks = (a: string, b: string): number => rank(a) - rank(b) || (a < b ? -1 : 1);
 
 /**
  * A report for programs (formats §4): JSON with the members in a fixed order and a newline at the end. The same report
@@ -39,12 +39,12 @@ export function renderJson(report: Report): string {
 
 /** Any plain data as such JSON. */
 export function stableJson(value: unknown): string {
-  return `${printableJson(JSON.stringify(ordered(value), null, 2))}\n`;
+  return `${printableJson(JSON.stringify(orderMembers(value), null, 2))}\n`;
 }
 
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
+function orderMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(orderMembers);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).toSorted(([a], [b]) => byRank(a, b));
-  return Object.fromEntries(members.map(([name, member]) => [name, ordered(member)]));
+  const members = Object.entries(value).toSorted(([a], [b]) => compareRanks(a, b));
+  return Object.fromEntries(members.map(([name, member]) => [name, orderMembers(member)]));
 }

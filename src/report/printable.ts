@@ -26,13 +26,13 @@ const COMMAND_IN_JSON = /#(?=#)/g; // every line of JSON that begins with text b
  * are invisible or act on a terminal become `\u{…}`, as do `##` and `::`, which command CI runners; different texts never
  * get the same form.
  */
-export function printable(text: string): string {
+export function escapeText(text: string): string {
   const shown = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text;
   const visible = escapeClusters(
     escapeBackslashes(shown),
-    (character) => SHORT[character] ?? braced(character),
+    (character) => SHORT[character] ?? escapeBraced(character),
   );
-  const safe = visible.replace(COMMAND, braced);
+  const safe = visible.replace(COMMAND, escapeBraced);
   return shown === text ? safe : `${safe}… (${text.length - MAX_CHARACTERS} more characters)`;
 }
 
@@ -40,8 +40,8 @@ export function printable(text: string): string {
 export function printableJson(json: string): string {
   const visible = ASCII_ONLY.test(json)
     ? json
-    : escapeClusters(json, (character) => (character === '\n' ? '\n' : utf16(character)));
-  return visible.replace(COMMAND_IN_JSON, utf16);
+    : escapeClusters(json, (character) => (character === '\n' ? '\n' : escapeUtf16(character)));
+  return visible.replace(COMMAND_IN_JSON, escapeUtf16);
 }
 
 /** Without this, the text `\u{202e}` and an escaped U+202E would look alike. */
@@ -68,9 +68,9 @@ function isSafe(cluster: string): boolean {
   );
 }
 
-const braced = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`;
+const escapeBraced = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`;
 
-const utf16 = (character: string): string =>
+const escapeUtf16 = (character: string): string =>
   Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
     .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     .join('');
@@ -114,17 +114,17 @@ export const firstCharacter = (text: string): string => text.match(CHARACTER)?.[
 
 /** The beginning of a text that takes at most so many columns. A character is not cut from its marks. */
 export function takeColumns(text: string, columns: number): string {
-  let left = columns;
+  let spare = columns;
   let end = 0;
   for (const [character] of text.matchAll(CHARACTER)) {
-    left -= columnsOf(character);
-    if (left < 0) break;
+    spare -= columnsOf(character);
+    if (spare < 0) break;
     end += character.length;
   }
   return text.slice(0, end);
 }
 
 /** A word as a POSIX shell takes it. */
-export function shellWord(word: string): string {
+export function quoteShellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

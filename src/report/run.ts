@@ -1,5 +1,5 @@
 import type { BundleReport, ExportReport, Run, Verdict } from '../verify/index.ts';
-import { count, counted } from './text/page.ts';
+import { count, countNoun } from './text/page.ts';
 
 /** What the caller requires besides intact evidence, and what the caller accepts. */
 export type Requirements = {
@@ -32,12 +32,12 @@ export const describeOptions = (options: object): Run['options'] =>
   Object.fromEntries(
     Object.entries(options)
       .filter(([name, value]) => value !== undefined && !PRESENTATION.has(name))
-      .map(([name, value]: [string, unknown]) => [toKebab(name), plainValue(value)]),
+      .map(([name, value]: [string, unknown]) => [toKebab(name), toPlainValue(value)]),
   );
 
 const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function plainValue(value: unknown): Run['options'][string] {
+function toPlainValue(value: unknown): Run['options'][string] {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   return Array.isArray(value) ? value.map((item: unknown) => optionWords(item)) : optionWords(value);
 }
@@ -92,18 +92,18 @@ function missingOf(
 ): Run['unmet'] {
   const list = report.kind === 'export' && report.completeness === 'claimed';
   return [
-    ...(requireCoverage === true ? uncovered(report) : []),
+    ...(requireCoverage === true ? listUncovered(report) : []),
     ...(requireList === true && list
       ? [{ requirement: '--require-list', message: 'the list of bundles is neither attested nor pinned' }]
       : []),
   ];
 }
 
-function uncovered({ coverage }: Pick<ExportReport, 'coverage'>): Run['unmet'] {
+function listUncovered({ coverage }: Pick<ExportReport, 'coverage'>): Run['unmet'] {
   const bytes = coverage.totalBytes - coverage.coveredBytes;
   const files = coverage.uncovered.length;
   if (bytes === 0 && files === 0) return [];
-  const where = files === 0 ? '' : `, ${counted(files, 'whole file')} among them`;
-  const message = `no digest covers ${count(bytes)} of ${counted(coverage.totalBytes, 'byte')}${where}`;
+  const where = files === 0 ? '' : `, ${countNoun(files, 'whole file')} among them`;
+  const message = `no digest covers ${count(bytes)} of ${countNoun(coverage.totalBytes, 'byte')}${where}`;
   return [{ requirement: '--require-coverage', message }];
 }

@@ -7,7 +7,6 @@ import { ioError } from '../node/index.ts';
 import { bytesOfBase64, bytesOfHex } from './outcome.ts';
 import type { SelftestCase } from './vector-file.ts';
 
-/** How a member of an input becomes a file, and comes back from it. */
 type Encoding = { readonly decode: (text: string) => Uint8Array; readonly encode: (bytes: Buffer) => string };
 
 const ENCODINGS = {
@@ -21,7 +20,7 @@ type MemberFile = { readonly name: string; readonly as: keyof typeof ENCODINGS }
 
 const trust: MemberFile = { name: 'trust.json', as: 'text' };
 
-/** Which members of the inputs of a kind are files of their own; all others stay in `case.json`. */
+/** The members of inputs that are written to separate files. All others stay in `case.json`. */
 const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>>> = {
   'strict-json': { hex: { name: 'document.json', as: 'hex' } },
   'canonical-json': { json: { name: 'document.json', as: 'text' } },
@@ -51,28 +50,28 @@ type Input = Readonly<Record<string, unknown>>;
 type CaseFiles = ReadonlyMap<string, Uint8Array>;
 
 /**
- * An input with its bytes taken out into files with names of ours: no name from a case reaches a file system. `files` of
- * the input lists members by the name of their file; a tree keeps its paths as text beside numbered files.
+ * Moves the bytes of an input to files with fixed names, so that no name from a case reaches a file system. A tree keeps
+ * its paths as text, and its files are numbered.
  */
-function takeOut(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
+function moveToFiles(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
   const files = new Map<string, Uint8Array>();
   const members: Record<string, unknown> = {};
-  const left: Record<string, unknown> = { ...input };
+  const rest: Record<string, unknown> = { ...input };
   for (const [member, { name, as }] of Object.entries(MEMBER_FILES[kind] ?? {})) {
     const value = input[member];
     if (typeof value !== 'string') continue;
     files.set(name, ENCODINGS[as].decode(value));
     members[member] = name;
-    delete left[member];
+    delete rest[member];
   }
-  if (kind === 'exports' && 'files' in input) left['files'] = takeOutTree(input['files'], files);
-  return { input: left, files, members };
+  if (kind === 'exports' && 'files' in input) rest['files'] = moveTreeToFiles(input['files'], files);
+  return { input: rest, files, members };
 }
 
 const treeSchema = z.record(z.string(), z.string());
 const rowsSchema = z.array(z.strictObject({ path: z.string(), file: z.string() }));
 
-function takeOutTree(value: unknown, files: Map<string, Uint8Array>): z.infer<typeof rowsSchema> {
+function moveTreeToFiles(value: unknown, files: Map<string, Uint8Array>): z.infer<typeof rowsSchema> {
   return Object.entries(treeSchema.parse(value)).map(([path, base64], at) => {
     const file = `file-${at}`;
     files.set(file, bytesOfBase64(base64));
@@ -80,8 +79,8 @@ function takeOutTree(value: unknown, files: Map<string, Uint8Array>): z.infer<ty
   });
 }
 
-/** The input as in the vectors, from the result of `takeOut`. */
-async function putBack(
+/** The input as in the vectors, from the result of `moveToFiles`. */
+async function restoreInput(
   kind: string,
   input: Input,
   members: Readonly<Record<string, string>>,
@@ -115,12 +114,12 @@ const caseSchema = z.strictObject({
   files: z.record(z.string(), z.string().check(z.regex(/^[a-z0-9.-]+$/))),
 });
 
-/** Lays out a case in a new folder: `case.json` and the files that it names. What is expected is not among it. */
-export async function writeCaseFolder(folder: string, kind: string, one: SelftestCase): Promise<void> {
-  const { input, files, members } = takeOut(kind, inputSchema.parse(one.input));
+/** Writes a case to a new folder, without its expected outcome: `case.json` and the files that it names. */
+export async function writeCaseFolder(folder: string, kind: string, testCase: SelftestCase): Promise<void> {
+  const { input, files, members } = moveToFiles(kind, inputSchema.parse(testCase.input));
   await mkdir(folder);
   for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
-  const task = { protocol: PROTOCOL, kind, id: one.id, input, files: members };
+  const task = { protocol: PROTOCOL, kind, id: testCase.id, input, files: members };
   await writeFile(join(folder, 'case.json'), `${JSON.stringify(task, null, 2)}\n`);
 }
 
@@ -130,11 +129,11 @@ export async function writeCaseFolder(folder: string, kind: string, one: Selftes
  */
 export async function readCaseFolder(folder: string): Promise<{ kind: string; id: string; input: unknown }> {
   const path = join(folder, 'case.json');
-  const { kind, id, input, files } = typed(await read(path), path);
-  return { kind, id, input: await putBack(kind, input, files, (name) => read(join(folder, name))) };
+  const { kind, id, input, files } = parseCase(await read(path), path);
+  return { kind, id, input: await restoreInput(kind, input, files, (name) => read(join(folder, name))) };
 }
 
-function typed(bytes: Buffer, path: string): z.infer<typeof caseSchema> {
+function parseCase(bytes: Buffer, path: string): z.infer<typeof caseSchema> {
   try {
     return caseSchema.parse(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defined } from '../bytes/index.ts';
 import { writeCaseFolder } from './case-folder.ts';
-import { type CaseResult, differences, type Facts } from './result.ts';
+import { type CaseResult, listDifferences, type Facts } from './result.ts';
 import type { SelftestCase } from './vector-file.ts';
 
 export type ExecOptions = {
@@ -19,18 +19,27 @@ export type ExecOptions = {
 /** Bytes of its output that a verifier may write. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-export async function execCase(kind: string, one: SelftestCase, options: ExecOptions): Promise<CaseResult> {
-  const folder = join(options.scratch, `${kind}.${one.id}`);
+export async function execCase(
+  kind: string,
+  testCase: SelftestCase,
+  options: ExecOptions,
+): Promise<CaseResult> {
+  const folder = join(options.scratch, `${kind}.${testCase.id}`);
   try {
-    await writeCaseFolder(folder, kind, one);
-    return { kind, id: one.id, way: 'exec', ...compareAnswer(one, await ended(folder, options)) };
+    await writeCaseFolder(folder, kind, testCase);
+    return {
+      kind,
+      id: testCase.id,
+      way: 'exec',
+      ...compareAnswer(testCase, await runProcess(folder, options)),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function ended(folder: string, { command, timeoutMs, signal }: ExecOptions): Promise<Ended> {
-  // A group of its own, so that what the command started ends with it.
+function runProcess(folder: string, { command, timeoutMs, signal }: ExecOptions): Promise<Ended> {
+  // A process group, so that children of the command end with it.
   const child = spawn('/bin/sh', ['-c', `${command} "$1"`, 'sh', folder], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -48,7 +57,7 @@ function ended(folder: string, { command, timeoutMs, signal }: ExecOptions): Pro
     signal.addEventListener('abort', abort, { once: true });
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_OUTPUT_BYTES) stop('it writes without end');
+      if (bytes > MAX_OUTPUT_BYTES) stop(`it wrote more than ${MAX_OUTPUT_BYTES} bytes`);
       else chunks.push(chunk);
     });
     child.on('error', reject);
@@ -71,10 +80,10 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** What the exit code of a verifier says (docs/formats/selftest.md); any other is a crash. */
+/** The exit codes of a verifier (docs/formats/selftest.md). Any other is a crash. */
 export const ANSWERS = { valid: 0, invalid: 1, unsupported: 77 } as const;
 
-/** What a shell answers when it cannot start a command. */
+/** The exit codes of a shell that cannot start a command. */
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 
 /** How a process ended: by itself with a code, or because of `fault`. */
@@ -86,28 +95,27 @@ type Ended = {
 
 type Compared = Omit<CaseResult, 'kind' | 'id' | 'way'>;
 
-/** What the answer of a verifier is worth. */
-export function compareAnswer(one: SelftestCase, { exitCode, stdout, fault }: Ended): Compared {
-  const failed = (reason: string, actual?: Facts): Compared => ({
+export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault }: Ended): Compared {
+  const fail = (reason: string, actual?: Facts): Compared => ({
     state: 'failed',
     reason,
-    flags: one.flags,
-    expected: one.expected,
+    flags: testCase.flags,
+    expected: testCase.expected,
     ...defined({ actual }),
   });
-  if (fault !== undefined) return failed(fault);
+  if (fault !== undefined) return fail(fault);
   if (exitCode === ANSWERS.unsupported) return { state: 'unsupported' };
   if (exitCode !== undefined && NOT_STARTED.has(exitCode))
     return { state: 'not_run', reason: `the command could not be started (exit code ${exitCode})` };
   if (exitCode !== ANSWERS.valid && exitCode !== ANSWERS.invalid)
-    return failed(`it ended with ${exitCode === undefined ? 'a signal' : `exit code ${exitCode}`}`);
+    return fail(`it ended with ${exitCode === undefined ? 'a signal' : `exit code ${exitCode}`}`);
   const verdict = exitCode === ANSWERS.valid ? 'valid' : 'invalid';
-  const said = factsOf(stdout);
-  if (said === undefined) return failed('the first line of its output is not a JSON object', { verdict });
-  return compared(one, { ...said, verdict }, failed);
+  const facts = factsOf(stdout);
+  if (facts === undefined) return fail('the first line of its output is not a JSON object', { verdict });
+  return compareFacts(testCase, { ...facts, verdict }, fail);
 }
 
-/** The JSON object in the first line; nothing at all counts as an empty one. */
+/** The JSON object in the first line. Empty output counts as an empty object. */
 function factsOf(stdout: string): Facts | undefined {
   const [line = ''] = stdout.split('\n', 1);
   if (line.trim() === '') return {};
@@ -120,15 +128,15 @@ function factsOf(stdout: string): Facts | undefined {
 }
 
 /** Omitted members are not compared. Additional members are wrong, because they could be misspelt names. */
-function compared(
+function compareFacts(
   { expected }: SelftestCase,
-  said: Facts,
-  failed: (reason: string, actual: Facts) => Compared,
+  actual: Facts,
+  fail: (reason: string, actual: Facts) => Compared,
 ): Compared {
-  const names = Object.keys(said);
-  const known = Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name)));
-  const wrong = differences(known, said);
-  if (wrong.length > 0) return failed(`wrong ${wrong.join(', ')}`, said);
+  const names = Object.keys(actual);
+  const compared = Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name)));
+  const wrong = listDifferences(compared, actual);
+  if (wrong.length > 0) return fail(`wrong ${wrong.join(', ')}`, actual);
   const verdictOnly = names.length === 1 && Object.keys(expected).length > 1;
   return { state: 'passed', ...(verdictOnly && { verdictOnly }) };
 }

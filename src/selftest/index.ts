@@ -1,5 +1,5 @@
 export { readCaseFolder } from './case-folder.ts';
-export { CASE_KINDS, plain, runCase } from './result.ts';
+export { CASE_KINDS, toPlain, runCase } from './result.ts';
 export { execCase, type ExecOptions } from './exec.ts';
 export { ANSWERS } from './exec.ts';
 export {

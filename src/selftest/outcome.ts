@@ -3,16 +3,16 @@ import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
-/** What our implementation makes of a case, in the form in which the files expect it. */
+/** The outcome of a case here, in the form of the vector files. */
 export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };
 
 export const refusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
 
-/** What a way in gives: the members of its outcome, of which `verdict` is valid unless it is given. */
-type Given = Readonly<Record<string, unknown>> | void;
+/** The members of an outcome. `verdict` is valid by default. */
+type Members = Readonly<Record<string, unknown>> | void;
 
-/** Valid with what `act` gives, or invalid with the code that it throws. */
-async function tryOutcome(act: () => Given | Promise<Given>): Promise<Outcome> {
+/** Valid with the members that `act` returns, or invalid with the code that it throws. */
+async function tryOutcome(act: () => Members | Promise<Members>): Promise<Outcome> {
   try {
     return { verdict: 'valid', ...(await act()) };
   } catch (error) {
@@ -23,24 +23,23 @@ async function tryOutcome(act: () => Given | Promise<Given>): Promise<Outcome> {
 
 const BAD: ReadonlySet<string> = new Set(['failed', 'incomplete', 'invalid']);
 
-type Uttered = { readonly findings: readonly { readonly code: string }[] };
+type HasFindings = { readonly findings: readonly { readonly code: string }[] };
 
-/** The outcome of a reportOutcome: its result, and every code in the reports that belong to it. */
-export const reportOutcome = (result: string, reports: readonly Uttered[]): Outcome => ({
+export const reportOutcome = (result: string, reports: readonly HasFindings[]): Outcome => ({
   verdict: BAD.has(result) ? 'invalid' : 'valid',
   result,
   codes: [...new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)))].toSorted(),
 });
 
-/** One way in which an input comes to the implementation, such as "one byte at a time". */
-type Way<I> = readonly [name: string, run: (input: I) => Given | Promise<Given>];
+/** One way to pass an input, such as "one byte at a time". */
+type Way<I> = readonly [name: string, run: (input: I) => Members | Promise<Members>];
 
-/** How the cases of one kind are run. Every way must have the expected outcome. */
+/** The cases of one kind. Every way must have the expected outcome. */
 export type Kind = {
   readonly ways: readonly string[];
   /**
    * The outcomes of a case by the name of the way in, of the first way alone when `most` is 1.
-   * @throws TypeError and the like for a fault of this program; what is wrong with the input is an outcome
+   * @throws TypeError and the like for a fault of this program; an invalid input has an outcome
    */
   outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, Outcome>>;
 };
@@ -60,7 +59,7 @@ export const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffe
 export const bytesOfHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 
 /** Random access that is asked for one byte at a time, each in its own promise. */
-function byteByByte(bytes: Uint8Array): RandomAccess {
+function bytewiseAccess(bytes: Uint8Array): RandomAccess {
   const source = memoryAccess(bytes);
   return {
     size: source.size,
@@ -72,8 +71,8 @@ function byteByByte(bytes: Uint8Array): RandomAccess {
   };
 }
 
-/** Reads that may reach outside the bytes are a fault of ours, and a source is free to throw for them. */
-function strict(bytes: Uint8Array): RandomAccess {
+/** Throws for reads outside the bytes, as any source may. */
+function strictAccess(bytes: Uint8Array): RandomAccess {
   const source = memoryAccess(bytes);
   return {
     size: source.size,
@@ -88,6 +87,6 @@ function strict(bytes: Uint8Array): RandomAccess {
 /** Every way in which bytes come to the readers. */
 export const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => RandomAccess])[] = [
   ['memory', memoryAccess],
-  ['strict', strict],
-  ['one byte at a time', byteByByte],
+  ['strict', strictAccess],
+  ['one byte at a time', bytewiseAccess],
 ];

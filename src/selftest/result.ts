@@ -12,7 +12,7 @@ import type { SelftestCase } from './vector-file.ts';
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
 const countSchema = z.int().check(z.gte(0));
 
-/** How one case ended by one way in. */
+/** The result of one case by one way in. */
 const caseResultSchema = z.readonly(
   z.strictObject({
     kind: z.string(),
@@ -22,26 +22,24 @@ const caseResultSchema = z.readonly(
       .enum(['passed', 'failed', 'unsupported', 'not_run'])
       .check(
         z.describe(
-          'unsupported is what the verifier says, not_run that it could not be started; neither passes',
+          'unsupported: the verifier does not support the case; not_run: it could not be started; neither passes',
         ),
       ),
     reason: allow(z.string(), 'why it did not pass'),
     flags: allow(z.readonly(z.array(z.string())), 'the bugs that such a verifier has'),
     expected: allow(factsSchema),
     actual: allow(factsSchema),
-    verdictOnly: allow(z.boolean(), 'it told the verdict and nothing that could be compared'),
+    verdictOnly: allow(z.boolean(), 'only the verdict was reported, so nothing else was compared'),
   }),
 );
 
 const counts = {
   cases: countSchema.check(z.describe('distinct cases')),
-  passed: countSchema.check(z.describe('cases by ways in that did as expected')),
+  passed: countSchema.check(z.describe('outcomes that match, by cases and ways in')),
   failed: countSchema,
   unsupported: countSchema,
   notRun: countSchema,
-  verdictOnly: countSchema.check(
-    z.describe('of the passed, those of which nothing but the verdict was told'),
-  ),
+  verdictOnly: countSchema.check(z.describe('passed cases of which only the verdict was reported')),
 };
 
 const kindResultSchema = z.readonly(
@@ -55,7 +53,7 @@ export const selftestReportSchema = z.readonly(
     kind: z.literal('selftest'),
     verdict: z
       .enum(['passed', 'failed', 'not_checked'])
-      .check(z.describe('passed: at least one case ran, and every one that ran did as expected')),
+      .check(z.describe('passed: at least one case ran, and every outcome matches')),
     target: z.string().check(z.describe('what was tested: this program, or the command')),
     total: z.readonly(z.strictObject(counts)),
     kinds: z.readonly(z.array(kindResultSchema)),
@@ -71,13 +69,14 @@ export type SelftestReport = z.infer<typeof selftestReportSchema>;
 type Counts = SelftestReport['total'];
 
 const count = (results: readonly CaseResult[]): Counts => {
-  const of = (state: CaseResult['state']): number => results.filter((one) => one.state === state).length;
+  const countState = (state: CaseResult['state']): number =>
+    results.filter((result) => result.state === state).length;
   return {
     cases: new Set(results.map(({ id }) => id)).size,
-    passed: of('passed'),
-    failed: of('failed'),
-    unsupported: of('unsupported'),
-    notRun: of('not_run'),
+    passed: countState('passed'),
+    failed: countState('failed'),
+    unsupported: countState('unsupported'),
+    notRun: countState('not_run'),
     verdictOnly: results.filter(({ verdictOnly }) => verdictOnly === true).length,
   };
 };
@@ -91,8 +90,8 @@ const sum = (a: Counts, b: Counts): Counts => {
 };
 
 function kindResult(kind: string, results: readonly CaseResult[]): KindResult {
-  const own = results.filter((one) => one.kind === kind);
-  return { kind, ...count(own), ways: [...new Set(own.map(({ way }) => way))] };
+  const ofKind = results.filter((result) => result.kind === kind);
+  return { kind, ...count(ofKind), ways: [...new Set(ofKind.map(({ way }) => way))] };
 }
 
 export function selftestReport(target: string, results: readonly CaseResult[]): SelftestReport {
@@ -101,18 +100,18 @@ export function selftestReport(target: string, results: readonly CaseResult[]): 
   return reportOf(target, kinds, failures);
 }
 
-/** Two reports about the same cases, by other ways in, as one. */
+/** Joins two reports about the same cases by different ways in. */
 export function joinReports(a: SelftestReport, b: SelftestReport): SelftestReport {
-  const kinds = a.kinds.map((one) => {
-    const other = b.kinds.find(({ kind }) => kind === one.kind);
-    if (other === undefined) throw new TypeError(`the other report says nothing of ${one.kind}`);
-    const cases = Math.max(one.cases, other.cases);
-    return { ...one, ...sum(one, other), cases, ways: [...one.ways, ...other.ways] };
+  const kinds = a.kinds.map((row) => {
+    const other = b.kinds.find(({ kind }) => kind === row.kind);
+    if (other === undefined) throw new TypeError(`the other report has no kind ${row.kind}`);
+    const cases = Math.max(row.cases, other.cases);
+    return { ...row, ...sum(row, other), cases, ways: [...row.ways, ...other.ways] };
   });
   return reportOf(a.target, kinds, [...a.failures, ...b.failures]);
 }
 
-/** An empty set is never a success, and what did not run leaves the result open. */
+/** An empty set is never a success, and a case that did not run leaves the result open. */
 function reportOf(
   target: string,
   kinds: readonly KindResult[],
@@ -126,18 +125,18 @@ function reportOf(
 
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** As it would stand in a file: members without a value are absent. */
-export const plain = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)) as Facts;
+/** Removes members without a value, as a file would. */
+export const toPlain = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)) as Facts;
 
-const form = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));
+const formatValue = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));
 
-/** The members that differ; of both sides, so that nothing more is said than is expected. */
-export function differences(expected: Facts, actual: Facts): readonly string[] {
+/** The members that differ on either side: an outcome with unexpected members is wrong too. */
+export function listDifferences(expected: Facts, actual: Facts): readonly string[] {
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
-  return [...names].filter((name) => form(expected[name]) !== form(actual[name])).toSorted();
+  return [...names].filter((name) => formatValue(expected[name]) !== formatValue(actual[name])).toSorted();
 }
 
-/** How each kind is put to our implementation: every way in that there is, each with its outcome. */
+/** How each kind is run here, by every way in. */
 export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...bytesKinds,
   ...cursorsKinds,
@@ -150,29 +149,32 @@ export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...summariesKinds,
 };
 
-/** Puts a case to this program by every way in; `platform` names the primitives on which it runs. */
+/** Runs a case by every way in. `platform` names the primitives in use. */
 export async function runCase(
   kind: string,
-  one: SelftestCase,
+  testCase: SelftestCase,
   tests: Kind,
   platform: string,
 ): Promise<CaseResult[]> {
-  const at = (way: string) => ({ kind, id: one.id, way: `${way} (${platform})` });
+  const at = (way: string) => ({ kind, id: testCase.id, way: `${way} (${platform})` });
   try {
-    const outcomes = await tests.outcomes(one.input);
-    return [...outcomes].map(([way, outcome]) => ({ ...at(way), ...compared(one, outcome) }));
+    const outcomes = await tests.outcomes(testCase.input);
+    return [...outcomes].map(([way, outcome]) => ({ ...at(way), ...compareOutcome(testCase, outcome) }));
   } catch (error) {
     // An internal error of the verifier fails the case, and the other cases still run.
     const reason = `the verifier failed: ${error instanceof Error ? error.message : String(error)}`;
-    return tests.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...about(one) }));
+    return tests.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...selectContext(testCase) }));
   }
 }
 
-const about = ({ flags, expected }: SelftestCase) => ({ flags, expected });
+const selectContext = ({ flags, expected }: SelftestCase) => ({ flags, expected });
 
-function compared(one: SelftestCase, outcome: Outcome): Pick<CaseResult, 'state' | 'reason' | 'actual'> {
-  const actual = plain(outcome);
-  const wrong = differences(one.expected, actual);
+function compareOutcome(
+  testCase: SelftestCase,
+  outcome: Outcome,
+): Pick<CaseResult, 'state' | 'reason' | 'actual'> {
+  const actual = toPlain(outcome);
+  const wrong = listDifferences(testCase.expected, actual);
   if (wrong.length === 0) return { state: 'passed' };
-  return { state: 'failed', reason: `wrong ${wrong.join(', ')}`, ...about(one), actual };
+  return { state: 'failed', reason: `wrong ${wrong.join(', ')}`, ...selectContext(testCase), actual };
 }

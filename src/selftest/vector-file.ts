@@ -37,11 +37,12 @@ export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
  */
 export function parseVectorFile(bytes: Uint8Array, name: string): VectorFile {
   const file = typeValue(fileSchema, jsonOf(bytes, name));
-  if (!file.success) throw invalid(name, firstIssue(file.error));
+  if (!file.success) throw vectorsError(name, firstIssue(file.error));
   const { cases, numberOfCases } = file.data;
   if (cases.length !== numberOfCases)
-    throw invalid(name, `${cases.length} cases where ${numberOfCases} are announced`);
-  if (new Set(cases.map(({ id }) => id)).size !== cases.length) throw invalid(name, 'an id is used twice');
+    throw vectorsError(name, `${cases.length} cases where ${numberOfCases} are announced`);
+  if (new Set(cases.map(({ id }) => id)).size !== cases.length)
+    throw vectorsError(name, 'an id is used twice');
   return file.data;
 }
 
@@ -50,12 +51,12 @@ function jsonOf(bytes: Uint8Array, name: string): unknown {
     return parseJson(bytes, { maxBytes: MAX_VECTOR_BYTES });
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    throw invalid(name, cause.message, cause);
+    throw vectorsError(name, cause.message, cause);
   }
 }
 
 const firstIssue = ({ issues: [first] }: z.core.$ZodError): string =>
   first === undefined ? 'not of the form' : `${first.path.map(String).join('/')}: ${first.message}`;
 
-const invalid = (path: string, message: string, cause?: unknown): DrillproofError =>
+const vectorsError = (path: string, message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('selftest.VECTORS_INVALID', `${path}: ${message}`, { path, cause });

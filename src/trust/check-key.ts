@@ -53,17 +53,17 @@ type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefi
  */
 export function checkKey(store: TrustStore, statement: SignedStatement): KeyResult {
   const key = store.find(statement.issuer, statement.keyId);
-  if (key === undefined) return { problems: [unknownKey(store, statement)], notes: [], unchecked: [] };
+  if (key === undefined) return { problems: [describeUnknownKey(store, statement)], notes: [], unchecked: [] };
   const problems = RULES.map((rule) => rule(key, statement)).filter((problem) => problem !== undefined);
   return {
     key,
     problems,
-    notes: notesOn(key, statement, problems.length === 0),
-    unchecked: uncheckedScopes(key, statement),
+    notes: listNotes(key, statement, problems.length === 0),
+    unchecked: listUncheckedScopes(key, statement),
   };
 }
 
-function unknownKey(store: TrustStore, { issuer, keyId }: SignedStatement): KeyProblem {
+function describeUnknownKey(store: TrustStore, { issuer, keyId }: SignedStatement): KeyProblem {
   const elsewhere = store.keys.some((key) => key.keyId === keyId);
   return {
     code: 'trust.KEY_UNKNOWN',
@@ -84,9 +84,9 @@ const RULES: readonly Rule[] = [
           expected: key.purposes.join(', '),
           actual: purpose,
         },
-  (key, { projectId }) => outside('trust.PROJECT_MISMATCH', 'project', key.projects, projectId),
+  (key, { projectId }) => checkPeriod('trust.PROJECT_MISMATCH', 'project', key.projects, projectId),
   (key, { organizationId }) =>
-    outside('trust.ORGANIZATION_MISMATCH', 'organization', key.organizations, organizationId),
+    checkPeriod('trust.ORGANIZATION_MISMATCH', 'organization', key.organizations, organizationId),
   ({ notBeforeMs }, { issuedAtMs }) =>
     notBeforeMs === undefined || notBeforeMs <= issuedAtMs
       ? undefined
@@ -105,10 +105,10 @@ const RULES: readonly Rule[] = [
           expected: `at or before ${isoTime(notAfterMs)}`,
           actual: isoTime(issuedAtMs),
         },
-  revoked,
+  checkRevocation,
 ];
 
-function revoked(
+function checkRevocation(
   { revokedAtMs, compromised }: TrustedKey,
   { issuedAtMs }: SignedStatement,
 ): KeyProblem | undefined {
@@ -126,7 +126,7 @@ function revoked(
   };
 }
 
-function outside(
+function checkPeriod(
   code: StatementCode,
   scope: UncheckedScope,
   trusted: readonly string[] | undefined,
@@ -136,7 +136,7 @@ function outside(
   return { code, message: `the key is not trusted for this ${scope}`, expected: trusted.join(', '), actual };
 }
 
-function uncheckedScopes(key: TrustedKey, statement: SignedStatement): UncheckedScope[] {
+function listUncheckedScopes(key: TrustedKey, statement: SignedStatement): UncheckedScope[] {
   const unchecked: UncheckedScope[] = [];
   if (key.projects !== undefined && statement.projectId === undefined) unchecked.push('project');
   if (key.organizations !== undefined && statement.organizationId === undefined)
@@ -144,7 +144,7 @@ function uncheckedScopes(key: TrustedKey, statement: SignedStatement): Unchecked
   return unchecked;
 }
 
-function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, valid: boolean): KeyNote[] {
+function listNotes(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, valid: boolean): KeyNote[] {
   const notes: KeyNote[] = [];
   const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
   if (valid && (retired || key.revokedAtMs !== undefined)) {

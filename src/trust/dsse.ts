@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { canonicalBytes, fromBase64, parseJson, toBase64, toUtf8 } from '../bytes/index.ts';
 import { textSchema, typeValue } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import { pointer } from './faults.ts';
+import { extendPointer } from './faults.ts';
 import { signChecked, type Signer } from './key/signer.ts';
 
 /** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
@@ -80,7 +80,7 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
   if (many > maxSignatures)
     throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, more than ${maxSignatures}`);
   const read = typeValue(envelopeSchema, value);
-  if (!read.success) throw invalid(read.error);
+  if (!read.success) throw envelopeError(read.error);
   const { payloadType, payload, signatures } = read.data;
   const [first, ...rest] = signatures;
   return { payloadType, payload, signatures: [signatureOf(first), ...rest.map(signatureOf)] };
@@ -89,9 +89,9 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
 const signatureOf = ({ keyid, sig }: z.infer<typeof signatureSchema>): DsseSignature =>
   keyid === undefined || keyid === '' ? { signature: sig } : { keyId: keyid, signature: sig };
 
-function invalid({ issues }: z.core.$ZodError): DrillproofError {
+function envelopeError({ issues }: z.core.$ZodError): DrillproofError {
   const faults = issues.map((issue) => ({
-    path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), ''),
+    path: issue.path.reduce<string>((parent, step) => extendPointer(parent, String(step)), ''),
     message: issue.message,
   }));
   const [first = { path: '', message: 'it is not an envelope' }] = faults;

@@ -6,7 +6,8 @@ import { DrillproofError } from '../errors.ts';
 export type KeyFault = { readonly code: Code; readonly path: string; readonly message: string };
 
 /** A JSON pointer to a member of what a pointer names. */
-export const pointer = (parent: string, name: string | number): string => parent + formatJsonPointer([name]);
+export const extendPointer = (parent: string, name: string | number): string =>
+  parent + formatJsonPointer([name]);
 
 /** Whether a value is a JSON object, and not an array or null. */
 export const isObject = (value: JsonValue): value is JsonObject =>

@@ -4,7 +4,7 @@ import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
 import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
 import { verifySignature, type SignatureCheck } from './key/signature.ts';
-import { distinctPoints, type TrustStore } from './store.ts';
+import { countDistinctKeys, type TrustStore } from './store.ts';
 import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
 
 /** The part of the signed bytes that decides which keys count. */
@@ -50,10 +50,10 @@ export function verifySignatures(
   implementation: P256 = platform.p256,
 ): SignaturesResult {
   const verify = (key: TrustedKey, signature: Uint8Array): KeyProblem | undefined =>
-    signatureProblem({ key, message, signature, implementation });
+    checkSignature({ key, message, signature, implementation });
   const results = signatures.map((signature) => verifyOne(signature, trust, claim, verify));
   const keys = results.flatMap(({ key }) => key ?? []);
-  return { signatures: results, keys, distinct: distinctPoints(keys) };
+  return { signatures: results, keys, distinct: countDistinctKeys(keys) };
 }
 
 function verifyOne(
@@ -70,20 +70,22 @@ function verifyOne(
   const results = keys.map((key): SignatureResult => {
     const wrong = verify(key, signature);
     if (wrong !== undefined) return { keyId, problem: wrong };
-    const madeBy = creditedKey(trust, key, claim);
+    const madeBy = findCreditedKey(trust, key, claim);
     if (madeBy === undefined) return { keyId, problem: ambiguous };
-    const problem = keyProblem(trust, madeBy, claim);
+    const problem = checkTrust(trust, madeBy, claim);
     return problem === undefined ? { keyId, madeBy, key: madeBy } : { keyId, madeBy, problem };
   });
   const counting = results.find(({ key }) => key !== undefined);
-  return counting ?? results.find(({ madeBy }) => madeBy) ?? results[0] ?? { keyId, problem: unknown(keyId) };
+  return (
+    counting ?? results.find(({ madeBy }) => madeBy) ?? results[0] ?? { keyId, problem: unknownKey(keyId) }
+  );
 }
 
 /**
  * The name under which a key that signed is credited: that of the issuer in the payload, where the store has the key for
  * that issuer. The key id of a signature is not signed, so it cannot choose among several issuers: then there is none.
  */
-function creditedKey(
+function findCreditedKey(
   trust: TrustStore,
   key: TrustedKey,
   { issuer, keyId }: SignatureClaim,
@@ -91,12 +93,12 @@ function creditedKey(
   if (issuer === undefined) return key;
   const names = trust.keys.filter((other) => thumbprintOf(other) === thumbprintOf(key));
   const named = names.filter((name) => name.issuer === issuer);
-  const byId = (id: string | undefined): TrustedKey | undefined => named.find((name) => name.keyId === id);
-  if (named.length > 0) return byId(keyId) ?? byId(key.keyId) ?? named[0];
+  const find = (id: string | undefined): TrustedKey | undefined => named.find((name) => name.keyId === id);
+  if (named.length > 0) return find(keyId) ?? find(key.keyId) ?? named[0];
   return names.every((name) => name.issuer === key.issuer) ? key : undefined;
 }
 
-function signatureProblem(check: SignatureCheck): KeyProblem | undefined {
+function checkSignature(check: SignatureCheck): KeyProblem | undefined {
   try {
     if (verifySignature(check)) return undefined;
   } catch (error) {
@@ -109,7 +111,7 @@ function signatureProblem(check: SignatureCheck): KeyProblem | undefined {
   };
 }
 
-function keyProblem(trust: TrustStore, key: TrustedKey, statement: SignatureClaim): KeyProblem | undefined {
+function checkTrust(trust: TrustStore, key: TrustedKey, statement: SignatureClaim): KeyProblem | undefined {
   const { issuer, keyId } = key;
   const { problems, unchecked } = checkKey(trust, { ...statement, issuer, keyId });
   const [scope] = unchecked;
@@ -126,7 +128,7 @@ const ambiguous: KeyProblem = {
   code: 'trust.KEY_UNKNOWN',
   message: 'the key is trusted for several issuers, and the payload names none of them',
 };
-const unknown = (keyId: string): KeyProblem => ({
+const unknownKey = (keyId: string): KeyProblem => ({
   code: 'trust.KEY_UNKNOWN',
   message: 'no key of that name is trusted',
   actual: `key ${JSON.stringify(keyId)}`,

@@ -18,7 +18,7 @@ import {
   withMethods,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
+import { faultError, isObject, extendPointer, type KeyFault } from './faults.ts';
 import { importPublicKey } from './key/key.ts';
 import { readTrustedKey, thumbprintOf, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 
@@ -84,7 +84,7 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
     keys,
     unknown.map((name) => ({
       code: 'trust.STORE_INVALID',
-      path: pointer('', name),
+      path: extendPointer('', name),
       message: `the member ${JSON.stringify(name)} is not known`,
     })),
   );
@@ -116,21 +116,21 @@ export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObj
 }
 
 /** How many different keys these are: one point counts once, whatever its names (formats §3). */
-export const distinctPoints = (keys: readonly TrustedKey[]): number =>
+export const countDistinctKeys = (keys: readonly TrustedKey[]): number =>
   keys.length < 2 ? keys.length : new Set(keys.map(thumbprintOf)).size;
 
 function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special
   for (const [at, item] of items.entries()) {
-    const path = pointer('/keys', at);
+    const path = extendPointer('/keys', at);
     const read = readTrustedKey(item, path);
     if ('faults' in read) faults.push(...read.faults);
-    else if (!added(index, read.key))
-      faults.push({ code: 'trust.KEY_DUPLICATE', path, message: twice(read.key) });
+    else if (!addToIndex(index, read.key))
+      faults.push({ code: 'trust.KEY_DUPLICATE', path, message: describeRepeat(read.key) });
   }
   if (faults.length > 0) throw faultError(faults);
   if (items.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
-  const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(byName);
+  const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(compareNames);
   return {
     keys,
     fingerprint: digestOf(canonicalBytes(trustStoreJwks({ keys }))),
@@ -138,16 +138,16 @@ function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   };
 }
 
-function added(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): boolean {
+function addToIndex(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): boolean {
   const named = index.get(key.issuer) ?? new Map<string, TrustedKey>();
   if (named.has(key.keyId)) return false;
   index.set(key.issuer, named.set(key.keyId, key));
   return true;
 }
 
-const byName = (a: TrustedKey, b: TrustedKey): number =>
+const compareNames = (a: TrustedKey, b: TrustedKey): number =>
   compareUtf8(a.issuer, b.issuer) || compareUtf8(a.keyId, b.keyId);
-const twice = (key: TrustedKey): string =>
+const describeRepeat = (key: TrustedKey): string =>
   `the key ${JSON.stringify(key.keyId)} of issuer ${JSON.stringify(key.issuer)} appears twice`;
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { compareUtf8, defined, type Digest, type JsonObject, type JsonValue } from '../bytes/index.ts';
 import { msSchema, textSchema, typeValue } from '../contract/index.ts';
-import { isObject, pointer, type KeyFault } from './faults.ts';
+import { isObject, extendPointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';
 
@@ -101,7 +101,7 @@ export function readTrustedKey(
   }
   const broken = (members.error?.issues ?? []).map((issue) => ({
     code: 'trust.STORE_INVALID' as const,
-    path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), path),
+    path: issue.path.reduce<string>((parent, step) => extendPointer(parent, String(step)), path),
     message: issue.message,
   }));
   return { faults: [...('faults' in ec ? ec.faults : []), ...broken] };

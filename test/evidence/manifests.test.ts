@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { canonicalBytes, fromUtf8 } from '../../src/bytes/index.ts';
 import {
   artifactBytes,
-  brokenBindings,
+  listBrokenBindings,
   objectOfRole,
   parseBuildLock,
   reproductionOf,
-  resourceDifferences,
+  listResourceDifferences,
 } from '../../src/evidence/index.ts';
 import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
 
@@ -32,7 +32,7 @@ describe('a bundle manifest', () => {
 
 test('an export resource agrees with the manifest it was made from', () => {
   const { resource, manifest, manifestDigest, documents } = made.packed;
-  expect(resourceDifferences(resource, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([]);
+  expect(listResourceDifferences(resource, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([]);
 });
 
 test('an export resource names every field that differs, with both values', () => {
@@ -44,7 +44,7 @@ test('an export resource names every field that differs, with both values', () =
     bundleCount: 3,
     scope: { kind: 'organization' as const },
   };
-  expect(resourceDifferences(differing, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([
+  expect(listResourceDifferences(differing, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([
     { field: 'state', expected: 'available', actual: 'failed' },
     {
       field: 'scope',
@@ -86,16 +86,16 @@ test('bindings of the same facts are whole, and every reproduced field is compar
   const { statement } = packed.attestation!;
   const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
   const runResult = { ...makeRunResult(1), evidenceHash, stateHash, trajectoryHash };
-  expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([]);
+  expect(listBrokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([]);
   for (const field of Object.keys(reproductionOf(runResult.identity))) {
     if (field === 'schemaVersion' || field === 'scope') continue;
     const reproduction = { ...statement.subject.reproduction, [field]: 'other' };
     const changed = { ...statement, subject: { ...statement.subject, reproduction } };
-    const broken = brokenBindings({ manifest, manifestDigest, runResult, statement: changed });
+    const broken = listBrokenBindings({ manifest, manifestDigest, runResult, statement: changed });
     expect(broken.map(({ field: broke }) => broke)).toEqual([`reproduction.${field}`]);
     // In a rerun the counters are those of the original run, and everything else is bound as ever.
     const rerun = { ...manifest, rerunOfHostedRunId: idOf('hrun', 5) };
-    const ofRerun = brokenBindings({ manifest: rerun, manifestDigest, runResult, statement: changed });
+    const ofRerun = listBrokenBindings({ manifest: rerun, manifestDigest, runResult, statement: changed });
     expect(ofRerun.length).toBe(field.startsWith('original') ? 0 : 1);
   }
 });
@@ -107,7 +107,7 @@ test('bindings show a missing value as absent', async () => {
   const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
   const { setupHash: _setup, ...identity } = makeRunResult(1).identity;
   const runResult = { ...makeRunResult(1), identity, evidenceHash, stateHash, trajectoryHash };
-  expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([
+  expect(listBrokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([
     { field: 'reproduction.setupHash', expected: hashOf('setup'), actual: 'absent' },
   ]);
 });

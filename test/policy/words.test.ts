@@ -4,8 +4,8 @@ import {
   DURATION,
   durationMs,
   formatRange,
-  fulfils,
-  fulfilsAny,
+  meets,
+  meetsAny,
   isInRange,
   MOMENT,
   momentMs,
@@ -23,19 +23,19 @@ const letters = fc
 describe('a condition', () => {
   it('is exact unless it says pattern', () => {
     forAll(100, [letters, letters], (a, b) => {
-      expect(fulfils(a, b)).toBe(a === b);
+      expect(meets(a, b)).toBe(a === b);
     });
   });
 
   it('matches as a regular expression of the same pattern does', () => {
     forAll(3000, [letters, letters], (text, pattern) => {
       const same = new RegExp(`^${pattern.split('*').map(escaped).join('[^]*')}$`);
-      expect(fulfils(text, { pattern })).toBe(same.test(text));
+      expect(meets(text, { pattern })).toBe(same.test(text));
     });
   });
 
   it('takes no longer for a pattern that would make others go back', () => {
-    expect(fulfils('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
+    expect(meets('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
   });
 
   it.each([
@@ -50,12 +50,12 @@ describe('a condition', () => {
     ['ac', '*b*', false],
     ['x\ny', 'x*y', true],
   ])('%j and %j: %s', (text, pattern, expected) => {
-    expect(fulfils(text, { pattern })).toBe(expected);
+    expect(meets(text, { pattern })).toBe(expected);
   });
 
   it('of several one is enough, and of none nothing', () => {
-    expect(fulfilsAny('b', ['a', { pattern: 'b*' }])).toBe(true);
-    expect(fulfilsAny('b', [])).toBe(false);
+    expect(meetsAny('b', ['a', { pattern: 'b*' }])).toBe(true);
+    expect(meetsAny('b', [])).toBe(false);
   });
 });
 

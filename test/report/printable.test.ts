@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable, printableJson } from '../../src/report/printable.ts';
+import { escapeText, printableJson } from '../../src/report/printable.ts';
 import { hostileText, UNSAFE } from './hostile.ts';
 import { forAll } from '../support/property.ts';
 
 describe('printable', () => {
   it('escapes control, format and separator characters', () => {
-    expect(printable('a\u001B[31mb\u0007')).toBe('a\\u{1b}[31mb\\u{7}');
-    expect(printable('a\nb\r\tc')).toBe('a\\nb\\r\\tc');
-    expect(printable('\u202Etxt.exe')).toBe('\\u{202e}txt.exe');
-    expect(printable('\u009B2J')).toBe('\\u{9b}2J');
-    expect(printable('\uD800')).toBe('\\u{d800}');
-    expect(printable('\u{E0041}')).toBe('\\u{e0041}');
+    expect(escapeText('a\u001B[31mb\u0007')).toBe('a\\u{1b}[31mb\\u{7}');
+    expect(escapeText('a\nb\r\tc')).toBe('a\\nb\\r\\tc');
+    expect(escapeText('\u202Etxt.exe')).toBe('\\u{202e}txt.exe');
+    expect(escapeText('\u009B2J')).toBe('\\u{9b}2J');
+    expect(escapeText('\uD800')).toBe('\\u{d800}');
+    expect(escapeText('\u{E0041}')).toBe('\\u{e0041}');
   });
 
   it.each([
@@ -20,7 +20,7 @@ describe('printable', () => {
     ['three signs in a row', '### :::', '\\u{23}\\u{23}# \\u{3a}\\u{3a}:'],
     ['single signs, which command nothing', '#1 of std:vector', '#1 of std:vector'],
   ])('escapes what commands a CI runner: %s', (_name, text, shown) => {
-    expect(printable(text)).toBe(shown);
+    expect(escapeText(text)).toBe(shown);
     const json = printableJson(JSON.stringify({ text }));
     expect(json).not.toContain('##');
     expect(JSON.parse(json)).toEqual({ text });
@@ -40,7 +40,7 @@ describe('printable', () => {
     ['a zero width joiner', '\u200D'],
   ])('escapes %s', (_name, character) => {
     const code = character.codePointAt(0)!.toString(16);
-    expect(printable(`acme${character}`)).toBe(`acme\\u{${code}}`);
+    expect(escapeText(`acme${character}`)).toBe(`acme\\u{${code}}`);
     expect(printableJson(JSON.stringify(character))).toMatch(/^"(?:\\u[0-9a-f]{4})+"$/);
   });
 
@@ -58,36 +58,36 @@ describe('printable', () => {
     ['jamo, which look like a syllable', '\u1112\u1161', '\\u{1112}\\u{1161}'],
     ['a character that normalizes to another', '\u212B', '\\u{212b}'],
   ])('escapes %s', (_name, text, escaped) => {
-    expect(printable(text)).toBe(escaped);
+    expect(escapeText(text)).toBe(escaped);
   });
 
   it('shows letters of every script with the marks that the script needs', () => {
     for (const text of ['päckage 漢字 😀 "q" ~!', 'हिन्दी', 'ที่', '한글', 'Ελλάδα', 'Київ'])
-      expect(printable(text)).toBe(text);
+      expect(escapeText(text)).toBe(text);
   });
 
   it('escapes a backslash that could pass for the beginning of an escape', () => {
-    expect(printable('\\u{202e}')).toBe('\\\\u{202e}');
-    expect(printable('\\n')).not.toBe(printable('\n'));
-    expect(printable('\\\n')).not.toBe(printable('\\\\n'));
-    expect(printable('a\\x.zip')).toBe('a\\x.zip');
+    expect(escapeText('\\u{202e}')).toBe('\\\\u{202e}');
+    expect(escapeText('\\n')).not.toBe(escapeText('\n'));
+    expect(escapeText('\\\n')).not.toBe(escapeText('\\\\n'));
+    expect(escapeText('a\\x.zip')).toBe('a\\x.zip');
   });
 
   it('gives different texts different forms', () => {
     forAll(1000, [hostileText, hostileText], (a, b) => {
-      if (a !== b) expect(printable(a)).not.toBe(printable(b));
+      if (a !== b) expect(escapeText(a)).not.toBe(escapeText(b));
     });
   });
 
   it('gives one line without an unsafe character for any text', () => {
     forAll(500, [fc.oneof(hostileText, fc.string({ unit: 'binary' }))], (text) => {
-      expect(printable(text)).not.toMatch(UNSAFE);
-      expect(printable(text).normalize('NFC')).toBe(printable(text));
+      expect(escapeText(text)).not.toMatch(UNSAFE);
+      expect(escapeText(text).normalize('NFC')).toBe(escapeText(text));
     });
   });
 
   it('cuts text after 2,000 characters and says how many more there are', () => {
-    const shown = printable('x'.repeat(1_000_000));
+    const shown = escapeText('x'.repeat(1_000_000));
     expect(shown.length).toBeLessThan(2_100);
     expect(shown).toContain('998000 more characters');
   });

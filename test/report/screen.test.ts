@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failureText } from '../../src/cli/shared/output/failure.ts';
 import { facts, table } from '../../src/cli/shared/output/product.ts';
 import { diffReports, renderDiff } from '../../src/report/diff.ts';
-import { decisionRenderers, printable, renderers } from '../../src/report/index.ts';
+import { decisionRenderers, escapeText, renderers } from '../../src/report/index.ts';
 import { createSummary } from '../../src/report/merge/summary.ts';
 import { columnsOf } from '../../src/report/printable.ts';
 import { foldLines } from '../../src/report/text/page.ts';
@@ -174,7 +174,7 @@ function screensOf(text: string, width: number): readonly string[] {
     ),
     fold(table(['A', 'B'], [[text, text]])),
     fold(facts([['name', text]])),
-    fold(`drillproof: ${printable(text)}`),
+    fold(`drillproof: ${escapeText(text)}`),
   ];
 }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes, digestOf, toUtf8 } from '../../src/bytes/index.ts';
 import {
-  distinctPoints,
+  countDistinctKeys,
   parseTrustStore,
   PURPOSES,
   trustStore,
@@ -186,7 +186,7 @@ it('the fingerprint of a trust store changes with everything that is trusted', (
 
 it('counting keys counts one point under several names once', () => {
   expect(
-    distinctPoints([trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' }), trusted(2)]),
+    countDistinctKeys([trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' }), trusted(2)]),
   ).toBe(2);
-  expect(distinctPoints([])).toBe(0);
+  expect(countDistinctKeys([])).toBe(0);
 });

@@ -12,7 +12,7 @@ import {
   readPartDocuments,
 } from '../../evidence/index.ts';
 import { type OpenEvidence, isS3Url, parseS3Location, s3Name, writeNewFile } from '../../node/index.ts';
-import { shellWord } from '../../report/index.ts';
+import { quoteShellWord } from '../../report/index.ts';
 import {
   type ExportDocuments,
   readExportDocuments,
@@ -106,11 +106,11 @@ const partSubject = (documents: PartDocuments, manifestCommand: string | undefin
   ...defined({ manifestCommand }),
 });
 
-const unzipManifest = (path: string): string => `unzip -p ${shellWord(path)} manifest.json`;
+const unzipManifest = (path: string): string => `unzip -p ${quoteShellWord(path)} manifest.json`;
 
 /** A command that writes the manifest of an export; `undefined` where it takes more than one. */
 function commandFor(path: string, kind: EvidenceSource['kind']): string | undefined {
-  if (kind === 'directory') return `cat ${shellWord(join(path, 'manifest.json'))}`;
+  if (kind === 'directory') return `cat ${quoteShellWord(join(path, 'manifest.json'))}`;
   if (kind === 's3') return `aws s3 cp ${s3Words(path, 'manifest.json')} -`;
   return isS3Url(path) ? undefined : unzipManifest(path);
 }
@@ -119,8 +119,8 @@ function commandFor(path: string, kind: EvidenceSource['kind']): string | undefi
 function s3Words(address: string, file: string): string {
   const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
   const { endpoint } = location;
-  const words = shellWord(s3Name(location) + file);
-  return endpoint === undefined ? words : `${words} --endpoint-url ${shellWord(endpoint)}`;
+  const words = quoteShellWord(s3Name(location) + file);
+  return endpoint === undefined ? words : `${words} --endpoint-url ${quoteShellWord(endpoint)}`;
 }
 
 function partRow({ manifest }: ExportDocuments, id: string) {
@@ -182,7 +182,7 @@ async function writeSignatureFiles(
   });
   const [statementPath, signaturePath] = [join(folder, 'statement.json'), join(folder, 'signature.der')];
   const keyPath = join(folder, 'key.pem');
-  const [statementWord, signatureWord, keyWord] = [statementPath, signaturePath, keyPath].map(shellWord);
+  const [statementWord, signatureWord, keyWord] = [statementPath, signaturePath, keyPath].map(quoteShellWord);
   return {
     statementPath,
     signaturePath,

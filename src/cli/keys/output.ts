@@ -1,5 +1,5 @@
 import { isoTime } from '../../bytes/index.ts';
-import { count, counted, printable } from '../../report/index.ts';
+import { count, countNoun, escapeText } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
@@ -123,7 +123,7 @@ export function formatPlan(plan: Plan): string {
   const counts = countsOf(plan);
   const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
-    `${printable(head)}\n`,
+    `${escapeText(head)}\n`,
     facts([
       ['depth', DEPTHS[depth]],
       ['verified as of', isoTime(asOfMs)],
@@ -135,10 +135,10 @@ export function formatPlan(plan: Plan): string {
     ...(['stops', 'starts', 'unread', 'refused'] as const).map((outcome) => section(plan, outcome)),
     ...unopened(plan).map(
       ({ path, failure }) =>
-        `\ncould not be opened: ${printable(`${path}: ${failure.code}: ${failure.message}`)}\n`,
+        `\ncould not be opened: ${escapeText(`${path}: ${failure.code}: ${failure.message}`)}\n`,
     ),
     ...plan.aliases.map(
-      (other) => printable(`\nthe same key stays trusted as ${other.keyId} of ${other.issuer}`) + '\n',
+      (other) => escapeText(`\nthe same key stays trusted as ${other.keyId} of ${other.issuer}`) + '\n',
     ),
   ].join('');
 }
@@ -147,9 +147,9 @@ function planHeadline(plan: Plan): string {
   const { stops, unsigned } = countsOf(plan);
   const signatures = allEffects(plan).length - unsigned;
   if (signatures === 0) return 'NO SIGNATURE COULD BE READ,';
-  if (stops > 0) return `${count(stops)} of ${counted(signatures, 'signature')} WOULD STOP VERIFYING`;
+  if (stops > 0) return `${count(stops)} of ${countNoun(signatures, 'signature')} WOULD STOP VERIFYING`;
   return exitOfPlan(plan) === EXIT.pass
-    ? `NOTHING WOULD STOP VERIFYING, of ${counted(signatures, 'signature')},`
+    ? `NOTHING WOULD STOP VERIFYING, of ${countNoun(signatures, 'signature')},`
     : `NOT EVERYTHING COULD BE READ; the rest would still verify`;
 }
 

@@ -6,7 +6,7 @@ import {
   readVerifyingKeys,
   writeSigningKeyPem,
 } from '../../node/index.ts';
-import { counted } from '../../report/index.ts';
+import { countNoun } from '../../report/index.ts';
 import {
   MAX_KEY_SET_BYTES,
   publicKeyPem,
@@ -130,7 +130,7 @@ async function writeAdded(
       ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
       ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
       ['valid for', added[0]?.purposes.join(', ')],
-      ['trust store', `${trust}, ${counted(store.keys.length, 'key')}`],
+      ['trust store', `${trust}, ${countNoun(store.keys.length, 'key')}`],
       ['fingerprint', fingerprint],
     ],
   );

@@ -10,8 +10,8 @@ import { isS3Url } from '../../node/index.ts';
 import {
   type ArchiveReport,
   archiveSchema,
-  counted,
-  inShard,
+  countNoun,
+  selectShard,
   listDigest,
   sumTransfers,
 } from '../../report/index.ts';
@@ -205,14 +205,14 @@ async function selectExports(
   if (shard === undefined) return whole;
   // What a project has may change from one shard to the next; a list may not.
   const cut = list === undefined ? {} : { list: listDigest(whole.wishes.map(idOf)) };
-  return { ...whole, wishes: inShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
+  return { ...whole, wishes: selectShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
 function nothingFound({ older = 0 }: Asked, { since }: ManyOptions): DrillproofError {
   const message =
     since === undefined || older === 0
       ? 'there is no export to mirror'
-      : `no export changed since ${isoTime(since)}; ${counted(older, 'older one')} omitted`;
+      : `no export changed since ${isoTime(since)}; ${countNoun(older, 'older one')} omitted`;
   return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 

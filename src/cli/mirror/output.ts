@@ -10,7 +10,14 @@ import type {
   MirrorReceipt,
 } from '../../mirror/index.ts';
 import { isS3Url } from '../../node/index.ts';
-import { type ArchiveReport, count, counted, shellWord, type ShardFacts, size } from '../../report/index.ts';
+import {
+  type ArchiveReport,
+  count,
+  countNoun,
+  quoteShellWord,
+  type ShardFacts,
+  size,
+} from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { timeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
@@ -35,12 +42,12 @@ export function receiptText(
     ['mirrored', evidenceExportId],
     [isS3Url(to) ? 'bucket' : 'folder', to],
     ['manifest', manifestDigest],
-    ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states})`],
+    ['files', `${countNoun(files.length, 'file')}, ${size(bytes)} (${states})`],
     ['transfer', transferText(tally)],
     ['took', shortSpan(receipt.finishedAtMs - receipt.startedAtMs)],
     ['local reports', withoutLocalReports ? 'omitted, as requested' : undefined],
   ]);
-  const word = shellWord(to);
+  const word = quoteShellWord(to);
   const checksums = bagit ? BAG_MANIFEST : CHECKSUMS;
   const alone = isS3Url(to) ? '' : `Without this tool:\n  (cd ${word} && sha256sum -c ${checksums})\n`;
   return `${lines}\n${PROVEN}\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}\n${alone}`;
@@ -51,10 +58,10 @@ export const incompleteText = (tally: MirrorTally): string =>
   facts([
     [
       'files',
-      `${count(tally.done)} of ${counted(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
+      `${count(tally.done)} of ${countNoun(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
     ],
     ['transfer', transferText(tally)],
-    ['failed', tally.failed === 0 ? undefined : counted(tally.failed, 'file')],
+    ['failed', tally.failed === 0 ? undefined : countNoun(tally.failed, 'file')],
   ]);
 
 /** `12 fetched, 3 kept`. */
@@ -71,7 +78,7 @@ type Transfer = Pick<MirrorTally, 'moved' | 'transferMs' | 'retries'>;
 function transferText({ moved, transferMs, retries }: Transfer): string | undefined {
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
-  const again = retries === 0 ? '' : `; ${counted(retries, 'retry', 'retries')}`;
+  const again = retries === 0 ? '' : `; ${countNoun(retries, 'retry', 'retries')}`;
   return `${size(moved)} in ${shortSpan(transferMs)}${rate}${again}`;
 }
 
@@ -95,8 +102,8 @@ export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
   const failures = absent ? [] : faults.map(fileFailure);
   const message = absent
-    ? `nothing of it is here: ${counted(files, 'file')}`
-    : `${faults.length} of ${counted(files, 'file')} not as they must be`;
+    ? `nothing of it is here: ${countNoun(files, 'file')}`
+    : `${faults.length} of ${countNoun(files, 'file')} not as they must be`;
   throw new DrillproofError(code, message, { details: { failures } });
 }
 
@@ -113,7 +120,7 @@ function checkText(check: MirrorCheck, to: string): string {
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
-    ['files', `${counted(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
+    ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
   ]);
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
 }
@@ -185,7 +192,7 @@ function archiveText(report: ArchiveReport): string {
   return [
     facts([
       ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
-      ['run', run === undefined ? undefined : `${run.name}, ${counted(run.workers.length, 'worker')}`],
+      ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
       [
         'exports',
         `${count(exports)}: ${count(complete)} complete, ${count(failed)} failed, ${count(untried)} untried`,
@@ -194,7 +201,7 @@ function archiveText(report: ArchiveReport): string {
         'left',
         states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
       ],
-      ['older', older === 0 ? undefined : counted(older, 'export')],
+      ['older', older === 0 ? undefined : countNoun(older, 'export')],
       ...(transfer === undefined ? [] : transferLines(transfer)),
     ]),
     failures.length === 0 ? '' : failuresText(failures, failed - failures.length),
@@ -206,7 +213,7 @@ function transferLines(
 ): readonly (readonly [string, string | undefined])[] {
   const { files, bytes, transferredBytes: moved, retries, transferMs, ...states } = transfer;
   const done = Object.values(states).reduce((sum, times) => sum + times, 0);
-  const told = `${count(done)} of ${counted(files, 'file')}, ${size(bytes)} (${talliedText({ states })})`;
+  const told = `${count(done)} of ${countNoun(files, 'file')}, ${size(bytes)} (${talliedText({ states })})`;
   return [
     ['files', files === 0 ? undefined : told],
     ['transfer', transferText({ moved, retries, transferMs })],
@@ -214,7 +221,7 @@ function transferLines(
 }
 
 function failuresText(failures: readonly Failure[], moreFailures: number): string {
-  const more = moreFailures === 0 ? '' : `and ${counted(moreFailures, 'failure')} more\n`;
+  const more = moreFailures === 0 ? '' : `and ${countNoun(moreFailures, 'failure')} more\n`;
   const rows = failures.flatMap(({ evidenceExportId, code, message, files }) => [
     [evidenceExportId, code, message],
     ...fileRows(files),
@@ -228,7 +235,7 @@ function fileRows(files: readonly FailedFile[]): readonly (readonly string[])[] 
   const more = files.length - MAX_FILES;
   return [
     ...files.slice(0, MAX_FILES).map(({ path, code, message }) => [`  ${path}`, code, message]),
-    ...(more > 0 ? [[`  and ${counted(more, 'file')} more`, '', '']] : []),
+    ...(more > 0 ? [[`  and ${countNoun(more, 'file')} more`, '', '']] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ import { caFileOption, examples, standardOptions, type PolicyOptions } from '../
 import { writeBytes } from '../shared/output/output-file.ts';
 import { facts, writeProduct } from '../shared/output/product.ts';
 import { defineTest, openPolicy } from './run.ts';
-import { labelled, type Page, pageOf, printable, sections } from '../../report/index.ts';
+import { wrapLabel, type Page, pageOf, escapeText, sections } from '../../report/index.ts';
 
 export function definePolicyCommand(command: Command, cli: Cli): void {
   command.description('Write, check, explain and test the policies of "drillproof gate".');
@@ -160,34 +160,34 @@ function explanationText(page: Page, policy: Policy, nowMs: number): string {
   const lines = sections(page, [
     ...layers.flatMap((layer, at) => [
       {
-        title: `${printable(nameOf(layer, at, policy))} requires`,
+        title: `${escapeText(nameOf(layer, at, policy))} requires`,
         lines: explainRules(layer).flatMap(({ rule, words }) => [
-          ...labelled(page, '  - ', printable(words)),
+          ...wrapLabel(page, '  - ', escapeText(words)),
           `    ${page.paint.dim(rule)}`,
         ]),
       },
       {
-        title: `${printable(nameOf(layer, at, policy))} only warns about`,
+        title: `${escapeText(nameOf(layer, at, policy))} only warns about`,
         lines: Object.entries(layer.enforcement ?? {}).flatMap(([rule, { effectiveFrom }]) =>
-          labelled(page, '  - ', effectiveFrom === undefined ? rule : `${rule}, before ${effectiveFrom}`),
+          wrapLabel(page, '  - ', effectiveFrom === undefined ? rule : `${rule}, before ${effectiveFrom}`),
         ),
       },
       {
-        title: `${printable(nameOf(layer, at, policy))} waives`,
+        title: `${escapeText(nameOf(layer, at, policy))} waives`,
         lines: (layer.waivers ?? []).flatMap((one) =>
-          labelled(page, '  - ', printable(waiverWords(one, nowMs))),
+          wrapLabel(page, '  - ', escapeText(waiverWords(one, nowMs))),
         ),
       },
     ]),
     {
       title: 'Not required',
       lines: listMissingRules(layers).flatMap((rule) =>
-        labelled(page, '  - ', `${RULES[rule].title} (${rule})`),
+        wrapLabel(page, '  - ', `${RULES[rule].title} (${rule})`),
       ),
     },
   ]);
   const all = layers.length === 1 ? '' : `. Each of the ${layers.length} policies must hold`;
-  return `${printable(policy.name)}${all}\n${lines.join('\n')}\n`;
+  return `${escapeText(policy.name)}${all}\n${lines.join('\n')}\n`;
 }
 
 const waiverWords = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>

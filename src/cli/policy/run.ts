@@ -19,7 +19,7 @@ import {
   readPolicy,
   skewMsOf,
 } from '../../policy/index.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
@@ -159,8 +159,8 @@ async function storedReport(path: string): Promise<z.infer<typeof storedSchema> 
 const text = (tested: readonly Tested[], failed: number): string =>
   [
     ...tested.flatMap(({ name, holds, differences: found }) => [
-      `${holds ? 'holds' : 'FAILS'}  ${printable(name)}`,
-      ...found.map((one) => `       - ${printable(one)}`),
+      `${holds ? 'holds' : 'FAILS'}  ${escapeText(name)}`,
+      ...found.map((one) => `       - ${escapeText(one)}`),
     ]),
     '',
     `${tested.length - failed} of ${tested.length} cases hold`,

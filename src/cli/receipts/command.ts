@@ -19,7 +19,7 @@ import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../e
 import { ioError, isS3Url, openFile, openVolume, openZipFile } from '../../node/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
-import { count, counted, printable } from '../../report/index.ts';
+import { count, countNoun, escapeText } from '../../report/index.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 
@@ -213,14 +213,14 @@ function mirrorText({ path, report }: MirrorReceipts): string {
   ]);
   const notes = findings
     .filter(({ severity }) => severity === 'info')
-    .map(({ message }) => `note: ${printable(message)}\n`);
+    .map(({ message }) => `note: ${escapeText(message)}\n`);
   return `${lines}${notes.join('')}${table(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
 }
 
 function totals(reports: readonly ReceiptsReport[]): string {
   const of = (verdict: ReceiptsReport['verdict']): string =>
     count(reports.filter((one) => one.verdict === verdict).length);
-  return `${counted(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
+  return `${countNoun(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
 }
 
 const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>

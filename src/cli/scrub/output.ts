@@ -1,6 +1,6 @@
 import {
   count,
-  counted,
+  countNoun,
   renderScrubPage,
   type ReportFormat,
   type ScrubReport,
@@ -54,11 +54,11 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
   const lines = facts([
     [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
     ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
-    ['run', run === undefined ? undefined : `${run.name}, ${counted(run.workers.length, 'worker')}`],
+    ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
     ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...counts].join(', ')],
-    ['read', `${counted(read, 'file')}, ${size(readBytes)}`],
-    ['young', young === 0 ? undefined : `${counted(young, 'file')} found good not long ago`],
-    ['left', left === 0 ? undefined : `${counted(left, 'file')}, ${size(leftBytes)}, for another run`],
+    ['read', `${countNoun(read, 'file')}, ${size(readBytes)}`],
+    ['young', young === 0 ? undefined : `${countNoun(young, 'file')} found good not long ago`],
+    ['left', left === 0 ? undefined : `${countNoun(left, 'file')}, ${size(leftBytes)}, for another run`],
     ['strays', strays.length === 0 ? undefined : strays.join(', ')],
   ]);
   const rows = faults.map((fault) => [
@@ -67,7 +67,7 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
     fault.code,
     whyOf(fault),
   ]);
-  const more = moreFaults === 0 ? '' : `and ${counted(moreFaults, 'fault')} more\n`;
+  const more = moreFaults === 0 ? '' : `and ${countNoun(moreFaults, 'fault')} more\n`;
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 

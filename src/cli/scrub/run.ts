@@ -4,7 +4,13 @@ import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { JobResult } from '../../node/queue/index.ts';
-import { inShard, mirrorScrubSchema, type ReportFormat, type Shard, shardName } from '../../report/index.ts';
+import {
+  selectShard,
+  mirrorScrubSchema,
+  type ReportFormat,
+  type Shard,
+  shardName,
+} from '../../report/index.ts';
 import {
   type MirrorScrub,
   repairMirror,
@@ -66,7 +72,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} contains no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
-    const mirrors = inShard(archive.mirrors, shardName, shard);
+    const mirrors = selectShard(archive.mirrors, shardName, shard);
     const work = { place, mirrors, archive, how, repairs, stop };
     await writeScrub(cli, await scrubAll(cli, work, options), place, { outputs, ...defined({ sign }) });
   } finally {

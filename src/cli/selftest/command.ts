@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/index.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import {
   ANSWERS,
   type CaseResult,
@@ -22,7 +22,7 @@ import {
   CASE_KINDS,
   MAX_VECTOR_BYTES,
   parseVectorFile,
-  plain,
+  toPlain,
   readCaseFolder,
   runCase,
   type SelftestCase,
@@ -152,7 +152,7 @@ async function selftestCase(cli: Cli, folder: string): Promise<void> {
     cli.exitCode = ANSWERS.unsupported;
     return;
   }
-  const { verdict, ...facts } = plain(outcome);
+  const { verdict, ...facts } = toPlain(outcome);
   cli.exitCode = verdict === 'valid' ? EXIT.pass : EXIT.bad;
   await cli.stdout.write(`${JSON.stringify(facts)}\n`);
 }
@@ -200,7 +200,7 @@ function withCases(files: readonly VectorFile[], ids: readonly string[]): Vector
 function assertKnown(what: string, given: string, known: readonly string[]): void {
   if (known.includes(given)) return;
   const names = known.length < 40 ? `There are ${known.join(', ')}.` : 'See the files in vectors/.';
-  throw usageError(`there is no ${what} "${printable(given)}"`, didYouMean(given, known) ?? names);
+  throw usageError(`there is no ${what} "${escapeText(given)}"`, didYouMean(given, known) ?? names);
 }
 
 const NESTED = 'DRILLPROOF_SELFTEST_NESTED';

@@ -1,4 +1,4 @@
-import { count, counted, printable, stableJson } from '../../report/index.ts';
+import { count, countNoun, escapeText, stableJson } from '../../report/index.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
@@ -40,7 +40,7 @@ function totals({
   verdictOnly,
 }: SelftestReport['total']): string {
   const words = [
-    `${counted(cases, 'case')} in ${counted(passed + failed, 'run')}`,
+    `${countNoun(cases, 'case')} in ${countNoun(passed + failed, 'run')}`,
     `${count(passed)} passed${verdictOnly > 0 ? ` (${count(verdictOnly)} of them by the verdict only)` : ''}`,
     `${count(failed)} failed`,
     ...(unsupported > 0 ? [`${count(unsupported)} unsupported`] : []),
@@ -51,8 +51,8 @@ function totals({
 
 function failureText({ kind, id, way, state, reason, flags, expected, actual }: CaseResult): string {
   const lines = [
-    `\n${state.replace('_', ' ')}  ${kind}/${id}, ${way}: ${printable(reason ?? '')}`,
-    ...(flags === undefined || flags.length === 0 ? [] : [`  bug       ${printable(flags.join(', '))}`]),
+    `\n${state.replace('_', ' ')}  ${kind}/${id}, ${way}: ${escapeText(reason ?? '')}`,
+    ...(flags === undefined || flags.length === 0 ? [] : [`  bug       ${escapeText(flags.join(', '))}`]),
     ...(expected === undefined ? [] : [`  expected  ${brief(expected)}`]),
     ...(actual === undefined ? [] : [`  actual    ${brief(actual)}`]),
   ];
@@ -62,6 +62,6 @@ function failureText({ kind, id, way, state, reason, flags, expected, actual }: 
 const MAX_LENGTH = 400;
 
 function brief(value: unknown): string {
-  const text = printable(JSON.stringify(value));
+  const text = escapeText(JSON.stringify(value));
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { modelTiers } from '../../contract/index.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import { createServer, listen, type Stores } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
 import { logging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
@@ -129,7 +129,7 @@ async function welcome({ store, places }: Opened, data: string, host: string): P
   const empty = organizations.length === 0;
   const lines = [
     `the control plane is up; end it with Ctrl-C`,
-    printable(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
+    escapeText(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
     ...(empty
       ? [`it has no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
       : []),
@@ -142,4 +142,4 @@ async function welcome({ store, places }: Opened, data: string, host: string): P
 
 // If the environment names both places, the folder is not used.
 const dataOption = ({ folders }: Stores['places'], data: string): string =>
-  folders.includes(data) ? ` --data ${printable(data)}` : '';
+  folders.includes(data) ? ` --data ${escapeText(data)}` : '';

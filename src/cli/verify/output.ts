@@ -5,7 +5,7 @@ import {
   type Detail,
   endReports,
   foldLines,
-  printable,
+  escapeText,
   renderers,
   renderLine,
   renderReportPage,
@@ -76,7 +76,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     result: (result, _index, look) => {
       if (look.detail === 'verdict') return '';
       if (hasPassed(result) && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
-      return `\n${foldLines(`# ${printable(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
+      return `\n${foldLines(`# ${escapeText(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
     },
     end: (summary, look, { shard }) =>
       `${shard === undefined || look.detail === 'verdict' ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,

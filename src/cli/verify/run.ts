@@ -2,7 +2,7 @@ import { defined } from '../../bytes/index.ts';
 import { verifyDirectory } from '../../node/index.ts';
 import {
   finishReport,
-  inShard,
+  selectShard,
   listDigest,
   type ReportFormat,
   type Requirements,
@@ -93,7 +93,7 @@ export async function verify(
 
 async function readSettings(cli: Cli, named: readonly string[], options: VerifyCommandOptions) {
   const all = await pathsOf(cli, named, options);
-  const paths = inShard(all, shardName, options.shard);
+  const paths = selectShard(all, shardName, options.shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
   await refuseMissingIssuer(cli, paths[0], options);

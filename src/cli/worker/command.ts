@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import {
   createWorker,
   createWorkerHealth,
@@ -107,7 +107,7 @@ async function work(cli: Cli, options: Options): Promise<void> {
 function welcome(kinds: readonly string[], store: string, runner: Runner | undefined): string {
   const lines = [
     'the worker is up; end it with Ctrl-C',
-    printable(`it does ${kinds.join(', ') || 'no queued work'} of ${store}`),
+    escapeText(`it does ${kinds.join(', ') || 'no queued work'} of ${store}`),
     ...(runner === undefined ? ['without --runner, authoring turns and reruns stay queued'] : []),
   ];
   return lines.join('\n');

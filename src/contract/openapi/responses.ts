@@ -128,7 +128,7 @@ function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Res
 
 function errorResponses(codes: readonly ControlCode[]): Record<string, Response | Reference> {
   return Object.fromEntries(
-    byStatus(codes).map(([status, of]) => [
+    groupByStatus(codes).map(([status, of]) => [
       status,
       of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of),
     ]),
@@ -137,11 +137,11 @@ function errorResponses(codes: readonly ControlCode[]): Record<string, Response 
 
 /** The answers to which operations refer: one for each code that is alone with its status in some operation. */
 export function sharedErrorResponses(rows: readonly Operation[]): Record<string, Response> {
-  const alone = rows.flatMap((row) => byStatus(errorsOf(row)).filter(([, codes]) => codes.length === 1));
+  const alone = rows.flatMap((row) => groupByStatus(errorsOf(row)).filter(([, codes]) => codes.length === 1));
   return Object.fromEntries(alone.map(([status, codes]) => [codes[0], errorResponse(status, codes)]));
 }
 
-function byStatus(codes: readonly ControlCode[]): [status: number, codes: ControlCode[]][] {
+function groupByStatus(codes: readonly ControlCode[]): [status: number, codes: ControlCode[]][] {
   const groups = new Map<number, ControlCode[]>();
   for (const code of codes) {
     const { status } = controlErrors[code];

@@ -64,11 +64,11 @@ export function fillPath(row: Pick<Operation, 'path'>, params: Readonly<Record<s
  */
 export function matchPath(template: string, path: string): Record<string, string> | undefined {
   const wanted = template.split('/');
-  const given = path.split('/');
-  if (wanted.length !== given.length) return undefined;
+  const segments = path.split('/');
+  if (wanted.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (const [i, segment] of wanted.entries()) {
-    const value = decodeSegment(given[i] ?? '');
+    const value = decodeSegment(segments[i] ?? '');
     const [name] = parameterNames(segment);
     if (name === undefined ? value !== segment : value === undefined || value === '') return undefined;
     if (name !== undefined && value !== undefined) params[name] = value;

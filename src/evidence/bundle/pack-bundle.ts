@@ -93,8 +93,8 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
   const manifestBytes = bundleManifestBytes(manifest);
   const manifestDigest = digestOf(manifestBytes);
   const attestation = signing && (await attestBundle(manifest, manifestDigest, runResult, signing));
-  const documents = [entry(BUNDLE_MANIFEST, manifestBytes)];
-  if (attestation !== undefined) documents.push(entry(ATTESTATION, canonicalBytes(attestation)));
+  const documents = [toEntry(BUNDLE_MANIFEST, manifestBytes)];
+  if (attestation !== undefined) documents.push(toEntry(ATTESTATION, canonicalBytes(attestation)));
   const entries = [...documents, ...objects.map(({ row, open }) => ({ name: row.path, open }))];
   return {
     manifest,
@@ -107,7 +107,7 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
 type Row = BundleManifest['objects'][number];
 type DigestedObject = { readonly row: Row; readonly open: () => Bytes };
 
-const entry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
+const toEntry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
 
 async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedObject[]> {
   const objects: DigestedObject[] = [];

@@ -1,7 +1,7 @@
 import { defined, type Digest } from '../../bytes/index.ts';
 import { attestationSchema, EVIDENCE_PREDICATE_TYPE, type RunResult } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
-import { brokenDocument } from '../document.ts';
+import { documentError } from '../document.ts';
 import { typeStatement, type Statement } from './attestation.ts';
 import { objectOfRole, SIGNED_ROLES, type SignedRole, signedRoles, type BundleManifest } from './manifest.ts';
 
@@ -78,7 +78,7 @@ const OF_FIRST_RUN = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((n
 }));
 
 /** Everything that a signed bundle binds (formats §2, *Bound when signed*), compared. */
-export function brokenBindings(facts: Facts): BrokenBinding[] {
+export function listBrokenBindings(facts: Facts): BrokenBinding[] {
   const { runResult, manifest, statement } = facts;
   const broken = compareBindings(OF_MANIFEST, statement, facts);
   if (runResult === undefined) return broken;
@@ -149,13 +149,13 @@ export function bundleStatement(
 ): Statement {
   refuseMissingRoles(manifest);
   const statement = statementOf(manifest, manifestDigest, runResult, signing);
-  const broken = brokenBindings({ manifest, manifestDigest, runResult, statement });
+  const broken = listBrokenBindings({ manifest, manifestDigest, runResult, statement });
   if (broken.length === 0) return statement;
   const issues = broken.map(({ field, expected, actual }) => ({
     path: field,
     message: `${field} would be signed as ${expected}, but the evidence has ${actual}`,
   }));
-  throw brokenDocument('pack.INPUT_INVALID', issues);
+  throw documentError('pack.INPUT_INVALID', issues);
 }
 
 /** @throws DrillproofError `pack.INPUT_INVALID` unless every role that is signed has its object */
@@ -166,7 +166,7 @@ export function refuseMissingRoles(manifest: BundleManifest): void {
     path: '/objects',
     message: `a signed bundle needs an object of role ${role}`,
   }));
-  throw brokenDocument('pack.INPUT_INVALID', issues);
+  throw documentError('pack.INPUT_INVALID', issues);
 }
 
 function statementOf(

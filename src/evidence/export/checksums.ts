@@ -40,13 +40,16 @@ function formatRows(rows: Iterable<Checksum>, encode: (path: string) => string):
  */
 export function parseChecksums(bytes: Uint8Array): Checksum[] {
   const lines = fromUtf8(bytes).split('\n');
-  if (lines.pop() !== '') throw invalid(lines.length + 1, 'the last line has no end');
-  return parseRows(lines, { row: LINE, decode: (path) => path, keyOf: pathTwin, invalid }).map(
-    ({ path, hex }) => ({ path, digest: `sha256:${hex}` }),
-  );
+  if (lines.pop() !== '') throw checksumsError(lines.length + 1, 'the last line has no end');
+  return parseRows(lines, {
+    row: LINE,
+    decode: (path) => path,
+    keyOf: pathTwin,
+    invalid: checksumsError,
+  }).map(({ path, hex }) => ({ path, digest: `sha256:${hex}` }));
 }
 
-const invalid = (line: number, why: string): DrillproofError =>
+const checksumsError = (line: number, why: string): DrillproofError =>
   new DrillproofError('receipt.INVALID', `line ${line} of the checksums: ${why}`, { details: { line } });
 
 /** How a file writes its rows, and which of two equal paths it refuses. */
@@ -126,7 +129,7 @@ const ROW = /^([0-9A-Fa-f]{32,128})[ \t]+\*?(.+)$/;
  * @throws DrillproofError `bag.INVALID` with the first line that breaks a rule, `encoding.UTF8_INVALID`
  */
 export const parseBagManifest = (bytes: Uint8Array): BagRow[] =>
-  parseRows(linesOf(bytes), { row: ROW, decode: decodePath, keyOf: (path) => path, invalid: invalidBag });
+  parseRows(linesOf(bytes), { row: ROW, decode: decodePath, keyOf: (path) => path, invalid: bagError });
 
 /** Number and bytes of the payload files, as `Payload-Oxum` states them (RFC 8493 §2.2.2). */
 export type PayloadOxum = { readonly bytes: number; readonly files: number };
@@ -140,7 +143,7 @@ export function parseBagInfo(bytes: Uint8Array): PayloadOxum | undefined {
   for (const [i, line] of linesOf(bytes).entries()) {
     if (/^[ \t]/.test(line) && i > 0) continue; // continues the value of the line before
     const [, label = '', value = ''] = /^([^:\s][^:]*?)[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
-    if (label === '') throw invalidBag(i + 1, 'it is not a label and a value');
+    if (label === '') throw bagError(i + 1, 'it is not a label and a value');
     if (label.toLowerCase() === 'payload-oxum') values.push(value.trim());
   }
   if (values.length === 0) return undefined;
@@ -167,5 +170,5 @@ const encodePath = (path: string): string => path.replaceAll(/[%\n\r]/g, (char) 
 const decodePath = (encoded: string): string =>
   encoded.replaceAll(/%(25|0A|0D)/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));
 
-const invalidBag = (line: number, why: string): DrillproofError =>
+const bagError = (line: number, why: string): DrillproofError =>
   new DrillproofError('bag.INVALID', `line ${line}: ${why}`, { details: { line } });

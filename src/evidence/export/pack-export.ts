@@ -20,7 +20,7 @@ import {
 } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
-import { brokenDocument, typeDocument, type DocumentIssue } from '../document.ts';
+import { documentError, typeDocument, type DocumentIssue } from '../document.ts';
 import {
   exportManifestBytes,
   exportManifestSchema,
@@ -135,7 +135,7 @@ function refuseForeign({ organizationId, fromAtMs, throughAtMs, parts, localRepo
     const message = `${manifest.evidenceBundleId} belongs to ${manifest.organizationId}, not to ${organizationId}`;
     issues.push({ path: manifest.evidenceBundleId, message });
   }
-  if (issues.length > 0) throw brokenDocument('pack.INPUT_INVALID', issues);
+  if (issues.length > 0) throw documentError('pack.INPUT_INVALID', issues);
 }
 
 /** The rows in the order of selection: by time of creation, then by id. */

@@ -18,7 +18,7 @@ export const parseExportResource = documentParser<EvidenceExport>({
 type Row = readonly [field: string, stated: unknown, actual: unknown];
 
 /** Every field of the resource that the manifest determines, and differs from it (formats §1, Export manifest). */
-export function resourceDifferences(
+export function listResourceDifferences(
   resource: EvidenceExport,
   manifest: ExportManifest,
   manifestDigest: Digest,

@@ -12,7 +12,7 @@ import {
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
-  resourceDifferences,
+  listResourceDifferences,
 } from '../../evidence/index.ts';
 import { fetchDocument } from './document.ts';
 import { callOptions, type Run } from '../run.ts';
@@ -139,7 +139,7 @@ function parsePair(
     const manifest = parseExportManifest(manifestBytes);
     const resource = parseExportResource(resourceBytes);
     const manifestDigest = digestOf(manifestBytes);
-    const differences = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+    const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
     if (differences.length > 0) return undefined;
     return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
   } catch {
@@ -159,7 +159,7 @@ async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned>
   const manifestBytes = suppliedManifest ?? (await fetchManifest(run, resource));
   const manifestDigest = assertPinned(manifestBytes, resource);
   const manifest = parseExportManifest(manifestBytes);
-  const [first] = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+  const [first] = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   if (first !== undefined) throw mismatch(first.field, first.actual, first.expected);
   const manifestFrom = suppliedManifest === undefined ? 'source' : 'caller';
   return { resource, manifest, manifestBytes, manifestDigest, manifestFrom };

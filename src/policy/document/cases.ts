@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
 import { allow, narrowText, typedDigestSchema as digest, typeValue } from '../../contract/index.ts';
-import { brokenDocument } from '../../evidence/index.ts';
+import { documentError } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
@@ -59,7 +59,7 @@ export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase
   const issues = result.error.issues
     .flatMap((issue) => listIssues(issue))
     .map((issue) => ({ ...issue, message: `${issue.message}${lineOf(issue.path)}` }));
-  throw brokenDocument('policy.INVALID', issues);
+  throw documentError('policy.INVALID', issues);
 }
 
 /** The differences between a decision and what a case expects; none if the case holds. */

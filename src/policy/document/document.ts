@@ -8,25 +8,28 @@ import { parametersSchema } from './parameters.ts';
 import { DURATION, MOMENT, momentMs } from './values.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
-const closed = <S extends z.core.$ZodLooseShape>(shape: S, hints: Readonly<Record<string, string>> = {}) =>
+const closeObject = <S extends z.core.$ZodLooseShape>(
+  shape: S,
+  hints: Readonly<Record<string, string>> = {},
+) =>
   z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape), hints) : undefined,
+      issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys, Object.keys(shape), hints) : undefined,
   });
 
-function unknown(
-  given: readonly string[],
-  known: readonly string[],
+function describeUnknown(
+  names: readonly string[],
+  members: readonly string[],
   hints: Readonly<Record<string, string>>,
 ): string {
-  const words = given.map((name) => {
-    const hint = Object.hasOwn(hints, name) ? hints[name] : didYouMean(name, known);
+  const words = names.map((name) => {
+    const hint = Object.hasOwn(hints, name) ? hints[name] : didYouMean(name, members);
     return `unknown member ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`;
   });
   return words.join(BETWEEN_UNKNOWN);
 }
 
-const section = <S extends z.core.$ZodLooseShape>(shape: S) => allow(closed(shape));
+const section = <S extends z.core.$ZodLooseShape>(shape: S) => allow(closeObject(shape));
 
 const MAX_ITEMS = 1_000;
 const MAX_PARENTS = 16;
@@ -36,7 +39,7 @@ const listOf = <T extends z.ZodMiniType>(item: T) =>
   z.readonly(z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)));
 
 const conditionSchema = z
-  .union([word, closed({ pattern: word })], { error: 'must be text, or {"pattern": text with *}' })
+  .union([word, closeObject({ pattern: word })], { error: 'must be text, or {"pattern": text with *}' })
   .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
 const conditions = listOf(conditionSchema);
 
@@ -45,7 +48,7 @@ const rangeSchema = z
   .union(
     [
       whole,
-      closed({ min: allow(whole), max: allow(whole) }).check(
+      closeObject({ min: allow(whole), max: allow(whole) }).check(
         z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must say min or max'),
         z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
       ),
@@ -72,10 +75,10 @@ const moment = z.string().check(
 
 const knownCode = narrowText(z.string(), isCode, {
   abort: true,
-  error: ({ input }) => noSuchCode(String(input)),
+  error: ({ input }) => describeUnknownCode(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
 
-function noSuchCode(code: string): string {
+function describeUnknownCode(code: string): string {
   const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
   return `there is no code ${JSON.stringify(code)}. ${hint}`;
 }
@@ -87,14 +90,14 @@ const UNWAIVABLE: ReadonlySet<Code> = new Set([
   'trust.STORE_ABSENT',
   'policy.SUMMARY_NOT_ACCEPTED',
 ]);
-const waivable = (code: Code): boolean =>
+const isWaivable = (code: Code): boolean =>
   !UNWAIVABLE_CLASSES.has(codeFacts(code).class) &&
   !UNWAIVABLE.has(code) &&
   !code.startsWith('control.') &&
   !code.startsWith('transport.');
 
-const waiverSchema = closed({
-  code: knownCode.check(z.refine(waivable, 'cannot be waived: nothing was examined')),
+const waiverSchema = closeObject({
+  code: knownCode.check(z.refine(isWaivable, 'cannot be waived: nothing was examined')),
   subject: allow(word, 'the id of the bundle, export, local report or drill; exactly'),
   drill: allow(slugSchema, 'in place of subject: every verified bundle of this drill'),
   reason: textSchema(1, 4096),
@@ -116,7 +119,7 @@ const knownRule = narrowText(z.string(), isRule, {
 const enforcementSchema = z
   .partialRecord(
     knownRule,
-    closed({
+    closeObject({
       severity: allow(z.literal('warn'), 'its violations are only warnings'),
       effectiveFrom: allow(moment, 'its violations are only warnings before this moment'),
     }).check(
@@ -133,7 +136,7 @@ const verdict = z.enum(['verified', 'intact']);
 const requiredDrill = z.union(
   [
     slugSchema,
-    closed({
+    closeObject({
       drill: slugSchema,
       target: allow(conditionSchema),
       scenario: allow(conditionSchema),
@@ -143,7 +146,7 @@ const requiredDrill = z.union(
       ran: allow(duration, 'count only runs that are at most this old'),
       signed: allow(duration, 'count only runs whose statements are at most this old'),
       signers: allow(
-        closed({
+        closeObject({
           issuers: allow(conditions),
           keys: allow(listOf(digest)),
           distinct: allow(distinct),
@@ -166,7 +169,7 @@ const requiredDrill = z.union(
   { error: 'must be the id of a drill, or an object with "drill"' },
 );
 
-const trialsSchema = closed({
+const trialsSchema = closeObject({
   complete: allow(z.literal(true), 'every trial of a run is there'),
   attempts: allow(
     z.enum(['every', 'first']),
@@ -175,19 +178,19 @@ const trialsSchema = closed({
   reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
 });
 
-const refused = () => allow(z.literal('refuse'));
-const contradictionsSchema = closed({
-  world: refused(),
-  binding: refused(),
-  assertions: refused(),
-  checkpoints: refused(),
-  budget: refused(),
-  time: refused(),
+const refuseSchema = () => allow(z.literal('refuse'));
+const contradictionsSchema = closeObject({
+  world: refuseSchema(),
+  binding: refuseSchema(),
+  assertions: refuseSchema(),
+  checkpoints: refuseSchema(),
+  budget: refuseSchema(),
+  time: refuseSchema(),
 });
 
-const summarySchema = closed({
+const summarySchema = closeObject({
   accepted: listOf(
-    closed({
+    closeObject({
       verifier: word.check(z.describe('verifier.id, exactly')),
       policies: listOf(digest).check(z.describe('digests of the policies that it may have applied')),
       inputs: listOf(digest).check(z.describe('digests of the manifests that it must be about, all of them')),
@@ -201,7 +204,10 @@ const summarySchema = closed({
 
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
-  verdict: allow(closed({ export: allow(verdict), bundles: allow(verdict) }), 'default verified for both'),
+  verdict: allow(
+    closeObject({ export: allow(verdict), bundles: allow(verdict) }),
+    'default verified for both',
+  ),
   signers: section({
     issuers: allow(conditions),
     keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
@@ -211,7 +217,7 @@ const sections = {
       z.readonly(
         z
           .array(
-            closed({
+            closeObject({
               role: word,
               issuers: allow(conditions),
               keys: allow(listOf(digest)),
@@ -236,7 +242,7 @@ const sections = {
     projects: allow(conditions),
   }),
   run: allow(
-    closed({
+    closeObject({
       drills: allow(conditions),
       targets: allow(conditions),
       scenarios: allow(conditions),
@@ -255,7 +261,7 @@ const sections = {
   ),
   drills: section({ required: allow(listOf(requiredDrill)) }),
   outcome: allow(
-    closed({
+    closeObject({
       status: allow(conditions),
       verdict: allow(conditions),
       passRate: allow(percent, 'percent of the runs of each drill that passed, at least'),
@@ -273,7 +279,7 @@ const sections = {
     issuers: allow(conditions, 'one of them attested each list that you did not pin'),
     keys: allow(listOf(digest), 'the same, as thumbprints'),
     window: allow(
-      closed({
+      closeObject({
         last: duration.check(z.describe('the window of each export covers this time')),
         lag: duration.check(z.describe('and ends at most this long before the evaluation')),
       }),
@@ -297,10 +303,10 @@ const sections = {
 };
 
 const OUTSIDE = 'It does not apply inside a set; write it next to anyOf, for the rules there';
-const setSchema = closed(sections, { waivers: OUTSIDE, enforcement: OUTSIDE });
+const setSchema = closeObject(sections, { waivers: OUTSIDE, enforcement: OUTSIDE });
 
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
-export const policySchema = closed({
+export const policySchema = closeObject({
   $schema: allow(z.string()),
   schemaVersion: z.literal(1, {
     error: ({ input }) =>
@@ -312,7 +318,7 @@ export const policySchema = closed({
   name: allow(textSchema(1, 128)),
   description: allow(textSchema(1, 4096)),
   extends: allow(
-    z.readonly(z.array(closed({ path: word, digest })).check(z.minLength(1), z.maxLength(MAX_PARENTS))),
+    z.readonly(z.array(closeObject({ path: word, digest })).check(z.minLength(1), z.maxLength(MAX_PARENTS))),
     'policies that must hold too: a path relative to this file, and the SHA-256 of the file there',
   ),
   ...sections,

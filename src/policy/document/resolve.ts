@@ -14,7 +14,7 @@ import { DrillproofError } from '../../errors.ts';
 import { isNewer, type PolicyDocument, policySchema } from './document.ts';
 import { bindParameters, checkParameters, type ParameterValues } from './parameters.ts';
 import { digestLayers, type Policy } from '../policy.ts';
-import { brokenDocument } from '../../evidence/index.ts';
+import { documentError } from '../../evidence/index.ts';
 import { typeValue } from '../../contract/index.ts';
 import { listIssues } from './issues.ts';
 import { parseYaml } from './yaml.ts';
@@ -62,7 +62,7 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
   // The members of a later version are not mistakes.
   const newer = all.filter((issue) => issue.path === '/schemaVersion' && isNewer(value));
   const issues = newer.length > 0 ? newer : all;
-  throw brokenDocument(
+  throw documentError(
     'policy.INVALID',
     issues.map(({ path: pointer, message }) => ({ path: pointer, message: message + lineOf(pointer) })),
   );

@@ -2,11 +2,11 @@
 export type Condition = string | { readonly pattern: string };
 
 /** In a pattern `*` matches any characters, also none; nothing else is special. */
-export const fulfils = (text: string, condition: Condition): boolean =>
+export const meets = (text: string, condition: Condition): boolean =>
   typeof condition === 'string' ? text === condition : matchesPattern(text, condition.pattern);
 
-export const fulfilsAny = (text: string, conditions: readonly Condition[]): boolean =>
-  conditions.some((condition) => fulfils(text, condition));
+export const meetsAny = (text: string, conditions: readonly Condition[]): boolean =>
+  conditions.some((condition) => meets(text, condition));
 
 export const formatCondition = (condition: Condition): string =>
   typeof condition === 'string' ? condition : `like ${condition.pattern}`;

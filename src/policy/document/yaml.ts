@@ -20,25 +20,25 @@ export type YamlValue = {
  */
 export function parseYaml(text: string): YamlValue {
   const lines = new LineCounter();
-  const document = onlyDocument(text, lines);
+  const document = parseOnlyDocument(text, lines);
   const [error] = document.errors;
-  if (error !== undefined) throw fault(error.message.split('\n')[0] ?? 'not YAML', lines, error.pos[0]);
+  if (error !== undefined) throw yamlError(error.message.split('\n')[0] ?? 'not YAML', lines, error.pos[0]);
   refuseMoreThanJson(document, lines);
   const root = document.contents;
   return {
-    value: root === null ? null : plain(root, lines, 0),
+    value: root === null ? null : toJson(root, lines, 0),
     lineOf: (pointer) => lineOf(root, pointer, lines),
   };
 }
 
-function onlyDocument(text: string, lineCounter: LineCounter): Document.Parsed {
+function parseOnlyDocument(text: string, lineCounter: LineCounter): Document.Parsed {
   if (text.startsWith('\uFEFF'))
     throw new DrillproofError('policy.INVALID', 'it starts with a byte order mark');
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
     strict: true,
-    uniqueKeys: false, // takes quadratic time; `plain` checks it
+    uniqueKeys: false, // takes quadratic time; `toJson` checks it
     stringKeys: true,
     merge: false,
     intAsBigInt: true,
@@ -60,13 +60,13 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    if (parser.stack.length > TOKENS_PER_LEVEL * (MAX_JSON_DEPTH + 2)) throw tooDeep(lines, parser.offset);
+    if (parser.stack.length > TOKENS_PER_LEVEL * (MAX_JSON_DEPTH + 2)) throw depthError(lines, parser.offset);
   }
   yield* parser.end();
 }
 
-const tooDeep = (lines: LineCounter, offset: number): DrillproofError =>
-  fault(`nested deeper than ${MAX_JSON_DEPTH} levels`, lines, offset);
+const depthError = (lines: LineCounter, offset: number): DrillproofError =>
+  yamlError(`nested deeper than ${MAX_JSON_DEPTH} levels`, lines, offset);
 
 function refuseMoreThanJson(document: Document.Parsed, lines: LineCounter): void {
   let nodes = 0;
@@ -76,47 +76,47 @@ function refuseMoreThanJson(document: Document.Parsed, lines: LineCounter): void
       throw new DrillproofError('policy.INVALID', `the file has more than ${MAX_NODES} values`);
     if (isPair(node)) return;
     const at = node.range?.[0] ?? 0;
-    if (isAlias(node)) throw fault('aliases are not allowed', lines, at);
-    if (node.anchor !== undefined) throw fault('anchors are not allowed', lines, at);
-    if (node.tag !== undefined) throw fault('tags are not allowed', lines, at);
+    if (isAlias(node)) throw yamlError('aliases are not allowed', lines, at);
+    if (node.anchor !== undefined) throw yamlError('anchors are not allowed', lines, at);
+    if (node.tag !== undefined) throw yamlError('tags are not allowed', lines, at);
   });
 }
 
-function plain(node: ParsedNode, lines: LineCounter, depth: number): JsonValue {
-  if (depth > MAX_JSON_DEPTH) throw tooDeep(lines, node.range[0]);
+function toJson(node: ParsedNode, lines: LineCounter, depth: number): JsonValue {
+  if (depth > MAX_JSON_DEPTH) throw depthError(lines, node.range[0]);
   if (isMap(node)) {
     const members = new Map<string, JsonValue>();
     for (const { key, value } of node.items) {
       const name = keyOf(key, lines);
-      if (members.has(name)) throw fault('two members have the same name', lines, key.range[0]);
-      members.set(name, value === null ? null : plain(value, lines, depth + 1));
+      if (members.has(name)) throw yamlError('two members have the same name', lines, key.range[0]);
+      members.set(name, value === null ? null : toJson(value, lines, depth + 1));
     }
     return Object.fromEntries(members);
   }
-  if (isSeq(node)) return node.items.map((item) => plain(item, lines, depth + 1));
-  if (isScalar(node)) return scalar(node.value, lines, node.range[0]);
-  throw fault('a value is expected', lines, 0);
+  if (isSeq(node)) return node.items.map((item) => toJson(item, lines, depth + 1));
+  if (isScalar(node)) return toScalar(node.value, lines, node.range[0]);
+  throw yamlError('a value is expected', lines, 0);
 }
 
 function keyOf(key: ParsedNode, lines: LineCounter): string {
   if (!isScalar(key) || typeof key.value !== 'string')
-    throw fault('the name of a member must be text', lines, key.range[0]);
-  if (key.value === '<<') throw fault('merge keys are not allowed', lines, key.range[0]);
+    throw yamlError('the name of a member must be text', lines, key.range[0]);
+  if (key.value === '<<') throw yamlError('merge keys are not allowed', lines, key.range[0]);
   return key.value;
 }
 
-function scalar(value: unknown, lines: LineCounter, at: number): JsonValue {
+function toScalar(value: unknown, lines: LineCounter, at: number): JsonValue {
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw fault('a string contains a lone surrogate', lines, at);
+    if (!value.isWellFormed()) throw yamlError('a string contains a lone surrogate', lines, at);
     return value;
   }
   if (typeof value === 'bigint') {
-    if (!Number.isSafeInteger(Number(value))) throw fault('a number does not fit a double', lines, at);
+    if (!Number.isSafeInteger(Number(value))) throw yamlError('a number does not fit a double', lines, at);
     return Number(value);
   }
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw fault('the value has no JSON form', lines, at);
+  throw yamlError('the value has no JSON form', lines, at);
 }
 
 /** Of a member the line of its name. */
@@ -136,5 +136,5 @@ function lineOf(root: ParsedNode | null, pointer: string, lines: LineCounter): n
   return offset === undefined ? undefined : lines.linePos(offset).line;
 }
 
-const fault = (message: string, lines: LineCounter, offset: number): DrillproofError =>
+const yamlError = (message: string, lines: LineCounter, offset: number): DrillproofError =>
   new DrillproofError('policy.INVALID', `line ${lines.linePos(offset).line}: ${message}`);

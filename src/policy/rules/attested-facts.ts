@@ -6,7 +6,7 @@ import {
   durationMs,
   formatCondition,
   formatRange,
-  fulfilsAny,
+  meetsAny,
   isInRange,
   type Range,
 } from '../document/values.ts';
@@ -29,7 +29,7 @@ export const requireFact = (
   evaluateAttested(what, (bundle) => {
     if (!isReported(bundle.report)) return buildUnknown(bundle, `the report does not have ${what}`);
     const actual = read(bundle.report);
-    if (actual !== undefined && fulfilsAny(actual, allowed)) return undefined;
+    if (actual !== undefined && meetsAny(actual, allowed)) return undefined;
     const expected = allowed.map(formatCondition).join(' or ');
     return buildFailure(bundle, `${what} is not allowed`, { expected, actual: actual ?? 'none' });
   });
@@ -91,7 +91,7 @@ export const requireOrganizations = (allowed: readonly Condition[]): Evaluator =
     const { judged, problems } = evaluateParts(facts);
     const ofExports = facts.exports.flatMap(({ report: { organizationId: actual }, ...place }) => {
       if (actual === undefined) return [buildUnknown(place, 'the organization could not be read')];
-      if (fulfilsAny(actual, allowed)) return [];
+      if (meetsAny(actual, allowed)) return [];
       const expected = allowed.map(formatCondition).join(' or ');
       return [buildFailure(place, 'the organization is not allowed', { expected, actual })];
     });

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { type Condition, durationMs, formatCondition, fulfils, fulfilsAny } from '../document/values.ts';
+import { type Condition, durationMs, formatCondition, meets, meetsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
 import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
 import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
@@ -29,7 +29,7 @@ function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Pro
   const { drill, min = 1, latest = false, seeds = 1, passRate } = requirement;
   const runs = facts.bundles.filter((bundle) => isOf(bundle, requirement));
   const deciding = latest ? listLatest(runs) : runs;
-  const meeting = deciding.filter((bundle) => meets(bundle, requirement, { asOfMs: facts.asOfMs, skewMs }));
+  const meeting = deciding.filter((bundle) => fulfils(bundle, requirement, { asOfMs: facts.asOfMs, skewMs }));
   const counting = meeting.filter((bundle) => hasOutcome(bundle, requirement.outcome));
   const passed = meeting.filter((bundle) => hasOutcome(bundle, 'passed')).length;
   const count = counting.length;
@@ -70,9 +70,9 @@ function isOf({ attested, report }: BundleFact, requirement: Requirement): boole
   const { drill, target, scenario, build, reruns } = requirement;
   return (
     reproduction.drillId === drill &&
-    (target === undefined || fulfils(reproduction.targetId, target)) &&
+    (target === undefined || meets(reproduction.targetId, target)) &&
     (scenario === undefined ||
-      (reproduction.scenarioId !== undefined && fulfils(reproduction.scenarioId, scenario))) &&
+      (reproduction.scenarioId !== undefined && meets(reproduction.scenarioId, scenario))) &&
     (build === undefined || reproduction.buildHash === build) &&
     (reruns !== 'refuse' || report.rerunOfHostedRunId === undefined)
   );
@@ -89,13 +89,13 @@ function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
 type Times = { readonly asOfMs: number; readonly skewMs: number };
 
 /** Whether a run fulfils everything but the outcome. */
-function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
+function fulfils({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
   const { signers = [] } = report;
   const times = readTimes(report);
   const { ran, signed, signers: allowed, assertions, checkpoints } = requirement;
   const issued = signers.map(({ issuedAtMs }) => issuedAtMs);
   const keys = allowed && signers.filter((signer) => isAllowedSigner(signer, allowed));
-  const passed = (what: Named, names: readonly string[] | undefined): boolean =>
+  const havePassed = (what: Named, names: readonly string[] | undefined): boolean =>
     names === undefined || listNotPassed(what, names, report)?.length === 0;
   return (
     (ran === undefined ||
@@ -105,8 +105,8 @@ function meets({ report }: BundleFact, requirement: Requirement, { asOfMs, skewM
     (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
     (keys === undefined ||
       new Set(keys.map(({ thumbprint }) => thumbprint)).size >= (allowed?.distinct ?? 1)) &&
-    passed('assertions', assertions) &&
-    passed('checkpoints', checkpoints)
+    havePassed('assertions', assertions) &&
+    havePassed('checkpoints', checkpoints)
   );
 }
 
@@ -173,7 +173,7 @@ export const listExcludedDrills = (
       ['outcome.verdict', verdict, outcome.verdict],
     ] as const;
     return rows.flatMap(([rule, value, allowed]) =>
-      typeof value !== 'string' || allowed === undefined || fulfilsAny(value, allowed)
+      typeof value !== 'string' || allowed === undefined || meetsAny(value, allowed)
         ? []
         : [`cannot hold: ${drill} requires ${value}, which ${rule} excludes`],
     );

@@ -1,6 +1,6 @@
 import { type Digest, isoTime } from '../../bytes/index.ts';
 import type { SigningKey } from '../../verify/index.ts';
-import { durationMs, formatCondition, fulfilsAny, type Condition } from '../document/values.ts';
+import { durationMs, formatCondition, meetsAny, type Condition } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import {
   buildFailure,
@@ -21,7 +21,7 @@ export const isAllowedSigner = (
   { issuer, thumbprint }: Pick<SigningKey, 'issuer' | 'thumbprint'>,
   { issuers, keys }: Signers,
 ): boolean =>
-  (issuers === undefined || fulfilsAny(issuer, issuers)) && (keys === undefined || keys.includes(thumbprint));
+  (issuers === undefined || meetsAny(issuer, issuers)) && (keys === undefined || keys.includes(thumbprint));
 
 /** An intact unsigned bundle has no signers; the signers of an unverified one are not known. */
 const evaluateSigners = (

@@ -95,7 +95,7 @@ const joinOr = (conditions: readonly Condition[]): string => conditions.map(form
 
 type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
 
-const pinned = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
+const pinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
   rule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
     evaluate: (allowed) => requirePinned(what, fact, allowed),
@@ -106,7 +106,7 @@ const pinned = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
 /** A way in which no run may contradict itself. `refuse` is short for all of them. */
-const contradiction = (
+const contradictionRule = (
   member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
   sentence: string,
 ): SelectRule =>
@@ -122,7 +122,7 @@ const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
   trials === 'complete' ? { complete: true, attempts: 'every' } : trials;
 
 /** A range that every number is in. */
-const unbounded = (range: Range): readonly string[] => {
+const listUnbounded = (range: Range): readonly string[] => {
   const { min, max } = boundsOf(range);
   return min <= 0 && max === Infinity ? ['cannot fail: every number is in the range'] : [];
 };
@@ -216,12 +216,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId, allowed),
     sentence: (allowed) => `Every bundle must belong to the project ${joinOr(allowed)}.`,
   }),
-  'run.drills': pinned('the drill', 'drills', 'drillId'),
-  'run.targets': pinned('the target', 'targets', 'targetId'),
-  'run.scenarios': pinned('the scenario', 'scenarios', 'scenarioId'),
-  'run.builds': pinned('the build', 'builds', 'buildHash'),
-  'run.packageLocks': pinned('the package lock', 'packageLocks', 'packageLockHash'),
-  'run.seeds': pinned('the seed', 'seeds', 'seed'),
+  'run.drills': pinnedRule('the drill', 'drills', 'drillId'),
+  'run.targets': pinnedRule('the target', 'targets', 'targetId'),
+  'run.scenarios': pinnedRule('the scenario', 'scenarios', 'scenarioId'),
+  'run.builds': pinnedRule('the build', 'builds', 'buildHash'),
+  'run.packageLocks': pinnedRule('the package lock', 'packageLocks', 'packageLockHash'),
+  'run.seeds': pinnedRule('the seed', 'seeds', 'seed'),
   'run.distinctSeeds': rule({
     member: ({ run }) => run?.distinctSeeds,
     evaluate: requireDistinctSeeds,
@@ -270,21 +270,24 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (names) => requireNamed('checkpoints', names),
     sentence: (names) => `In every run the checkpoints ${names.join(' and ')} must have passed.`,
   }),
-  'contradictions.world': contradiction('world', 'The world of every run must have been consistent.'),
-  'contradictions.binding': contradiction('binding', 'Every run must be completely bound to its evidence.'),
-  'contradictions.assertions': contradiction(
+  'contradictions.world': contradictionRule('world', 'The world of every run must have been consistent.'),
+  'contradictions.binding': contradictionRule(
+    'binding',
+    'Every run must be completely bound to its evidence.',
+  ),
+  'contradictions.assertions': contradictionRule(
     'assertions',
     'No run may state that it passed if an assertion with "gate" did not.',
   ),
-  'contradictions.checkpoints': contradiction(
+  'contradictions.checkpoints': contradictionRule(
     'checkpoints',
     'No run may state that it passed if a final checkpoint did not.',
   ),
-  'contradictions.budget': contradiction(
+  'contradictions.budget': contradictionRule(
     'budget',
     'No run may have exceeded its budget of tool calls and scheduled events.',
   ),
-  'contradictions.time': contradiction('time', 'No run may be dated after its signature.'),
+  'contradictions.time': contradictionRule('time', 'No run may be dated after its signature.'),
   'completeness.vouched': rule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,
@@ -312,13 +315,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     member: ({ completeness }) => completeness?.bundles,
     evaluate: (range) => requireCount('bundles', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} bundles.`,
-    doubts: unbounded,
+    doubts: listUnbounded,
   }),
   'completeness.localReports': rule({
     member: ({ completeness }) => completeness?.localReports,
     evaluate: (range) => requireCount('localReports', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} local reports.`,
-    doubts: unbounded,
+    doubts: listUnbounded,
   }),
   'completeness.coverage': rule({
     member: ({ completeness }) => completeness?.coverage,
@@ -402,9 +405,9 @@ function listOwnRules(
   };
   const document = { ...base, ...set };
   return RULE_IDS.flatMap((id) => {
-    const found = POLICY_RULES[id](document);
+    const selected = POLICY_RULES[id](document);
     const inherited = POLICY_RULES[id](base)?.sentence;
-    return found === undefined || found.sentence === inherited ? [] : [{ rule: id, ...found }];
+    return selected === undefined || selected.sentence === inherited ? [] : [{ rule: id, ...selected }];
   });
 }
 

@@ -77,9 +77,9 @@ export const requireCompleteTrials: Evaluator = (facts) =>
 function countTrials(group: Group): ReadonlyMap<number, number> {
   const attempts = new Map<number, Map<number, number>>();
   for (const { pins } of group) {
-    const of = attempts.get(pins.originalTrial) ?? new Map<number, number>();
-    of.set(pins.originalAttempt, (of.get(pins.originalAttempt) ?? 0) + 1);
-    attempts.set(pins.originalTrial, of);
+    const started = attempts.get(pins.originalTrial) ?? new Map<number, number>();
+    started.set(pins.originalAttempt, (started.get(pins.originalAttempt) ?? 0) + 1);
+    attempts.set(pins.originalTrial, started);
   }
   return new Map([...attempts].map(([trial, of]) => [trial, Math.max(...of.values())]));
 }

@@ -15,7 +15,7 @@ import type { PolicyDocument } from '../document/document.ts';
 
 type Required = 'verified' | 'intact';
 
-const meets = (verdict: Verdict, required: Required): boolean =>
+const meetsVerdict = (verdict: Verdict, required: Required): boolean =>
   verdict === 'verified' || verdict === required;
 
 export const requireExportVerdict =
@@ -48,7 +48,7 @@ function checkVerdict(
 ): Problem | undefined {
   if (report.depth !== 'full') return buildUnknown(place, 'only digests were compared');
   if (report.asOfMs !== asOfMs) return buildUnknown(place, 'it was verified as of a different time');
-  if (meets(report.verdict, required)) return undefined;
+  if (meetsVerdict(report.verdict, required)) return undefined;
   const causes = listCauses(report, place.subject, required);
   const codes = [...new Set(causes.map(({ code }) => code))];
   const findings = codes.length > 0 ? codes : undefined;
@@ -134,7 +134,7 @@ const listFindings = ({ exports, bundles, localReports }: Facts): readonly (read
 type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted'][number];
 
 /** Why one row of the policy does not accept a summary; `undefined` if it does. */
-function reasonAgainst(
+function findRefusal(
   { verifier, policies, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
   { summary }: SummaryFact,
   asOfMs: number,
@@ -171,7 +171,7 @@ function checkSummary(
 ): Problem | undefined {
   const { summary } = fact;
   const error = summary.findings.find(({ severity }) => severity === 'error');
-  const reasons = rows.map((row) => reasonAgainst(row, fact, asOfMs));
+  const reasons = rows.map((row) => findRefusal(row, fact, asOfMs));
   const reason = error?.message ?? (reasons.includes(undefined) ? undefined : reasons.at(-1));
   if (reason !== undefined)
     return buildFailure(fact, reason, {

@@ -131,7 +131,7 @@ const manifestsIn = ({ inputAttestations }: z.infer<typeof predicateSchema>): re
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
   const [left, right] = [new Set(a), new Set(b)];
-  return left.size === right.size && [...left].every((one) => right.has(one));
+  return left.size === right.size && [...left].every((name) => right.has(name));
 };
 
 /**

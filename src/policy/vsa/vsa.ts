@@ -86,7 +86,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
     predicateType: VSA_PREDICATE_TYPE,
     predicate: {
       verifier: { id: verifierId, version: { drillproof: version } },
-      timeVerified: timestamp(asOfMs),
+      timeVerified: formatTimestamp(asOfMs),
       resourceUri: resourceUri ?? resourceOf(subjects.map(({ digest }) => digest)),
       policy: {
         uri: `urn:drillproof:policy:${encodeURIComponent(policy.name.toWellFormed())}`,
@@ -111,7 +111,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
 }
 
 /** RFC 3339 in UTC (in-toto, Timestamp). */
-function timestamp(ms: number): string {
+function formatTimestamp(ms: number): string {
   const year = new Date(ms).getUTCFullYear();
   if (year >= 0 && year <= 9999) return new Date(ms).toISOString();
   throw new TypeError('the time of the decision is outside the years 0 to 9999');

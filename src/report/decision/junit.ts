@@ -87,9 +87,11 @@ const reasonText = (reason: Reason): string =>
 function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {
   const properties = id === 0 ? basisOf(decision) : ([['judged', String(judged)]] as const);
   return [
-    `  <testsuite id="${id}" name="${xml(name)}"${counts(cases, true)}>`,
+    `  <testsuite id="${id}" name="${escapeXml(name)}"${counts(cases, true)}>`,
     '    <properties>',
-    ...properties.map(([key, value]) => `      <property name="${xml(key)}" value="${xml(value)}"/>`),
+    ...properties.map(
+      ([key, value]) => `      <property name="${escapeXml(key)}" value="${escapeXml(value)}"/>`,
+    ),
     '    </properties>',
     ...cases.flatMap((testCase) => caseLines(name, testCase)),
     '  </testsuite>',
@@ -97,21 +99,21 @@ function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: numb
 }
 
 function caseLines(suite: string, { name, kind, message = '', body = '' }: Case): string[] {
-  const open = `    <testcase classname="drillproof.${xml(suite)}" name="${xml(name)}" time="0"`;
+  const open = `    <testcase classname="drillproof.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
   if (kind === 'passed') return [`${open}/>`];
   const type = kind === 'skipped' ? '' : ` type="${kind === 'failure' ? 'failed' : 'could_not_tell'}"`;
-  const inner = `      <${kind}${type} message="${xml(message)}">${xml(body)}</${kind}>`;
+  const inner = `      <${kind}${type} message="${escapeXml(message)}">${escapeXml(body)}</${kind}>`;
   return [`${open}>`, inner, '    </testcase>'];
 }
 
 function counts(cases: readonly Case[], skips: boolean): string {
-  const times = (kind: Case['kind']): number => cases.filter((testCase) => testCase.kind === kind).length;
-  const skipped = skips ? ` skipped="${times('skipped')}"` : '';
-  return ` tests="${cases.length}" failures="${times('failure')}" errors="${times('error')}"${skipped} time="0"`;
+  const countKind = (kind: Case['kind']): number => cases.filter((testCase) => testCase.kind === kind).length;
+  const skipped = skips ? ` skipped="${countKind('skipped')}"` : '';
+  return ` tests="${cases.length}" failures="${countKind('failure')}" errors="${countKind('error')}"${skipped} time="0"`;
 }
 
 /** Text and attributes alike. What XML 1.0 cannot hold at all (§2.2, Char) becomes U+FFFD. */
-const xml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .replace(/[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

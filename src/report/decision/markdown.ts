@@ -2,7 +2,7 @@ import { isoTime, toUtf8 } from '../../bytes/index.ts';
 import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
 import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
 import { count } from '../text/page.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 
 export type MarkdownOptions = {
   /** UTF-8 bytes that it may have. Default 1,024 KiB, what GitHub takes as the summary of one step. */
@@ -34,34 +34,36 @@ const bytesOf = (text: string): number => toUtf8(text.toWellFormed()).length;
 
 const basisLines = (decision: Decision): string =>
   basisOf(decision)
-    .map(([name, value]) => `- ${name}: ${code(value)}\n`)
+    .map(([name, value]) => `- ${name}: ${formatCode(value)}\n`)
     .join('');
 
 function reasonLines(reasons: readonly Reason[], room: number): string {
   if (reasons.length === 0) return '';
   const title = '\n## Reasons\n\n';
-  let left = room - title.length;
+  let spare = room - title.length;
   const shown: string[] = [];
   for (const reason of reasons) {
     const text = reasonText(reason);
-    left -= bytesOf(text);
-    if (left < 0) break;
+    spare -= bytesOf(text);
+    if (spare < 0) break;
     shown.push(text);
   }
   return `${title}${shown.join('')}${cutLine(reasons.length - shown.length)}`;
 }
 
-const cutLine = (left: number): string =>
-  left === 0
+const cutLine = (omitted: number): string =>
+  omitted === 0
     ? ''
-    : `\n**${count(left)} more reasons are left out here for their size; the JSON lists them all.**\n`;
+    : `\n**${count(omitted)} more reasons are left out here for their size; the JSON lists them all.**\n`;
 
 function reasonText(reason: Reason): string {
   const { rule, title, state, message } = reason;
   return [
-    `- **${MARKS[state]}** ${code(rule)}: ${title}`,
-    `  - ${code(placeOf(reason))}: ${code(message)}`,
-    ...listFacts(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
+    `- **${MARKS[state]}** ${formatCode(rule)}: ${title}`,
+    `  - ${formatCode(placeOf(reason))}: ${formatCode(message)}`,
+    ...listFacts(reason).map(
+      ([name, value]) => `  - ${name}: ${name === 'to do' ? value : formatCode(value)}`,
+    ),
     '',
   ].join('\n');
 }
@@ -92,15 +94,15 @@ function waiverLines({ unusedWaivers }: Decision): string {
     .slice(0, MAX_WAIVERS)
     .map(
       ({ code: waived, subject, owner, expiresAtMs }) =>
-        `- ${code(waived)} on ${code(printable(subject))}, of ${code(printable(owner))}, until ${isoTime(expiresAtMs)}\n`,
+        `- ${formatCode(waived)} on ${formatCode(escapeText(subject))}, of ${formatCode(escapeText(owner))}, until ${isoTime(expiresAtMs)}\n`,
     );
-  const left = unusedWaivers.length - rows.length;
-  const more = left > 0 ? `- and ${count(left)} more\n` : '';
+  const omitted = unusedWaivers.length - rows.length;
+  const more = omitted > 0 ? `- and ${count(omitted)} more\n` : '';
   return `\n## Waivers that met nothing or have expired\n\n${rows.join('')}${more}`;
 }
 
 /** A code span that no run of backticks inside can end (GFM 6.3). */
-function code(text: string): string {
+function formatCode(text: string): string {
   if (text.trim() === '') return '(empty)';
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

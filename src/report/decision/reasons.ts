@@ -2,8 +2,8 @@ import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES, type RuleState, type Violation } from '../../policy/index.ts';
 import { formatRun } from '../text/facts.ts';
-import { count, counted } from '../text/page.ts';
-import { printable } from '../printable.ts';
+import { count, countNoun } from '../text/page.ts';
+import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
 
@@ -21,15 +21,17 @@ const ENDS = [
  */
 export function formatAnswer(decision: Decision): string {
   const { answer, inputs, rules } = decision;
-  const of = (state: RuleState): number => rules.filter((rule) => rule.state === state).length;
-  const idle = of('not_applicable');
+  const countState = (state: RuleState): number => rules.filter((rule) => rule.state === state).length;
+  const idle = countState('not_applicable');
   const asked = rules.length - idle;
-  if (answer === 'could_not_tell' && of('not_checked') === 0)
+  if (answer === 'could_not_tell' && countState('not_checked') === 0)
     return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
-  const ends = ENDS.flatMap(([state, words]) => (of(state) === 0 ? [] : [`${count(of(state))} ${words}`]));
-  const holds = `${count(of('passed') + of('waived'))} of ${count(asked)} rules hold`;
+  const ends = ENDS.flatMap(([state, words]) =>
+    countState(state) === 0 ? [] : [`${count(countState(state))} ${words}`],
+  );
+  const holds = `${count(countState('passed') + countState('waived'))} of ${count(asked)} rules hold`;
   const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to check`;
-  return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${counted(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
+  return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${countNoun(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
 }
 
 /** The first actions are for the worst problems; with more of them people would stop reading. */
@@ -91,7 +93,7 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
     .map((violation) => reasonOf(decision, violation, seen));
   const isExplained =
     decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived' && state !== 'warned');
-  return isExplained ? reasons : [unexplained(decision), ...reasons];
+  return isExplained ? reasons : [unknownReason(decision), ...reasons];
 }
 
 function reasonOf(decision: Decision, violation: Violation, seen: Map<string, number>): Reason {
@@ -110,18 +112,18 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
       actual: escape(actual),
       waiver: waiver && formatWaiver(waiver),
     }),
-    subject: printable(subject),
-    message: printable(message),
+    subject: escapeText(subject),
+    message: escapeText(message),
     findings: violation.findings ?? [],
     action: actionOf(violation),
     fingerprint: fingerprintOf([rule, name ?? '', subject, path ?? '', code], seen),
   };
 }
 
-const escape = (text: string | undefined): string | undefined => text && printable(text);
+const escape = (text: string | undefined): string | undefined => text && escapeText(text);
 
 const formatWaiver = ({ expiresAtMs, owner, reason }: NonNullable<Violation['waiver']>): string =>
-  `waived until ${isoTime(expiresAtMs)} by ${printable(owner)}: ${printable(reason)}`;
+  `waived until ${isoTime(expiresAtMs)} by ${escapeText(owner)}: ${escapeText(reason)}`;
 
 /** Equal facts get a number, because tools merge entries with equal fingerprints. */
 function fingerprintOf(facts: readonly string[], seen: Map<string, number>): string {
@@ -129,11 +131,11 @@ function fingerprintOf(facts: readonly string[], seen: Map<string, number>): str
   const digest = digestOf(bytes);
   const times = seen.get(digest) ?? 0;
   seen.set(digest, times + 1);
-  const own = times === 0 ? digest : digestOf(canonicalBytes([digest, String(times)]));
-  return own.slice('sha256:'.length);
+  const unique = times === 0 ? digest : digestOf(canonicalBytes([digest, String(times)]));
+  return unique.slice('sha256:'.length);
 }
 
-function unexplained({ answer, inputs }: Decision): Reason {
+function unknownReason({ answer, inputs }: Decision): Reason {
   const message =
     inputs.length === 0 ? 'there was nothing to check' : `the answer is "${answer}", and no rule says why`;
   return {
@@ -176,13 +178,13 @@ export const formatReason = (reason: Reason): string =>
 
 export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (readonly [string, string])[] {
   return [
-    ['policy', `${printable(policy.name)} ${policy.digest}`],
+    ['policy', `${escapeText(policy.name)} ${policy.digest}`],
     [
       'trust store',
-      trust === undefined ? 'none given' : `${trust.fingerprint} (${counted(trust.keys, 'key')})`,
+      trust === undefined ? 'none given' : `${trust.fingerprint} (${countNoun(trust.keys, 'key')})`,
     ],
     ['verified as of', isoTime(asOfMs)],
-    ...(run === undefined ? [] : [['run', printable(formatRun(run, 'gate'))] as const]),
+    ...(run === undefined ? [] : [['run', escapeText(formatRun(run, 'gate'))] as const]),
   ];
 }
 

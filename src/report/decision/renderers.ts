@@ -14,7 +14,7 @@ import {
   reasonsOf,
 } from './reasons.ts';
 import { stableJson } from '../json.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
 import { defined } from '../../bytes/index.ts';
 
@@ -45,7 +45,7 @@ export function renderDecisionGithub(decision: Decision): string {
   };
   const reasons = reasonsOf(decision).map((reason) => annotationOf(decision, reason));
   const shown = (['error', 'warning', 'notice'] as const).flatMap((level) =>
-    capped(
+    limitAnnotations(
       reasons.filter((annotation) => annotation.level === level),
       level === answer.level ? MAX_OF_A_LEVEL - 1 : MAX_OF_A_LEVEL,
     ),
@@ -58,30 +58,34 @@ function annotationOf(decision: Decision, reason: Reason): Annotation {
   return {
     level: LEVELS[reason.state],
     title: `${reason.rule}: ${reason.title}`,
-    ...defined({ file: place && printable(pathOf(place)) }),
+    ...defined({ file: place && escapeText(pathOf(place)) }),
     text: [formatReason(reason), ...formatFacts(reason)].join('\n'),
   };
 }
 
-function capped(annotations: readonly Annotation[], most: number): readonly Annotation[] {
+function limitAnnotations(annotations: readonly Annotation[], most: number): readonly Annotation[] {
   if (annotations.length <= most) return annotations;
   const shown = annotations.slice(0, most - 1);
-  const left = annotations.length - shown.length;
-  const text = `and ${left} more; GitHub shows ${MAX_OF_A_LEVEL} for each step, and the other formats list them all`;
+  const omitted = annotations.length - shown.length;
+  const text = `and ${omitted} more; GitHub shows ${MAX_OF_A_LEVEL} for each step, and the other formats list them all`;
   return [...shown, { level: annotations[0]?.level ?? 'error', title: 'drillproof gate', text }];
 }
 
 function commandOf({ level, title, file, text }: Annotation): string {
-  const properties = [...(file === undefined ? [] : [`file=${property(file)}`]), `title=${property(title)}`];
-  return `::${level} ${properties.join(',')}::${data(text)}`;
+  const properties = [
+    ...(file === undefined ? [] : [`file=${escapeProperty(file)}`]),
+    `title=${escapeProperty(title)}`,
+  ];
+  return `::${level} ${properties.join(',')}::${escapeData(text)}`;
 }
 
 /** Escaped as the runner unescapes it: first the escape itself, then what would end a line. */
-const data = (text: string): string =>
+const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
 /** A property ends with a comma or colon too. */
-const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+const escapeProperty = (text: string): string =>
+  escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 type DecisionOptions = TextOptions & {
   /** In SARIF: the category of this gate among several of a repository. Default: none. */
@@ -120,5 +124,5 @@ function renderDecisionGitlab(decision: Decision): string {
 
 const locationOf = (decision: Decision, reason: Reason): string => {
   const place = fileOf(decision, reason);
-  return place === undefined ? 'policy' : printable(pathOf(place));
+  return place === undefined ? 'policy' : escapeText(pathOf(place));
 };

@@ -13,7 +13,7 @@ import {
 } from './reasons.ts';
 import { stableJson } from '../json.ts';
 import { count } from '../text/page.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 
 /** Failed and undecided rules are both errors, so that neither can be overlooked. */
 const LEVELS = { failed: 'error', not_checked: 'error', warned: 'warning', waived: 'note' } as const;
@@ -31,8 +31,8 @@ const SRCROOT = '%SRCROOT%';
 export function renderDecisionSarif(decision: Decision, category?: string): string {
   const reasons = reasonsOf(decision);
   const shown = reasons.slice(0, reasons.length > MAX_RESULTS ? MAX_RESULTS : undefined);
-  const left = reasons.length - shown.length;
-  const codes = unique(shown.flatMap(codesOf));
+  const omitted = reasons.length - shown.length;
+  const codes = removeRepeats(shown.flatMap(codesOf));
   return stableJson({
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -43,7 +43,7 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
             name: 'drillproof',
             informationUri: INFORMATION,
             ...defined({ version: decision.run?.tool.version }),
-            rules: descriptors(decision, shown, left > 0),
+            rules: descriptors(decision, shown, omitted > 0),
           },
         },
         ...(category !== undefined && { automationDetails: { id: `${category}/` } }),
@@ -52,7 +52,7 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
         invocations: [invocationOf(decision, shown)],
         results: [
           ...shown.map((reason) => resultOf(decision, reason, codes)),
-          ...(left > 0 ? [restOf(decision, reasons.slice(MAX_RESULTS))] : []),
+          ...(omitted > 0 ? [restOf(decision, reasons.slice(MAX_RESULTS))] : []),
         ],
         properties: factsOfRun(decision),
       },
@@ -117,12 +117,12 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
         level: decision.answer === 'yes' ? 'note' : 'error',
         message: { text: literal(formatAnswer(decision)) },
       },
-      ...unsure.map((reason) => ({ level: 'error', message: { text: literal(sentence(reason)) } })),
+      ...unsure.map((reason) => ({ level: 'error', message: { text: literal(formatSentence(reason)) } })),
       ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
         level: 'warning',
         message: {
           text: literal(
-            `a waiver met nothing or has expired: ${code} on ${printable(subject)}, of ${printable(owner)}`,
+            `a waiver met nothing or has expired: ${code} on ${escapeText(subject)}, of ${escapeText(owner)}`,
           ),
         },
       })),
@@ -137,7 +137,7 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
     level: LEVELS[state],
-    message: { text: literal([sentence(reason), ...formatFacts(reason)].join('\n')) },
+    message: { text: literal([formatSentence(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
     taxa: codesOf(reason).map((id) => ({
       id,
@@ -152,16 +152,16 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
       state,
       subject,
       ...defined({ code, input, expected, actual }),
-      ...(findings.length > 0 && { findings: unique(findings) }),
+      ...(findings.length > 0 && { findings: removeRepeats(findings) }),
     },
   };
 }
 
-const unique = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
+const removeRepeats = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
 
 /** The code of a reason and those of the findings that led to it. */
 const codesOf = ({ code, findings }: Reason): readonly Code[] =>
-  unique([...(code === undefined ? [] : [code]), ...findings]);
+  removeRepeats([...(code === undefined ? [] : [code]), ...findings]);
 
 /** Every code that a result names, with the help of the catalogue (§3.19.3). */
 const taxonomyOf = (codes: readonly Code[]): object => ({
@@ -190,7 +190,7 @@ function locationOf(decision: Decision, reason: Reason): object {
   };
 }
 
-const sentence = (reason: Reason): string =>
+const formatSentence = (reason: Reason): string =>
   `${reason.state === 'not_checked' ? 'could not tell: ' : ''}${placeOf(reason)}: ${reason.message}`;
 
 /** Braces begin placeholders (§3.11.5) and `[…](…)` a link (§3.11.6); text from outside is neither. */

@@ -9,11 +9,11 @@ import {
 } from '../../policy/index.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
 import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
-import { count, counted, firstLines, labelled, sections, type Page } from '../text/page.ts';
+import { count, countNoun, firstLines, wrapLabel, sections, type Page } from '../text/page.ts';
 import { caseFact, caseLines, failuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
 import type { SignedBy } from '../../verify/index.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 import type { Detail } from '../text/text.ts';
 
 const ANSWER_PAINT = { yes: 'good', no: 'bad', could_not_tell: 'caution' } as const;
@@ -41,7 +41,7 @@ export function decisionText(page: Page, decision: Decision, detail: Detail = 'b
     headLine(page, decision),
     ...sections(page, [
       { title: 'Policy', lines: policyLines(page, decision) },
-      { title: `Evidence: ${counted(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
+      { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
       { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => basisLines(page, input)) : [] },
       { title: 'Rules', lines: rules.flatMap((rule) => ruleLines(page, rule)) },
       { title: 'Violations', lines: rules.flatMap((rule) => violationsOf(page, rule, 'failed')) },
@@ -79,7 +79,7 @@ function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decis
 }
 
 const inputLines = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
-  firstLines(inputs, MAX_INPUTS, (input) => labelled(page, '  - ', inputWords(input)));
+  firstLines(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', inputWords(input)));
 
 function inputWords({
   name,
@@ -93,11 +93,11 @@ function inputWords({
   const facts = [
     kind === 'export' ? `export ${id ?? 'without a readable id'}` : kind,
     verdict,
-    kind === 'export' ? counted(bundles, 'bundle') : undefined,
-    localReports > 0 ? counted(localReports, 'local report') : undefined,
+    kind === 'export' ? countNoun(bundles, 'bundle') : undefined,
+    localReports > 0 ? countNoun(localReports, 'local report') : undefined,
     completeness === undefined ? undefined : `list ${completeness}`,
   ];
-  return printable(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
+  return escapeText(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
 }
 
 /** Everything in an input that the answer rests on. */
@@ -106,7 +106,7 @@ function basisLines(
   { name, signer, envelopes, summary, warnings, evidence }: EvaluatedInput,
 ): string[] {
   return [
-    ...labelled(page, '  - ', printable(name)),
+    ...wrapLabel(page, '  - ', escapeText(name)),
     ...basisFact(page, 'list signed by', signer && formatSigner(signer)),
     ...basisFact(page, 'warnings', warnings?.join(', ')),
     ...(envelopes ?? []).flatMap((digest) => basisFact(page, 'envelope', digest)),
@@ -116,7 +116,7 @@ function basisLines(
 }
 
 const basisFact = (page: Page, label: string, value: string | undefined): string[] =>
-  value === undefined ? [] : labelled(page, `    ${label}: `, printable(value));
+  value === undefined ? [] : wrapLabel(page, `    ${label}: `, escapeText(value));
 
 const formatSigner = ({ issuer, keyId, issuedAtMs }: SignedBy): string =>
   `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)}`;
@@ -139,27 +139,27 @@ function bundleLines(
   const drill =
     outcome && `, drill ${outcome.drillId} on ${outcome.targetId}: ${outcome.verdict} (${outcome.status})`;
   return [
-    ...labelled(
+    ...wrapLabel(
       page,
       '    - ',
-      printable(`${id ?? path ?? 'a bundle without a readable id'}: ${verdict}${drill ?? ''}`),
+      escapeText(`${id ?? path ?? 'a bundle without a readable id'}: ${verdict}${drill ?? ''}`),
     ),
     ...signers.flatMap((key) =>
-      labelled(
+      wrapLabel(
         page,
         '      signed by: ',
-        printable(`${formatSigner(key)}${key.in === 'dsse' ? ', in an envelope' : ''}`),
+        escapeText(`${formatSigner(key)}${key.in === 'dsse' ? ', in an envelope' : ''}`),
       ),
     ),
-    ...(warnings === undefined ? [] : labelled(page, '      warnings: ', warnings.join(', '))),
+    ...(warnings === undefined ? [] : wrapLabel(page, '      warnings: ', warnings.join(', '))),
   ];
 }
 
 function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
   const against = violations.filter((violation) => violation.state !== 'waived').length;
-  const numbers = against === 0 ? counted(judged, 'subject') : `${count(against)} of ${count(judged)}`;
+  const numbers = against === 0 ? countNoun(judged, 'subject') : `${count(against)} of ${count(judged)}`;
   const label = `  ${state.replace('_', ' ').padEnd(STATE_WIDTH)} `;
-  return labelled(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
+  return wrapLabel(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
 /** The violations of one rule, grouped by what to do about them. */
@@ -170,7 +170,7 @@ function violationsOf(page: Page, { rule, violations }: RuleResult, state: Viola
   );
   return [...kinds.values()].flatMap((group) => [
     `  ${page.paint.bold(rule)} ${group[0].code}`,
-    ...(state === 'waived' ? [] : labelled(page, '    to do: ', actionOf(group[0]))),
+    ...(state === 'waived' ? [] : wrapLabel(page, '    to do: ', actionOf(group[0]))),
     ...firstLines(group, MAX_CASES, (violation) => violationLines(page, violation), 4),
   ]);
 }
@@ -191,6 +191,6 @@ function violationLines(page: Page, violation: Violation): string[] {
 function unusedLines(page: Page, { unusedWaivers, asOfMs }: Decision): string[] {
   return unusedWaivers.flatMap(({ code, subject, expiresAtMs, owner, reason }) => {
     const why = expiresAtMs <= asOfMs ? `expired ${isoTime(expiresAtMs)}` : 'met nothing';
-    return labelled(page, '  - ', printable(`${code} ${subject}: ${why} (${owner}: ${reason})`));
+    return wrapLabel(page, '  - ', escapeText(`${code} ${subject}: ${why} (${owner}: ${reason})`));
   });
 }

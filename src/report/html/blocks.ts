@@ -1,7 +1,7 @@
 import { codeEntry, type Severity } from '../../codes/index.ts';
 import type { Answer, RuleState } from '../../policy/index.ts';
 import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/index.ts';
-import { count, counted } from '../text/page.ts';
+import { count, countNoun } from '../text/page.ts';
 import { html, type Markup, type Piece } from './markup.ts';
 import { groupFindings } from '../text/findings.ts';
 
@@ -65,7 +65,7 @@ export function renderState(state: State, word: string = wordOf(state)): Markup 
 
 /** A text from the evidence or the caller: set apart from our own words, so that it cannot pass for them. */
 export const quote = (text: string): Markup => html`<code>${text}</code>`;
-export const quoted = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
+export const quoteText = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
 
 /** A fact with its name; a fact without a value is omitted. */
 export type Fact = readonly [name: string, value: Piece];
@@ -106,7 +106,7 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
 
 export const trustFact = (trust: ExportReport['trust']): Fact => [
   'Trust store',
-  trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
+  trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${countNoun(trust.keys, 'key')}`,
 ];
 
 /** The state of the whole in a box, with what it means. */
@@ -197,8 +197,8 @@ function renderCases(cases: readonly Case[]): Markup {
 const renderCase = ({ subject, path, message, expected, actual }: Case): Markup =>
   html`<div class="case">
     ${renderFacts([
-      ['Expected', quoted(expected)],
-      ['Actual', quoted(actual)],
+      ['Expected', quoteText(expected)],
+      ['Actual', quoteText(actual)],
       ['What', message],
       [
         'Where',

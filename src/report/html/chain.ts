@@ -9,13 +9,13 @@ import {
   type Finding,
   type LocalReportReport,
 } from '../../verify/index.ts';
-import { count, counted } from '../text/page.ts';
+import { count, countNoun } from '../text/page.ts';
 import {
   type Column,
   type ItemColumn,
   type LinkState,
   quote,
-  quoted,
+  quoteText,
   renderItems,
   renderRow,
   renderState,
@@ -131,7 +131,7 @@ function resultOf(report: ExportReport | BundleReport, id: LinkId): Result | und
   const subjects = subjectsOf(report, id);
   if (subjects === undefined) return undefined;
   if (subjects.length === 0) return { state: 'could_not_tell', why: 'There is no part to check.' };
-  return worstResult(
+  return findWorst(
     subjects.flatMap((subject) => linkResult(report, subject, id) ?? []),
     id === 'archives' ? 'archive' : 'part',
   );
@@ -147,19 +147,19 @@ function subjectsOf(report: ExportReport | BundleReport, id: LinkId): readonly S
 
 const WORST: readonly LinkState[] = ['does_not_hold', 'could_not_tell', 'not_asked'];
 
-function worstResult(results: readonly Result[], noun: string): Result | undefined {
+function findWorst(results: readonly Result[], noun: string): Result | undefined {
   if (results.length === 0) return undefined;
   const state = WORST.find((candidate) => results.some((result) => result.state === candidate));
   if (state === undefined) return HOLDS;
   const same = results.filter((result) => result.state === state);
-  const which = results.length === 1 ? '' : `${count(same.length)} of ${counted(results.length, noun)}: `;
+  const which = results.length === 1 ? '' : `${count(same.length)} of ${countNoun(results.length, noun)}: `;
   return { state, why: `${which}${same[0]?.why ?? ''}` };
 }
 
 /** The result of one link for one subject; `undefined` if nothing of it applies. */
 function linkResult(report: ExportReport | BundleReport, subject: Subject, id: LinkId): Result | undefined {
   const { checks: ids, signed = false } = ROWS[id];
-  const broken = brokenCheck(subject, id);
+  const broken = findBrokenCheck(subject, id);
   if (broken !== undefined)
     return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
   const checks = subject.checks.filter((check) => ids.includes(check.id));
@@ -171,7 +171,7 @@ function linkResult(report: ExportReport | BundleReport, subject: Subject, id: L
 }
 
 /** The check of a link that failed, or whose own code an error has. */
-function brokenCheck({ checks, findings }: Subject, id: LinkId): CheckId | undefined {
+function findBrokenCheck({ checks, findings }: Subject, id: LinkId): CheckId | undefined {
   const failed = checks.find((check) => check.state === 'failed' && ROWS[id].checks.includes(check.id));
   if (failed !== undefined) return failed.id;
   const errors = findings.filter(({ severity, class: c }) => severity === 'error' && c !== 'inaccessible');
@@ -229,11 +229,11 @@ export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLU
 
 export function renderParts(report: ExportReport | BundleReport): Markup {
   const parts = partsOf(report);
-  return renderTable(counted(parts.length, 'part'), PART_COLUMNS, parts.map(partCells));
+  return renderTable(countNoun(parts.length, 'part'), PART_COLUMNS, parts.map(partCells));
 }
 
 const partCells = (part: BundleReport): readonly Piece[] => [
-  html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoted(part.path)}`,
+  html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoteText(part.path)}`,
   renderState(part.verdict),
   renderChainEnd(part),
   isOutcomeCounted(part)

@@ -1,10 +1,18 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/index.ts';
 import { COMPLETENESS, formatRun } from '../text/facts.ts';
-import { counted } from '../text/page.ts';
-import { partsSummary } from '../text/headline.ts';
+import { countNoun } from '../text/page.ts';
+import { summarizeParts } from '../text/headline.ts';
 import { countSigners, partsOf } from '../text/tally.ts';
-import { type Fact, quote, quoted, renderFacts, renderHeader, renderVerdict, trustFact } from './blocks.ts';
+import {
+  type Fact,
+  quote,
+  quoteText,
+  renderFacts,
+  renderHeader,
+  renderVerdict,
+  trustFact,
+} from './blocks.ts';
 import { html, type Markup } from './markup.ts';
 
 const MEANING: Readonly<Record<Verdict, string>> = {
@@ -21,7 +29,7 @@ export function renderCover(report: ExportReport | BundleReport): Markup {
   const unmet = report.run?.unmet ?? [];
   return renderHeader(
     'Verification of evidence',
-    renderVerdict(report.verdict, quoted(id), [MEANING[report.verdict]]),
+    renderVerdict(report.verdict, quoteText(id), [MEANING[report.verdict]]),
     unmet.map(
       ({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`,
     ),
@@ -38,12 +46,12 @@ export const titleOf = (report: ExportReport | BundleReport): string =>
 function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';
   return [
-    [whole ? 'Export' : 'Bundle', quoted(idOfReport(report))],
-    ['Organization', quoted(report.organizationId)],
-    ['Project', whole ? undefined : quoted(report.projectId)],
-    ['Read from', quoted(report.run?.path)],
-    ['Manifest', quoted(report.manifestDigest)],
-    ['Parts', whole ? partsSummary(report.parts) : undefined],
+    [whole ? 'Export' : 'Bundle', quoteText(idOfReport(report))],
+    ['Organization', quoteText(report.organizationId)],
+    ['Project', whole ? undefined : quoteText(report.projectId)],
+    ['Read from', quoteText(report.run?.path)],
+    ['Manifest', quoteText(report.manifestDigest)],
+    ['Parts', whole ? summarizeParts(report.parts) : undefined],
     ['Local reports', whole && report.localReports.length > 0 ? localTitle(report) : undefined],
     [
       'List of bundles',
@@ -61,7 +69,7 @@ function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
 }
 
 export const localTitle = ({ localReports }: Pick<ExportReport, 'localReports'>): string =>
-  `${counted(localReports.length, 'local report')} from users, which no key attests`;
+  `${countNoun(localReports.length, 'local report')} from users, which no key attests`;
 
 function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
   const { run, trust } = report;

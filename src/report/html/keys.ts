@@ -2,7 +2,7 @@ import { defined, isoTime } from '../../bytes/index.ts';
 import { thumbprintOf, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { ExportReport, SignedBy } from '../../verify/index.ts';
 import { clipEnd } from '../printable.ts';
-import { counted } from '../text/page.ts';
+import { countNoun } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
 import { type ItemColumn, quote, renderItems } from './blocks.ts';
 import { formatTimeRange } from './cover.ts';
@@ -56,7 +56,7 @@ const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
 const formatSigned = (times: readonly number[]): string =>
   times.length === 0
     ? 'nothing here'
-    : `${counted(times.length, 'statement')}, ${formatTimeRange(Math.min(...times), Math.max(...times))}`;
+    : `${countNoun(times.length, 'statement')}, ${formatTimeRange(Math.min(...times), Math.max(...times))}`;
 
 const DAY_MS = 86_400_000;
 
@@ -66,7 +66,7 @@ function formatValidity(key: TrustedKey, asOfMs: number): string {
   if (notBeforeMs !== undefined) words.push(`from ${isoTime(notBeforeMs)}`);
   if (notAfterMs !== undefined) {
     const days = Math.floor((notAfterMs - asOfMs) / DAY_MS);
-    words.push(`until ${isoTime(notAfterMs)}`, days < 0 ? 'expired' : `${counted(days, 'day')} left`);
+    words.push(`until ${isoTime(notAfterMs)}`, days < 0 ? 'expired' : `${countNoun(days, 'day')} left`);
   }
   const effect = compromised ? 'nothing that it signed is valid' : 'earlier signatures stay valid';
   if (revokedAtMs !== undefined) words.push(`revoked ${isoTime(revokedAtMs)}: ${effect}`);

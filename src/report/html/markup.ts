@@ -1,5 +1,5 @@
 import { toBase64, toUtf8 } from '../../bytes/index.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 
 const TEXT = Symbol('text');
 
@@ -49,6 +49,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** A text from outside as HTML: what `printable` makes of it, with pictures and the characters of markup escaped too. */
 export const htmlText = (text: string): string =>
-  printable(text)
+  escapeText(text)
     .replace(PICTURES, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
     .replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');

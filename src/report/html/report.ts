@@ -17,7 +17,7 @@ import { renderDocument } from './document.ts';
 import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
 import { html, type Markup } from './markup.ts';
 import { isoTime } from '../../bytes/index.ts';
-import { shellWord } from '../printable.ts';
+import { quoteShellWord } from '../printable.ts';
 import { count, percent, size } from '../text/page.ts';
 
 type ReportViewOptions = {
@@ -127,7 +127,7 @@ function renderCommands(report: ExportReport | BundleReport): Markup {
 type Purpose = readonly [purpose: string, command: string];
 
 function commandsOf(report: ExportReport | BundleReport): readonly Purpose[] {
-  const again: Purpose = ['With drillproof, as of the same time:', sameCall(report)];
+  const again: Purpose = ['With drillproof, as of the same time:', formatCall(report)];
   return [again, ...(report.kind === 'export' ? exportCommands(report) : partCommands(report))];
 }
 
@@ -142,15 +142,17 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'signer-timeout',
 ]);
 
-function sameCall({ run, asOfMs, depth }: ExportReport | BundleReport): string {
+function formatCall({ run, asOfMs, depth }: ExportReport | BundleReport): string {
   const options: NonNullable<typeof run>['options'] = run?.options ?? { depth };
   const words = Object.entries(options)
     .filter(([name, value]) => !LEFT_OUT.has(name) && value !== false)
     .flatMap(([name, value]) =>
-      [value].flat().flatMap((word) => [`--${name}`, ...(word === true ? [] : [shellWord(String(word))])]),
+      [value]
+        .flat()
+        .flatMap((word) => [`--${name}`, ...(word === true ? [] : [quoteShellWord(String(word))])]),
     );
   const keys = run === undefined ? ['--trust', 'TRUST.json'] : [];
-  const path = shellWord(run?.path ?? 'EVIDENCE');
+  const path = quoteShellWord(run?.path ?? 'EVIDENCE');
   return ['drillproof verify', path, ...words, ...keys, '--as-of', isoTime(asOfMs)].join(' ');
 }
 
@@ -179,7 +181,7 @@ function exportCommands({ manifestDigest, parts }: ExportReport): readonly Purpo
       'One part, by the digest that was read; the appendix has that of every part:',
       checkLine(part.archive.digest, part.path),
     ],
-    ['The manifest of its bundle:', `unzip -p ${shellWord(part.path)} manifest.json | sha256sum`],
+    ['The manifest of its bundle:', `unzip -p ${quoteShellWord(part.path)} manifest.json | sha256sum`],
   ];
 }
 

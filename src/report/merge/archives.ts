@@ -93,11 +93,11 @@ const verdictOf = (value: Mirrored | Failure): string =>
 
 /** Each shard sees the whole project and omits the same exports, so the highest number is the right one. */
 function leftOf(all: readonly ArchiveReport[]): Record<string, number> {
-  const left = new Map<string, number>();
+  const notMirrored = new Map<string, number>();
   for (const report of all)
     for (const [state, times] of Object.entries(report.left))
-      left.set(state, Math.max(times, left.get(state) ?? 0));
-  return Object.fromEntries([...left].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+      notMirrored.set(state, Math.max(times, notMirrored.get(state) ?? 0));
+  return Object.fromEntries([...notMirrored].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 type Transfer = ArchiveReport['transfer'];

@@ -64,9 +64,9 @@ export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub
   const all = reports.map(({ report }) => report);
   const units = reports.flatMap((named) => unitsOf(named, mirrorsIn(named), ({ name }) => name));
   return {
-    place: distinct(all.map(({ place }) => place)).join(', '),
+    place: removeRepeats(all.map(({ place }) => place)).join(', '),
     moreFaults: sumOf(all, ({ moreFaults }) => moreFaults),
-    strays: distinct(all.flatMap(({ strays }) => strays)),
+    strays: removeRepeats(all.flatMap(({ strays }) => strays)),
     mirrors: unite(units, findAlike).map(({ value }) => value),
   };
 }
@@ -84,4 +84,4 @@ const withoutMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][numb
 const findAlike = (a: Scrubbed, b: Scrubbed): boolean =>
   a.outcome === b.outcome && a.manifestDigest === b.manifestDigest;
 
-const distinct = (words: readonly string[]): string[] => [...new Set(words)].toSorted();
+const removeRepeats = (words: readonly string[]): string[] => [...new Set(words)].toSorted();

@@ -15,7 +15,7 @@ export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolea
   for (const unit of units) {
     const other = byKey.get(unit.key);
     if (other !== undefined && !same(other.value, unit.value))
-      throw conflict(`${other.from} and ${unit.from} differ about ${unit.key}`);
+      throw conflictError(`${other.from} and ${unit.from} differ about ${unit.key}`);
     if (other === undefined || rank(unit) < rank(other)) byKey.set(unit.key, unit);
   }
   return [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
@@ -57,7 +57,7 @@ export function shardOf(name: string, count: number): number {
   return Number.parseInt(hex.slice(0, HEX_DIGITS), 16) % count;
 }
 
-export function inShard<T>(
+export function selectShard<T>(
   all: readonly T[],
   nameOf: (item: T) => string,
   shard: Shard | undefined,
@@ -91,7 +91,8 @@ export const unitsOf = <V>(
     return { key, value, from: name };
   });
 
-const conflict = (message: string): DrillproofError => new DrillproofError('report.MERGE_CONFLICT', message);
+const conflictError = (message: string): DrillproofError =>
+  new DrillproofError('report.MERGE_CONFLICT', message);
 
 /**
  * Makes sure that reports are all the shards of one whole, or that none of them is a shard.
@@ -107,9 +108,11 @@ export function assertWholeOfShards(reports: readonly Named<{ readonly shard?: S
   }
   for (const { name, report } of reports) {
     if (report.shard?.count !== first.count)
-      throw conflict(`${name} is one of ${report.shard?.count} shards, and others are of ${first.count}`);
+      throw conflictError(
+        `${name} is one of ${report.shard?.count} shards, and others are of ${first.count}`,
+      );
     if (report.shard.list !== first.list)
-      throw conflict(`${name} is a shard of a different list than ${reports[0]?.name}`);
+      throw conflictError(`${name} is a shard of a different list than ${reports[0]?.name}`);
   }
   assertComplete(first.count, new Set(shards.map(({ index }) => index)));
 }
@@ -126,5 +129,5 @@ function assertComplete(count: number, present: ReadonlySet<number>): void {
 /** @throws DrillproofError `report.MERGE_CONFLICT` for an item in the report of a shard that it does not belong to */
 function assertInShard(name: string, key: string, shard: ShardFacts | undefined): void {
   if (shard === undefined || shardOf(shardName(key), shard.count) === shard.index) return;
-  throw conflict(`${name} contains ${key}, which is not in shard ${shard.index}/${shard.count}`);
+  throw conflictError(`${name} contains ${key}, which is not in shard ${shard.index}/${shard.count}`);
 }

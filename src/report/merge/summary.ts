@@ -79,32 +79,34 @@ export function createSummary(): SummaryCollector {
   const exports = new Map<string, OpenCopies>();
   const notPassed: NotPassed[] = [];
   const caveats = new Set<string>();
-  let judged = 0;
+  let paths = 0;
   let passed = 0;
   let unreadable = 0;
 
   return {
     notPassed,
     caveats,
-    add(one) {
-      judged++;
-      if (one.passed) passed++;
-      else if (notPassed.length < MAX_NOT_PASSED) notPassed.push(notPassedOf(one));
-      if ('failure' in one) {
+    add(result) {
+      paths++;
+      if (result.passed) passed++;
+      else if (notPassed.length < MAX_NOT_PASSED) notPassed.push(notPassedOf(result));
+      const { path } = result;
+      if ('failure' in result) {
         unreadable++;
-        return countCause(causes, one.failure.code, one.path, new Map([[one.path, 1]]));
+        return countCause(causes, result.failure.code, path, new Map([[path, 1]]));
       }
-      verdicts[one.report.verdict]++;
-      for (const [code, subjects] of subjectsByCode(one.report)) countCause(causes, code, one.path, subjects);
-      if (one.passed) for (const text of caveatsOf(one.report)) caveats.add(text);
-      if (one.report.kind === 'export') countCopy(exports, one.path, one.report);
+      const { report } = result;
+      verdicts[report.verdict]++;
+      for (const [code, subjects] of subjectsByCode(report)) countCause(causes, code, path, subjects);
+      if (result.passed) for (const text of caveatsOf(report)) caveats.add(text);
+      if (report.kind === 'export') countCopy(exports, path, report);
     },
     summary: () => ({
-      judged,
+      judged: paths,
       passed,
       verdicts,
       unreadable,
-      causes: [...causes.values()].toSorted(bySeverity),
+      causes: [...causes.values()].toSorted(compareSeverity),
       copies: [...exports.values()]
         .filter(({ times }) => times > 1)
         .map(({ digest: _digest, ...copies }) => copies),
@@ -164,7 +166,7 @@ function notPassedOf(judged: Judged): NotPassed {
   return { path, word: judged.report.verdict, ...defined({ code }) };
 }
 
-const bySeverity = (a: Cause, b: Cause): number =>
+const compareSeverity = (a: Cause, b: Cause): number =>
   SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
   b.subjects - a.subjects ||
   (a.code < b.code ? -1 : 1);

@@ -71,7 +71,7 @@ export function verifyReportChain(files: readonly Named<Uint8Array>[], options: 
   const read = verified.flatMap(({ member: { name }, signed }) =>
     signed === undefined ? [] : [{ name, signed }],
   );
-  const findings = [...verified.flatMap((one) => one.findings), ...checkLinks(read, options)];
+  const findings = [...verified.flatMap((report) => report.findings), ...checkLinks(read, options)];
   return defined({
     schemaVersion: 1,
     kind: 'report-chain',

@@ -9,14 +9,14 @@ import type {
   SignedBy,
   TrustUsed,
 } from '../../verify/index.ts';
-import { count, counted, percent, size, indented, labelled, type Page } from './page.ts';
-import { printable } from '../printable.ts';
+import { count, countNoun, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
+import { escapeText } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
 
 const NAME_WIDTH = 16;
 
 export function fact(page: Page, name: string, value: string | undefined): string[] {
-  return value === undefined ? [] : labelled(page, `  ${name.padEnd(NAME_WIDTH)}`, printable(value));
+  return value === undefined ? [] : wrapLabel(page, `  ${name.padEnd(NAME_WIDTH)}`, escapeText(value));
 }
 
 export function asOfFact(page: Page, asOfMs: number): string[] {
@@ -27,19 +27,19 @@ export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
   if (trust === undefined) return fact(page, 'trust store', 'none given');
   return [
     ...fact(page, 'trust store', trust.fingerprint),
-    ...fact(page, '', `with ${counted(trust.keys, 'key')}`),
+    ...fact(page, '', `with ${countNoun(trust.keys, 'key')}`),
   ];
 }
 
 /** The keys that signed: each once, with how many parts it signed and when, as it claims. */
 export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
-    const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;
-    const key = `${printable(row.issuer)}${many}`;
+    const many = signers.length === 1 && what === '' ? '' : `, ${countNoun(row.parts, what)}`;
+    const key = `${escapeText(row.issuer)}${many}`;
     return [
-      ...labelled(page, '  - ', key),
-      ...labelled(page, '    ', `key ${printable(row.keyId)}`),
-      ...indented(page, `signed ${issued(row)}`, 4),
+      ...wrapLabel(page, '  - ', key),
+      ...wrapLabel(page, '    ', `key ${escapeText(row.keyId)}`),
+      ...wrapIndented(page, `signed ${formatIssueTimes(row)}`, 4),
     ];
   });
 }
@@ -50,7 +50,7 @@ export function untrustedLine(findings: readonly Finding[]): string {
   return unjudged ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
 
-function issued({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
+function formatIssueTimes({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
   if (firstIssuedAtMs === lastIssuedAtMs) return isoTime(firstIssuedAtMs);
   return `between ${isoTime(firstIssuedAtMs)} and ${isoTime(lastIssuedAtMs)}`;
 }
@@ -87,11 +87,11 @@ export function coverageWords(report: ExportReport | BundleReport): string {
   if (attestedBytes === totalBytes) return signed;
   if (attestedBytes === 0) return `${signed}, ${percent(coveredBytes, totalBytes)} under a digest`;
   const rest = (Math.ceil(((totalBytes - attestedBytes) / totalBytes) * 1000) / 10).toFixed(1);
-  const parts = report.kind === 'export' ? unsignedOfExport(report) : ['ZIP metadata'];
-  return `${signed}; ${rest} %: ${listed(parts)}, which no key signs`;
+  const parts = report.kind === 'export' ? listUnsigned(report) : ['ZIP metadata'];
+  return `${signed}; ${rest} %: ${joinWords(parts)}, which no key signs`;
 }
 
-function unsignedOfExport({ signer, parts, localReports, coverage }: ExportReport): string[] {
+function listUnsigned({ signer, parts, localReports, coverage }: ExportReport): string[] {
   const rests = parts.filter((part) => part.coverage.attestedBytes < part.coverage.totalBytes);
   const unsigned = rests.filter((part) => part.coverage.attestedBytes === 0).length;
   const metadata = rests.length - unsigned;
@@ -100,18 +100,18 @@ function unsignedOfExport({ signer, parts, localReports, coverage }: ExportRepor
   return [
     ...(signer === undefined ? ['manifest.json'] : []),
     'export.json',
-    ...(unsigned === 0 ? [] : [counted(unsigned, 'unverified part')]),
-    ...(metadata === 0 ? [] : [`ZIP metadata of ${counted(metadata, 'part')}`]),
+    ...(unsigned === 0 ? [] : [countNoun(unsigned, 'unverified part')]),
+    ...(metadata === 0 ? [] : [`ZIP metadata of ${countNoun(metadata, 'part')}`]),
     ...(isContainerUncovered ? ['ZIP metadata of the export'] : []),
-    ...(localReports.length === 0 ? [] : [counted(localReports.length, 'local report')]),
+    ...(localReports.length === 0 ? [] : [countNoun(localReports.length, 'local report')]),
     ...(coverage.uncovered.length === 0
       ? []
-      : [`${counted(coverage.uncovered.length, 'file')} without a digest`]),
+      : [`${countNoun(coverage.uncovered.length, 'file')} without a digest`]),
   ];
 }
 
 /** `a, b and c`. */
-const listed = (words: readonly string[]): string =>
+const joinWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 const MAX_FILES = 10;
@@ -129,8 +129,8 @@ export function coverageLines(page: Page, coverage: Coverage): string[] {
 
 function fileLines(page: Page, files: readonly string[], which: string): string[] {
   if (files.length === 0) return [];
-  const left = files.length - MAX_FILES;
-  const names = files.slice(0, MAX_FILES).map(printable).join(', ');
-  const rest = left > 0 ? ` and ${count(left)} more` : '';
-  return indented(page, `${counted(files.length, 'file')} ${which}: ${names}${rest}`);
+  const omitted = files.length - MAX_FILES;
+  const names = files.slice(0, MAX_FILES).map(escapeText).join(', ');
+  const rest = omitted > 0 ? ` and ${count(omitted)} more` : '';
+  return wrapIndented(page, `${countNoun(files.length, 'file')} ${which}: ${names}${rest}`);
 }

@@ -1,7 +1,7 @@
 import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
 import { type Check, CHECK_TEXTS, type CheckState, type Finding, type Report } from '../../verify/index.ts';
-import { count, counted, firstLines, indented, labelled, type Page, type Section } from './page.ts';
-import { printable } from '../printable.ts';
+import { count, countNoun, firstLines, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
+import { escapeText } from '../printable.ts';
 import { countChecks, type CheckCount, groupBy } from './tally.ts';
 
 const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>> = {
@@ -18,8 +18,8 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
   return checks.flatMap(({ id, state, reason }) => {
     const { word, paint } = STATES[state];
     const label = `  ${word.padEnd(STATE_WIDTH)}  `;
-    const why = state === 'not_applicable' && reason !== undefined ? ` (${printable(reason)})` : '';
-    return labelled(page, label, `${CHECK_TEXTS[id].sentence}${why}`, page.paint[paint]);
+    const why = state === 'not_applicable' && reason !== undefined ? ` (${escapeText(reason)})` : '';
+    return wrapLabel(page, label, `${CHECK_TEXTS[id].sentence}${why}`, page.paint[paint]);
   });
 }
 
@@ -27,7 +27,12 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
 export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
   return countChecks(lists).flatMap((row) => {
     const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
-    return labelled(page, label, `${CHECK_TEXTS[row.id].sentence}${others(row)}`, page.paint[worst(row)]);
+    return wrapLabel(
+      page,
+      label,
+      `${CHECK_TEXTS[row.id].sentence}${formatOtherStates(row)}`,
+      page.paint[worstPaint(row)],
+    );
   });
 }
 
@@ -37,7 +42,7 @@ function share({ states }: CheckCount): string {
   return `${count(states.get('passed') ?? 0)}/${count(applicable)}`;
 }
 
-function others({ states }: CheckCount): string {
+function formatOtherStates({ states }: CheckCount): string {
   const rest = (['failed', 'not_checked'] as const).flatMap((state) => {
     const n = states.get(state);
     return n === undefined ? [] : [`${count(n)} ${STATES[state].word}`];
@@ -45,7 +50,7 @@ function others({ states }: CheckCount): string {
   return rest.length === 0 ? '' : ` (${rest.join(', ')})`;
 }
 
-function worst({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
+function worstPaint({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
   if (states.has('failed')) return 'bad';
   if (states.has('not_checked')) return 'caution';
   return states.has('passed') ? 'good' : 'dim';
@@ -59,22 +64,22 @@ const groupUnchecked = (lists: readonly (readonly Check[])[]) =>
 
 /** What should have been checked and was not, under the reason why. */
 function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
-  const many = ({ states }: CheckCount): string =>
+  const formatCount = ({ states }: CheckCount): string =>
     lists.length === 1 ? '' : ` (${count(states.get('not_checked') ?? 0)} of ${count(lists.length)})`;
   return [...groupUnchecked(lists)].flatMap(([reason, rows]) => [
-    ...labelled(page, '  - ', `${reason}:`),
-    ...rows.flatMap((row) => labelled(page, '      ', `${CHECK_TEXTS[row.id].sentence}${many(row)}`)),
+    ...wrapLabel(page, '  - ', `${reason}:`),
+    ...rows.flatMap((row) => wrapLabel(page, '      ', `${CHECK_TEXTS[row.id].sentence}${formatCount(row)}`)),
   ]);
 }
 
 export const notCheckedWords = (lists: readonly (readonly Check[])[]): readonly string[] =>
-  [...groupUnchecked(lists)].map(([reason, rows]) => `${counted(rows.length, 'check')} (${reason})`);
+  [...groupUnchecked(lists)].map(([reason, rows]) => `${countNoun(rows.length, 'check')} (${reason})`);
 
 function reasonsOf({ reasons }: CheckCount): string {
-  const all = [...reasons.keys()].map(printable);
+  const all = [...reasons.keys()].map(escapeText);
   if (all.length === 0) return 'no reason is recorded';
-  const left = all.length - MAX_REASONS;
-  return all.slice(0, MAX_REASONS).join('; ') + (left > 0 ? `; and ${count(left)} other reasons` : '');
+  const omitted = all.length - MAX_REASONS;
+  return all.slice(0, MAX_REASONS).join('; ') + (omitted > 0 ? `; and ${count(omitted)} other reasons` : '');
 }
 
 const NAMES = { error: 'error', warning: 'warning', info: 'note' } as const;
@@ -91,7 +96,7 @@ const MAX_FAILURES = 50;
 export function findingsSection(page: Page, findings: readonly Finding[]): Section {
   const totals = SEVERITIES.flatMap((severity) => {
     const times = findings.filter((finding) => finding.severity === severity).length;
-    return times === 0 ? [] : [counted(times, NAMES[severity])];
+    return times === 0 ? [] : [countNoun(times, NAMES[severity])];
   });
   return {
     title: `Findings: ${totals.join(', ')}`,
@@ -110,8 +115,8 @@ function groupLines(page: Page, cases: readonly [Finding, ...Finding[]]): string
   const times = cases.length === 1 ? '' : ` (${count(cases.length)} times)`;
   return [
     `  ${severityWord(page, severity)} ${page.paint.bold(code)}${times}`,
-    ...indented(page, entry.meaning, 4),
-    ...labelled(page, '    to do: ', entry.action),
+    ...wrapIndented(page, entry.meaning, 4),
+    ...wrapLabel(page, '    to do: ', entry.action),
     ...firstLines(cases, MAX_CASES, (finding) => caseLines(page, finding), 4),
   ];
 }
@@ -121,18 +126,18 @@ type Problem = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actu
 
 export function caseLines(page: Page, problem: Problem): string[] {
   return [
-    ...labelled(page, '    - ', `${formatPlace(problem)}: ${printable(problem.message)}`),
+    ...wrapLabel(page, '    - ', `${formatPlace(problem)}: ${escapeText(problem.message)}`),
     ...caseFact(page, 'expected', problem.expected),
     ...caseFact(page, 'actual', problem.actual),
   ];
 }
 
 export function caseFact(page: Page, name: string, value: string | undefined): string[] {
-  return value === undefined ? [] : labelled(page, `      ${name.padEnd(8)} `, printable(value));
+  return value === undefined ? [] : wrapLabel(page, `      ${name.padEnd(8)} `, escapeText(value));
 }
 
 const formatPlace = ({ subject, path }: Pick<Finding, 'subject' | 'path'>): string =>
-  printable(path === undefined || path === subject ? subject : `${subject} ${path}`);
+  escapeText(path === undefined || path === subject ? subject : `${subject} ${path}`);
 
 /** The failures again, one line each, at the end, where people look. */
 export function failuresSection<P extends Problem>(
@@ -141,7 +146,7 @@ export function failuresSection<P extends Problem>(
   nameOf: (failure: P) => string,
 ): Section {
   const lines = firstLines(failures, MAX_FAILURES, (failure) =>
-    labelled(page, `  ${nameOf(failure)} `, formatPlace(failure), page.paint.bad),
+    wrapLabel(page, `  ${nameOf(failure)} `, formatPlace(failure), page.paint.bad),
   );
   return { title: 'Failures', lines };
 }
@@ -157,7 +162,7 @@ export const errorsSection = (page: Page, findings: readonly Finding[]): Section
  * What every report ends with: what was not checked and why, what was found, what the result does not mean, and the
  * failures once more. `checks` has one group for each kind of subject, with one list for each subject.
  */
-export function closing(
+export function closingSections(
   page: Page,
   checks: readonly (readonly (readonly Check[])[])[],
   findings: readonly Finding[],
@@ -166,7 +171,7 @@ export function closing(
   return [
     { title: 'Not checked', lines: checks.flatMap((group) => notCheckedLines(page, group)) },
     findingsSection(page, findings),
-    { title: 'What this does not mean', lines: caveats.flatMap((text) => labelled(page, '  - ', text)) },
+    { title: 'What this does not mean', lines: caveats.flatMap((text) => wrapLabel(page, '  - ', text)) },
     errorsSection(page, findings),
   ];
 }

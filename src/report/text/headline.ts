@@ -7,8 +7,8 @@ import type {
   Finding,
   Verdict,
 } from '../../verify/index.ts';
-import { printable } from '../printable.ts';
-import { count, counted, type Page, wrap } from './page.ts';
+import { escapeText } from '../printable.ts';
+import { count, countNoun, type Page, wrap } from './page.ts';
 import { listVerdicts } from './tally.ts';
 
 const MAX_CODES = 3;
@@ -48,13 +48,13 @@ export const verdictLines = (page: Page, report: ExportReport | BundleReport): s
 export function formatHeadline(report: ExportReport | BundleReport): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
   if (report.kind === 'bundle') {
-    const name = printable(report.evidenceBundleId ?? report.path ?? 'part');
+    const name = escapeText(report.evidenceBundleId ?? report.path ?? 'part');
     const facts = [...unmet, ...codesOf([report])];
     return `evidence bundle ${name}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`;
   }
-  const name = printable(report.evidenceExportId ?? 'export');
+  const name = escapeText(report.evidenceExportId ?? 'export');
   const failures = failuresOf(report);
-  const summary = failures.length === 0 ? [partsSummary(report.parts)] : failures;
+  const summary = failures.length === 0 ? [summarizeParts(report.parts)] : failures;
   const facts = [...summary, LIST[report.completeness]];
   return `${name}: ${(report.verdict === 'failed' ? [...unmet, ...facts] : [...facts, ...unmet]).join('; ')}`;
 }
@@ -63,8 +63,8 @@ export function formatHeadline(report: ExportReport | BundleReport): string {
 function failuresOf(report: ExportReport): readonly string[] {
   return [
     ...codesOf([report]),
-    ...failuresAmong(report.parts, 'part'),
-    ...failuresAmong(report.localReports, 'local report'),
+    ...listFailures(report.parts, 'part'),
+    ...listFailures(report.localReports, 'local report'),
   ];
 }
 
@@ -73,9 +73,9 @@ type Findings = { readonly findings: readonly Finding[] };
 const errorsIn = ({ findings }: Findings): readonly Finding[] =>
   findings.filter(({ severity }) => severity === 'error');
 
-function failuresAmong(items: readonly Findings[], name: string): readonly string[] {
+function listFailures(items: readonly Findings[], name: string): readonly string[] {
   const bad = items.filter((item) => errorsIn(item).length > 0);
-  return codesOf(bad).map((codes) => `${count(bad.length)} of ${counted(items.length, name)}: ${codes}`);
+  return codesOf(bad).map((codes) => `${count(bad.length)} of ${countNoun(items.length, name)}: ${codes}`);
 }
 
 /** The codes of errors, each once, in one text; none without errors. */
@@ -83,13 +83,13 @@ function codesOf(items: readonly Findings[]): readonly string[] {
   const codes = [...new Set<Code>(items.flatMap((item) => errorsIn(item).map(({ code }) => code)))];
   if (codes.length === 0) return [];
   const more = codes.length - MAX_CODES;
-  return [codes.slice(0, MAX_CODES).join(', ') + (more > 0 ? ` and ${counted(more, 'more code')}` : '')];
+  return [codes.slice(0, MAX_CODES).join(', ') + (more > 0 ? ` and ${countNoun(more, 'more code')}` : '')];
 }
 
 /** `300 of 300 parts verified`, or how many have each verdict. */
-export function partsSummary(parts: readonly BundleReport[]): string {
+export function summarizeParts(parts: readonly BundleReport[]): string {
   const [first] = parts;
   if (first === undefined) return 'no parts';
   if (parts.some(({ verdict }) => verdict !== first.verdict)) return listVerdicts(parts).join(', ');
-  return `${count(parts.length)} of ${counted(parts.length, 'part')} ${first.verdict}`;
+  return `${count(parts.length)} of ${countNoun(parts.length, 'part')} ${first.verdict}`;
 }

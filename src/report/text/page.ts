@@ -6,8 +6,8 @@ export function count(value: number): string {
 }
 
 /** `1 part`, `2 parts`. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+export function countNoun(value: number, singular: string, plural = `${singular}s`): string {
+  return `${count(value)} ${value === 1 ? singular : plural}`;
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
@@ -20,7 +20,7 @@ export function size(bytes: number): string {
     value /= 1024;
     unit++;
   }
-  return unit === 0 ? counted(bytes, 'byte') : `${value.toFixed(1)} ${UNITS[unit]}`;
+  return unit === 0 ? countNoun(bytes, 'byte') : `${value.toFixed(1)} ${UNITS[unit]}`;
 }
 
 /** A share of bytes, rounded down, so that only all of them are 100 %. */
@@ -96,7 +96,7 @@ const FOLD_INDENT = 4;
  * Wraps text after a label, all lines beginning in the same column. A word that is too long for that column starts below
  * the label, so that key ids and paths stay in one piece where they fit. `label` is given as long as it is shown.
  */
-export function labelled(
+export function wrapLabel(
   page: Page,
   label: string,
   text: string,
@@ -130,8 +130,8 @@ function foldLine(line: string, width: number): string {
   return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join('\n');
 }
 
-export function indented(page: Page, text: string, indent = 2): string[] {
-  return labelled(page, ' '.repeat(indent), text);
+export function wrapIndented(page: Page, text: string, indent = 2): string[] {
+  return wrapLabel(page, ' '.repeat(indent), text);
 }
 
 /** The lines of the first items, and how many more there are. */
@@ -144,8 +144,8 @@ export function firstLines<T>(
   return [...items.slice(0, most).flatMap(linesOf), ...moreLine(items.length - most, indent)];
 }
 
-export const moreLine = (left: number, indent = 2): readonly string[] =>
-  left > 0 ? [`${' '.repeat(indent)}and ${count(left)} more; --format json lists them all`] : [];
+export const moreLine = (omitted: number, indent = 2): readonly string[] =>
+  omitted > 0 ? [`${' '.repeat(indent)}and ${count(omitted)} more; --format json lists them all`] : [];
 
 export function sections(page: Page, all: readonly Section[]): string[] {
   return all.flatMap((section) =>

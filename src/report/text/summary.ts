@@ -1,7 +1,7 @@
 import { codeEntry } from '../../codes/index.ts';
 import { severityWord } from './findings.ts';
-import { count, counted, indented, labelled, moreLine, sections, type Page } from './page.ts';
-import { printable } from '../printable.ts';
+import { count, countNoun, wrapIndented, wrapLabel, moreLine, sections, type Page } from './page.ts';
+import { escapeText } from '../printable.ts';
 import {
   verdictWords,
   type Cause,
@@ -21,30 +21,30 @@ export function renderSummary(
 ): string {
   const page = pageOf(options);
   const facts = summary();
-  if (options.detail === 'verdict') return `${total(page, facts)}\n`;
+  if (options.detail === 'verdict') return `${totalLine(page, facts)}\n`;
   const lines = sections(page, [
     {
-      title: `Summary of ${counted(facts.judged, 'path')}`,
+      title: `Summary of ${countNoun(facts.judged, 'path')}`,
       lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${verdictWords(facts).join(', ')}`],
     },
     { title: 'By cause', lines: facts.causes.flatMap((cause) => causeLines(page, cause)) },
     { title: 'The same export twice', lines: copyLines(page, facts) },
     {
       title: 'What the passes do not mean',
-      lines: [...caveats].flatMap((text) => labelled(page, '  - ', text)),
+      lines: [...caveats].flatMap((text) => wrapLabel(page, '  - ', text)),
     },
     { title: 'Not passed', lines: notPassedLines(page, notPassed, facts.judged - facts.passed) },
   ]);
-  return `${[...lines, '', total(page, facts)].join('\n')}\n`;
+  return `${[...lines, '', totalLine(page, facts)].join('\n')}\n`;
 }
 
 function causeLines(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
   const often = times === subjects ? '' : `, ${count(times)} times`;
   return [
-    `  ${severityWord(page, severity)} ${page.paint.bold(code)}: ${counted(subjects, 'subject')}${often}`,
-    ...indented(page, codeEntry(code).meaning, 4),
+    `  ${severityWord(page, severity)} ${page.paint.bold(code)}: ${countNoun(subjects, 'subject')}${often}`,
+    ...wrapIndented(page, codeEntry(code).meaning, 4),
     ...first.flatMap(({ path, subject }) =>
-      labelled(page, '    - ', printable(path === subject ? path : `${path}: ${subject}`)),
+      wrapLabel(page, '    - ', escapeText(path === subject ? path : `${path}: ${subject}`)),
     ),
     ...moreLine(subjects - first.length, 4),
   ];
@@ -53,24 +53,24 @@ function causeLines(page: Page, { code, severity, subjects, times, first }: Caus
 function copyLines(page: Page, { copies }: Summary): string[] {
   return copies.flatMap(({ evidenceExportId, times, same, paths }) => {
     const what = same ? 'with one manifest' : 'with different manifests, which no export has';
-    const where = `${paths.map(printable).join(', ')}${times > paths.length ? ', …' : ''}`;
-    const text = `${printable(evidenceExportId)} ${count(times)} times, ${what}: ${where}`;
-    return labelled(page, '  - ', text, page.paint[same ? 'dim' : 'bad']);
+    const where = `${paths.map(escapeText).join(', ')}${times > paths.length ? ', …' : ''}`;
+    const text = `${escapeText(evidenceExportId)} ${count(times)} times, ${what}: ${where}`;
+    return wrapLabel(page, '  - ', text, page.paint[same ? 'dim' : 'bad']);
   });
 }
 
 function notPassedLines(page: Page, list: readonly NotPassed[], all: number): string[] {
   return [
     ...list.flatMap(({ path, word, code = '' }) =>
-      labelled(page, `  ${word.padEnd(10)}  `, printable(`${path} ${code}`.trimEnd()), page.paint.bad),
+      wrapLabel(page, `  ${word.padEnd(10)}  `, escapeText(`${path} ${code}`.trimEnd()), page.paint.bad),
     ),
     ...moreLine(all - list.length),
   ];
 }
 
-function total(page: Page, { judged, passed, copies }: Summary): string {
+function totalLine(page: Page, { judged, passed, copies }: Summary): string {
   const bad = judged - passed;
   const torn = copies.filter(({ same }) => !same).length;
-  const words = `${count(passed)} of ${counted(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${torn === 0 ? '' : `; ${counted(torn, 'export')} with different manifests`}`;
+  const words = `${count(passed)} of ${countNoun(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${torn === 0 ? '' : `; ${countNoun(torn, 'export')} with different manifests`}`;
   return page.paint[judged > 0 && bad + torn === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
 }

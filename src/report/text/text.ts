@@ -9,20 +9,20 @@ import type {
   Verdict,
 } from '../../verify/index.ts';
 import { renderJson } from '../json.ts';
-import { printable } from '../printable.ts';
+import { escapeText } from '../printable.ts';
 import {
   COLOURS,
   count,
-  counted,
+  countNoun,
   firstLines,
-  indented,
-  labelled,
+  wrapIndented,
+  wrapLabel,
   NO_COLOURS,
   type Page,
   type Section,
   sections,
 } from './page.ts';
-import { formatHeadline, headline, partsSummary, VERDICT_PAINT, verdictLines } from './headline.ts';
+import { formatHeadline, headline, summarizeParts, VERDICT_PAINT, verdictLines } from './headline.ts';
 import {
   countSigners,
   isOutcomeCounted,
@@ -45,7 +45,7 @@ import {
 } from './facts.ts';
 import {
   checkLines,
-  closing,
+  closingSections,
   findingsIn,
   findingsSection,
   groupFindings,
@@ -66,7 +66,7 @@ function reportText(page: Page, report: Report): string[] {
     ...head,
     ...sections(page, [
       ...sectionsOf(page, report),
-      ...closing(page, checks, findingsIn(report), caveatsOf(report)),
+      ...closingSections(page, checks, findingsIn(report), caveatsOf(report)),
     ]),
     ...(isEvidence ? ['', ...head] : []),
   ];
@@ -75,7 +75,7 @@ function reportText(page: Page, report: Report): string[] {
 const subjectOf = (report: AttestationReport | ToolSourceReport): string =>
   report.kind === 'attestation'
     ? 'attestation alone, without its evidence'
-    : `tool source of ${printable(report.packageId ?? 'an unknown package')}`;
+    : `tool source of ${escapeText(report.packageId ?? 'an unknown package')}`;
 
 const exportChecks = ({ checks, parts, localReports }: ExportReport) => [
   [checks],
@@ -93,14 +93,14 @@ function sectionsOf(page: Page, report: Report): readonly Section[] {
     return [
       { title: 'Attestation', lines: facts },
       checked,
-      { title: 'Signed by', lines: signerOrNobody(page, report) },
+      { title: 'Signed by', lines: signerLine(page, report) },
     ];
   }
   return [
     { title: 'Bundle', lines: bundleFacts(page, report) },
     checked,
     { title: 'Drill outcome', lines: outcomeLine(page, report) },
-    { title: 'Signed by', lines: bundleSigner(page, report) },
+    { title: 'Signed by', lines: bundleSignerLines(page, report) },
     { title: 'Byte coverage', lines: coverageLines(page, report.coverage) },
   ];
 }
@@ -111,11 +111,11 @@ function exportSections(page: Page, report: ExportReport): readonly Section[] {
   return [
     { title: 'Export', lines: exportFacts(page, report) },
     { title: 'Checked of the export', lines: checkLines(page, checks) },
-    { title: `Checked of ${counted(parts.length, 'part')}`, lines: manyCheckLines(page, partChecks) },
+    { title: `Checked of ${countNoun(parts.length, 'part')}`, lines: manyCheckLines(page, partChecks) },
     { title: 'Parts', lines: partLines(page, parts) },
     { title: 'Drill outcomes', lines: outcomeLines(page, parts) },
     { title: 'Signed by', lines: exportSigners(page, report) },
-    { title: 'Completeness', lines: indented(page, COMPLETENESS[completeness]) },
+    { title: 'Completeness', lines: wrapIndented(page, COMPLETENESS[completeness]) },
     { title: 'Byte coverage', lines: coverageLines(page, coverage) },
     { title: 'Local reports', lines: localLines(page, report) },
   ];
@@ -137,26 +137,26 @@ function partLines(page: Page, parts: readonly BundleReport[]): string[] {
   const best = parts.some(({ verdict }) => verdict === 'verified') ? 'verified' : 'intact';
   const worse = parts.filter(({ verdict }) => verdict !== best);
   return [
-    `  ${partsSummary(parts)}`,
+    `  ${summarizeParts(parts)}`,
     ...firstLines(worse, MAX_PARTS, ({ verdict, evidenceBundleId, path, findings }) => {
       const reason = findings.find(({ severity }) => severity === 'error')?.code ?? '';
-      const name = printable(evidenceBundleId ?? path ?? 'a part');
+      const name = escapeText(evidenceBundleId ?? path ?? 'a part');
       return verdictLine(page, verdict, `${name} ${reason}`.trimEnd());
     }),
   ];
 }
 
 const verdictLine = (page: Page, verdict: Verdict, text: string): string[] =>
-  labelled(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
+  wrapLabel(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
 
 function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
   const withOutcome = parts.filter(isOutcomeCounted);
   if (withOutcome.length === 0) return [];
   const others = withOutcome.filter(({ outcome }) => outcome.verdict !== GOOD_OUTCOME);
   return [
-    ...indented(page, printable(outcomeWords(parts))),
+    ...wrapIndented(page, escapeText(outcomeWords(parts))),
     ...firstLines(others, MAX_PARTS, ({ outcome: { verdict, drillId, targetId }, evidenceBundleId: id }) =>
-      labelled(page, '  - ', printable(`${verdict}: ${drillId} on ${targetId} (${id ?? 'no id'})`)),
+      wrapLabel(page, '  - ', escapeText(`${verdict}: ${drillId} on ${targetId} (${id ?? 'no id'})`)),
     ),
   ];
 }
@@ -168,7 +168,7 @@ function exportSigners(page: Page, report: ExportReport): string[] {
   const lines = [
     ...signerLines(page, ofParts, 'part'),
     ...signerLines(page, list, 'list'),
-    ...(unsigned === 0 ? [] : [`  - no key: ${counted(unsigned, 'unsigned part')}`]),
+    ...(unsigned === 0 ? [] : [`  - no key: ${countNoun(unsigned, 'unsigned part')}`]),
   ];
   const findings = report.parts.flatMap((part) => part.findings);
   return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;
@@ -185,7 +185,7 @@ function localLines(page: Page, { localReports }: ExportReport): string[] {
     ...firstLines(
       localReports.filter(({ verdict }) => verdict !== 'intact'),
       MAX_PARTS,
-      ({ verdict, localReportId }) => verdictLine(page, verdict, printable(localReportId)),
+      ({ verdict, localReportId }) => verdictLine(page, verdict, escapeText(localReportId)),
     ),
   ];
 }
@@ -212,17 +212,17 @@ function bundleFacts(page: Page, report: BundleReport): string[] {
 function outcomeLine(page: Page, { outcome }: BundleReport): string[] {
   if (outcome === undefined) return [];
   const { verdict, status, drillId, targetId } = outcome;
-  return labelled(page, '  ', printable(`${verdict} (${status}): ${drillId} on ${targetId}`));
+  return wrapLabel(page, '  ', escapeText(`${verdict} (${status}): ${drillId} on ${targetId}`));
 }
 
-function bundleSigner(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
+function bundleSignerLines(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
   if (signers.length > 1) return signerLines(page, signers, 'signature');
   if (signer !== undefined) return signerLines(page, [signer], '');
   if (signed === undefined) return ['  unknown: the archive could not be read'];
   return signed ? [untrustedLine(findings)] : ['  no key: the bundle is unsigned'];
 }
 
-function signerOrNobody(page: Page, { signer, findings }: AttestationReport): string[] {
+function signerLine(page: Page, { signer, findings }: AttestationReport): string[] {
   return signer === undefined ? [untrustedLine(findings)] : signerLines(page, [signer], '');
 }
 
@@ -243,7 +243,7 @@ function briefText(page: Page, report: ExportReport | BundleReport): string[] {
   const errors = findings.filter(({ severity }) => severity === 'error');
   return [
     ...verdict,
-    ...signedBy(page, report),
+    ...countedSignerLines(page, report),
     ...fact(page, 'drills', outcomeWords(partsOf(report))),
     ...fact(page, 'not checked', [...notCheckedWords(checksIn(report)), CONTENT].join('; ')),
     ...fact(page, 'completeness', completenessOf(report)),
@@ -264,7 +264,7 @@ const checksIn = (report: ExportReport | BundleReport) =>
 const completenessOf = (report: ExportReport | BundleReport): string =>
   report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;
 
-function signedBy(page: Page, report: ExportReport | BundleReport): string[] {
+function countedSignerLines(page: Page, report: ExportReport | BundleReport): string[] {
   const signers = countSigners(
     partsOf(report).flatMap(({ signer }) => (signer === undefined ? [] : [signer])),
   );
@@ -274,7 +274,7 @@ function signedBy(page: Page, report: ExportReport | BundleReport): string[] {
   const rows = [
     ...signers.map((row) => ({
       ...row,
-      what: `${counted(row.parts, 'part')}${isOfList(row) ? ' and the list' : ''}`,
+      what: `${countNoun(row.parts, 'part')}${isOfList(row) ? ' and the list' : ''}`,
     })),
     ...(ofList === undefined || signers.some(isOfList) ? [] : [{ ...ofList, what: 'the list' }]),
   ];
@@ -285,9 +285,9 @@ function signedBy(page: Page, report: ExportReport | BundleReport): string[] {
       .slice(0, MAX_KEYS)
       .flatMap(({ issuer, keyId, what }, at) => [
         ...fact(page, at === 0 ? 'signed by' : '', `${issuer} (${what})`),
-        ...labelled(page, '    ', printable(`key ${keyId}`)),
+        ...wrapLabel(page, '    ', escapeText(`key ${keyId}`)),
       ]),
-    ...(more > 0 ? fact(page, '', `and ${counted(more, 'more key')}; --verbose lists them`) : []),
+    ...(more > 0 ? fact(page, '', `and ${countNoun(more, 'more key')}; --verbose lists them`) : []),
   ];
 }
 
@@ -340,8 +340,8 @@ export function renderLine(
   path: string,
   options: TextOptions = {},
 ): string {
-  const drills = listOutcomes(partsOf(report)).map(printable).join(', ');
-  const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${printable(path)})`;
+  const drills = listOutcomes(partsOf(report)).map(escapeText).join(', ');
+  const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${escapeText(path)})`;
   return headline(pageOf(options), report.verdict, words).join('\n');
 }
 

@@ -3,8 +3,8 @@ import type { SummaryReport } from '../../policy/index.ts';
 import { asOfFact, fact, trustFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { errorsSection, findingsSection } from './findings.ts';
-import { counted, firstLines, labelled, sections, type Page } from './page.ts';
-import { printable } from '../printable.ts';
+import { countNoun, firstLines, wrapLabel, sections, type Page } from './page.ts';
+import { escapeText } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 
 const MAX_INPUTS = 20;
@@ -23,7 +23,10 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
       { title: 'Summary', lines: summaryLines(page, report) },
       { title: 'Signed by', lines: signerLines(page, report) },
       findingsSection(page, report.findings),
-      { title: 'What this does not mean', lines: CAVEATS.flatMap((text) => labelled(page, '  - ', text)) },
+      {
+        title: 'What this does not mean',
+        lines: CAVEATS.flatMap((text) => wrapLabel(page, '  - ', text)),
+      },
       errorsSection(page, report.findings),
     ]),
   ];
@@ -31,7 +34,7 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
 }
 
 const saysOf = ({ summary }: SummaryReport): string =>
-  summary === undefined ? '' : `: ${summary.result} on ${counted(summary.inputs.length, 'input')}`;
+  summary === undefined ? '' : `: ${summary.result} on ${countNoun(summary.inputs.length, 'input')}`;
 
 function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {
   const basis = [...asOfFact(page, asOfMs), ...trustFacts(page, trust)];
@@ -53,5 +56,5 @@ function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): st
 function signerLines(page: Page, { keys, trust }: SummaryReport): string[] {
   if (trust === undefined) return ['  unknown: no trusted keys were given'];
   if (keys.length === 0) return ['  no key that is trusted for that verifier'];
-  return keys.flatMap((key) => labelled(page, '  - ', `key ${printable(key)}`));
+  return keys.flatMap((key) => wrapLabel(page, '  - ', `key ${escapeText(key)}`));
 }

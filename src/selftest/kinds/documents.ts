@@ -52,7 +52,7 @@ function toolSourceOutcome({ resource, repeatedSource, lock }: z.infer<typeof to
 }
 
 /** A manifest that is accepted is written again as the bytes that it came from. */
-function same(bytes: Uint8Array, written: Uint8Array): void {
+function assertSameBytes(bytes: Uint8Array, written: Uint8Array): void {
   if (digestOf(bytes) !== digestOf(written)) throw new TypeError('other bytes are written');
 }
 
@@ -64,7 +64,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        same(bytes, bundleManifestBytes(manifest));
+        assertSameBytes(bytes, bundleManifestBytes(manifest));
         return { digest: digestOf(bytes), objects: manifest.objects.length };
       },
     ],
@@ -76,7 +76,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        same(bytes, exportManifestBytes(manifest));
+        assertSameBytes(bytes, exportManifestBytes(manifest));
         const { parts, localReports } = manifest;
         return {
           digest: digestOf(bytes),
@@ -165,7 +165,7 @@ async function readList(
   return { cursors, items };
 }
 
-const byteByByte = (text: string): ReadableStream<Uint8Array> => {
+const streamBytewise = (text: string): ReadableStream<Uint8Array> => {
   const bytes = new TextEncoder().encode(text);
   let at = 0;
   return new ReadableStream({
@@ -180,6 +180,6 @@ export const cursorsKinds: Readonly<Record<string, Kind>> = {
   cursors: defineKind(
     shape,
     ['answers as a whole', (input) => readList(input, (text) => text)],
-    ['answers one byte at a time', (input) => readList(input, byteByByte)],
+    ['answers one byte at a time', (input) => readList(input, streamBytewise)],
   ),
 };

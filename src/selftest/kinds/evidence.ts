@@ -126,8 +126,8 @@ const seconded =
     const both = await run(input, memoryAccess, { secondOpinion: SECOND_OPINION });
     const codes = z.array(z.string());
     const said = new Set(codes.parse(both['codes']));
-    const kept = codes.parse(first['codes']).every((code) => said.has(code));
-    return first.verdict === 'invalid' && both.verdict === 'invalid' && kept ? first : both;
+    const allReported = codes.parse(first['codes']).every((code) => said.has(code));
+    return first.verdict === 'invalid' && both.verdict === 'invalid' && allReported ? first : both;
   };
 
 export const evidenceKinds: Readonly<Record<string, Kind>> = {

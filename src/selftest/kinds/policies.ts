@@ -115,8 +115,8 @@ async function envelopeOutcome(
     const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
     return reportOutcome(report.verdict, [report]);
   }
-  const about = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
-  const report = verifyDsse(dsse, { ...how, ...known, ...about });
+  const subject = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
+  const report = verifyDsse(dsse, { ...how, ...known, ...subject });
   return reportOutcome(report.verdict, [report]);
 }
 

@@ -12,7 +12,7 @@ import {
   schemaVersionSchema,
   worldSessionSchema,
 } from '../../contract/index.ts';
-import { brokenDocument, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
+import { documentError, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
 import type { InProject, Tx } from '../store/store.ts';
 import { isDerived } from './derived-run.ts';
 import { nameSchema, type AdminContext } from './context.ts';
@@ -186,7 +186,7 @@ async function importAll(tx: Tx, steps: readonly Step[]): Promise<ImportedResour
   const faults = outcomes.flatMap((outcome) => ('issues' in outcome ? [outcome] : []));
   if (faults.length > 0) {
     const isConflict = faults.every(({ code }) => code === 'server.IMPORT_CONFLICT');
-    throw brokenDocument(
+    throw documentError(
       isConflict ? 'server.IMPORT_CONFLICT' : 'server.ADMIN_REFUSED',
       faults.flatMap(({ issues }) => issues),
     );

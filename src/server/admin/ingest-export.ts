@@ -13,7 +13,7 @@ import {
   parseExportResource,
   type PartRow,
   readFile,
-  resourceDifferences,
+  listResourceDifferences,
   selectionDigest,
   typeDocument,
 } from '../../evidence/index.ts';
@@ -74,7 +74,7 @@ function assertAgree({
   resource,
   attestationBytes,
 }: Documents): void {
-  const differences = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+  const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   const [first] = differences;
   if (first !== undefined) {
     throw refused(

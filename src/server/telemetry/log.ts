@@ -1,6 +1,6 @@
 import { checkArguments, defined, FUNCTION, isoTime, TEXT, withMembers } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import { appendFileSync } from 'node:fs';
 import { ioError } from '../../node/index.ts';
 
@@ -102,7 +102,7 @@ function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
   words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
   if (entry.error !== undefined) words.push(errorWords(describeError(entry.error, debugging)));
   words.push(tokenId, correlationId);
-  return printable(words.filter((word) => word !== undefined).join(' '));
+  return escapeText(words.filter((word) => word !== undefined).join(' '));
 }
 
 const errorWords = ({ code, message, stack }: LoggedError): string =>

@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { fromBase64url, type JsonObject, type JsonValue, toBase64url } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { pointer, type KeyFault } from '../faults.ts';
+import { extendPointer, type KeyFault } from '../faults.ts';
 
 /** What a key is wanted for: a public key that verifies, or a private one that signs. */
 export type KeyOperation = 'verify' | 'sign';
@@ -42,9 +42,9 @@ export function readEcJwk(
 ): { point: Uint8Array } | { faults: readonly KeyFault[] } {
   const members: Members = new Map(Object.entries(jwk)); // own members only, whatever their names
   const faults = [
-    ...(operation === 'verify' ? privateFaults(members, path) : []),
-    ...kindFaults(members, operation, path),
-    ...unknownFaults(members, operation, extensions, path),
+    ...(operation === 'verify' ? listPrivateFaults(members, path) : []),
+    ...listKindFaults(members, operation, path),
+    ...listUnknownFaults(members, operation, extensions, path),
   ];
   const point = faults.length === 0 ? readPoint(members, path, faults) : undefined;
   return point === undefined ? { faults } : { point };
@@ -66,15 +66,15 @@ export function readFieldElement(
   return undefined;
 }
 
-function privateFaults(members: Members, path: string): KeyFault[] {
+function listPrivateFaults(members: Members, path: string): KeyFault[] {
   return PRIVATE.filter((name) => members.has(name)).map((name) => ({
     code: 'trust.KEY_PRIVATE',
-    path: pointer(path, name),
+    path: extendPointer(path, name),
     message: `the JWK has the private member "${name}"`,
   }));
 }
 
-function kindFaults(members: Members, operation: KeyOperation, path: string): KeyFault[] {
+function listKindFaults(members: Members, operation: KeyOperation, path: string): KeyFault[] {
   const faults: KeyFault[] = [];
   for (const [name, wanted] of PINNED) {
     const value = members.get(name);
@@ -82,20 +82,20 @@ function kindFaults(members: Members, operation: KeyOperation, path: string): Ke
     if (value === wanted || (value === undefined && optional)) continue;
     const code = typeof value === 'string' ? 'trust.KEY_UNSUPPORTED' : 'trust.KEY_INVALID';
     const actual = value === undefined ? 'is absent' : `is ${JSON.stringify(value)}`;
-    faults.push({ code, path: pointer(path, name), message: `"${name}" ${actual}, not "${wanted}"` });
+    faults.push({ code, path: extendPointer(path, name), message: `"${name}" ${actual}, not "${wanted}"` });
     if (name === 'kty') break; // the members of another kind of key mean other things
   }
   const operations = members.get('key_ops');
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes(operation))) {
     const message = `"key_ops" does not allow "${operation}"`;
-    faults.push({ code: 'trust.KEY_UNSUPPORTED', path: pointer(path, 'key_ops'), message });
+    faults.push({ code: 'trust.KEY_UNSUPPORTED', path: extendPointer(path, 'key_ops'), message });
   }
   return faults;
 }
 
 function readPoint(members: Members, path: string, faults: KeyFault[]): Uint8Array | undefined {
-  const x = readFieldElement(members.get('x'), pointer(path, 'x'), faults);
-  const y = readFieldElement(members.get('y'), pointer(path, 'y'), faults);
+  const x = readFieldElement(members.get('x'), extendPointer(path, 'x'), faults);
+  const y = readFieldElement(members.get('y'), extendPointer(path, 'y'), faults);
   if (x === undefined || y === undefined) return undefined;
   try {
     return platform.p256.uncompress(Uint8Array.of(4, ...x, ...y));
@@ -106,19 +106,19 @@ function readPoint(members: Members, path: string, faults: KeyFault[]): Uint8Arr
   }
 }
 
-function unknownFaults(
+function listUnknownFaults(
   members: Members,
   operation: KeyOperation,
   extensions: ReadonlySet<string>,
   path: string,
 ): KeyFault[] {
   if (members.get('kty') !== 'EC') return []; // other kinds of keys have their own members
-  const known = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
+  const allowed = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
   return [...members.keys()]
-    .filter((name) => !known.has(name))
+    .filter((name) => !allowed.has(name))
     .map((name) => ({
       code: 'trust.KEY_INVALID',
-      path: pointer(path, name),
+      path: extendPointer(path, name),
       message: `the member ${JSON.stringify(name)} is not known`,
     }));
 }

@@ -23,13 +23,13 @@ export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
  * @throws DrillproofError `trust.KEY_INVALID` for anything else
  */
 export function openKeyFile(input: Uint8Array | string): KeyFile {
-  if (input.length > MAX_LENGTH) throw invalid(`longer than ${MAX_LENGTH} bytes`);
+  if (input.length > MAX_LENGTH) throw keyFileError(`longer than ${MAX_LENGTH} bytes`);
   const text = textOf(input).replace(BEFORE_PEM, '').replace(SPACE_BEFORE, '');
   if (text.startsWith('-----BEGIN ')) return { kind: 'pem', blocks: parsePem(text) };
   if (!text.startsWith('{'))
-    throw invalid(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');
+    throw keyFileError(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');
   const jwk = parseObject(text);
-  if (isSet(jwk)) throw invalid('it is a JWK Set and not one key');
+  if (isSet(jwk)) throw keyFileError('it is a JWK Set and not one key');
   return { kind: 'jwk', jwk };
 }
 
@@ -55,7 +55,7 @@ function textOf(input: Uint8Array | string): string {
   try {
     return fromUtf8(input);
   } catch (cause) {
-    throw invalid('it is not text', cause);
+    throw keyFileError('it is not text', cause);
   }
 }
 
@@ -65,13 +65,13 @@ function parseObject(text: string): JsonObject {
     value = parseJsonText(text);
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    throw invalid(cause.message, cause);
+    throw keyFileError(cause.message, cause);
   }
-  if (!isObject(value)) throw invalid('it is not a JSON object');
+  if (!isObject(value)) throw keyFileError('it is not a JSON object');
   return value;
 }
 
-const invalid = (why: string, cause?: unknown): DrillproofError =>
+const keyFileError = (why: string, cause?: unknown): DrillproofError =>
   new DrillproofError('trust.KEY_INVALID', `not a key file: ${why}`, { cause });
 
 /** One block of RFC 7468: its label, and the text between the two lines. */
@@ -91,17 +91,17 @@ export function parsePem(text: string): PemBlock[] {
     if (open === undefined) {
       const label = BEGIN.exec(line)?.[1];
       if (label !== undefined) open = { label, lines: [] };
-      else if (line !== '') throw notPem('text outside the BEGIN and END lines');
+      else if (line !== '') throw pemError('text outside the BEGIN and END lines');
     } else if (line === `-----END ${open.label}-----`) {
       blocks.push({ label: open.label, body: open.lines.join('\n') });
       open = undefined;
     } else if (line.startsWith('-----')) {
-      throw notPem(`"BEGIN ${open.label}" is not followed by its END line`);
+      throw pemError(`"BEGIN ${open.label}" is not followed by its END line`);
     } else {
       open.lines.push(line);
     }
   }
-  if (open !== undefined) throw notPem(`"BEGIN ${open.label}" without its END line`);
+  if (open !== undefined) throw pemError(`"BEGIN ${open.label}" without its END line`);
   return blocks;
 }
 
@@ -111,7 +111,7 @@ export function parsePem(text: string): PemBlock[] {
  */
 export function pemBytes(block: PemBlock): Uint8Array {
   const bytes = fromBase64(block.body.replaceAll('\n', ''));
-  if (bytes === undefined) throw notPem(`"${block.label}" holds no base64 whose spare bits are zero`);
+  if (bytes === undefined) throw pemError(`"${block.label}" holds no base64 whose spare bits are zero`);
   return bytes;
 }
 
@@ -121,4 +121,5 @@ export function formatPem(label: string, bytes: Uint8Array): string {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
-const notPem = (why: string): DrillproofError => new DrillproofError('trust.KEY_INVALID', `not PEM: ${why}`);
+const pemError = (why: string): DrillproofError =>
+  new DrillproofError('trust.KEY_INVALID', `not PEM: ${why}`);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { faultError, isObject, pointer, type KeyFault } from '../faults.ts';
+import { faultError, isObject, extendPointer, type KeyFault } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';
 import { openKeySetFile } from './key-file.ts';
 import { importPublicKey, keyIdOf } from './key.ts';
@@ -23,7 +23,7 @@ export function importPublicKeys(input: Uint8Array | string): readonly NamedKey[
   if (file.kind === 'pem') return [importPublicKey(input)];
   if (file.kind === 'jwks') return readSet(file.set);
   const faults: KeyFault[] = [];
-  return checked(faults, [readNamed(file.jwk, '', faults)]);
+  return assertFaultless(faults, [readNamed(file.jwk, '', faults)]);
 }
 
 function readSet(set: JsonObject): readonly NamedKey[] {
@@ -35,12 +35,12 @@ function readSet(set: JsonObject): readonly NamedKey[] {
     .filter((name) => name !== 'keys')
     .map((name) => ({
       code: 'trust.STORE_INVALID',
-      path: pointer('', name),
+      path: extendPointer('', name),
       message: `the member ${JSON.stringify(name)} is not known`,
     }));
   const names = new Set<string>();
   const keys = members.map((member, at) => {
-    const path = pointer('/keys', at);
+    const path = extendPointer('/keys', at);
     const key = readNamed(member, path, faults);
     if (key !== undefined && names.has(key.keyId)) {
       const message = `the key ${JSON.stringify(key.keyId)} appears twice`;
@@ -49,10 +49,13 @@ function readSet(set: JsonObject): readonly NamedKey[] {
     if (key !== undefined) names.add(key.keyId);
     return key;
   });
-  return checked(faults, keys);
+  return assertFaultless(faults, keys);
 }
 
-function checked(faults: readonly KeyFault[], keys: readonly (NamedKey | undefined)[]): readonly NamedKey[] {
+function assertFaultless(
+  faults: readonly KeyFault[],
+  keys: readonly (NamedKey | undefined)[],
+): readonly NamedKey[] {
   if (faults.length > 0) throw faultError(faults);
   return keys.filter((key) => key !== undefined);
 }
@@ -66,7 +69,7 @@ function readNamed(jwk: JsonValue, path: string, faults: KeyFault[]): NamedKey |
   const kid = Object.hasOwn(jwk, 'kid') ? keyIdSchema.safeParse(jwk['kid']) : undefined;
   if (kid?.success === false) {
     const message = '"kid" is not text of 1 to 256 characters';
-    faults.push({ code: 'trust.KEY_INVALID', path: pointer(path, 'kid'), message });
+    faults.push({ code: 'trust.KEY_INVALID', path: extendPointer(path, 'kid'), message });
   }
   if ('faults' in read) {
     faults.push(...read.faults);

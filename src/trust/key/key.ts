@@ -62,13 +62,13 @@ export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyId
 export function importPublicKey(input: Uint8Array | string): VerifyingKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
-  if (file.kind === 'pem') return verifyingKey(readSpki(pemBytes(onePublicBlock(file.blocks))));
+  if (file.kind === 'pem') return verifyingKey(readSpki(pemBytes(findPublicBlock(file.blocks))));
   const read = readEcJwk(file.jwk, 'verify');
   if ('faults' in read) throw faultError(read.faults);
   return verifyingKey(read.point);
 }
 
-function onePublicBlock(blocks: readonly PemBlock[]): PemBlock {
+function findPublicBlock(blocks: readonly PemBlock[]): PemBlock {
   const secret = blocks.find((block) => isPrivateLabel(block.label));
   if (secret !== undefined)
     throw new DrillproofError('trust.KEY_PRIVATE', `the file holds "${secret.label}"`);

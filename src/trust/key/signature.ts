@@ -48,9 +48,9 @@ const nameOf = (point: Uint8Array, signature: Uint8Array): string => `${toHex(po
 export async function verifyAhead({ key, message, signature }: SignatureCheck): Promise<void> {
   const verifier = verifierOf(key.point, platform.p256);
   if (verifier.verifyLater === undefined) return;
-  const known = results.get(message) ?? new Map<string, boolean>();
-  results.set(message, known);
-  known.set(nameOf(key.point, signature), await verifier.verifyLater(message, signature));
+  const byName = results.get(message) ?? new Map<string, boolean>();
+  results.set(message, byName);
+  byName.set(nameOf(key.point, signature), await verifier.verifyLater(message, signature));
 }
 
 function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
@@ -58,8 +58,8 @@ function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
   cache.set(implementation, verifiers);
   // By value: the array could change in the caller's hands.
   const name: string = Reflect.apply(String.fromCharCode, undefined, point);
-  const known = verifiers.get(name);
-  if (known !== undefined) return known;
+  const cached = verifiers.get(name);
+  if (cached !== undefined) return cached;
   const verifier = implementation.verifier(point);
   for (const oldest of verifiers.keys()) {
     if (verifiers.size < MAX_VERIFIERS) break;

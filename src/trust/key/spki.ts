@@ -46,39 +46,39 @@ export function writeSpki(point: Uint8Array): Uint8Array {
 export function readSpki(der: Uint8Array): Uint8Array {
   const { identifier, key } = openSpki(der);
   assertP256(identifier);
-  if (key[0] !== 0) throw invalid('the key is not a whole number of bytes');
+  if (key[0] !== 0) throw spkiError('the key is not a whole number of bytes');
   return platform.p256.uncompress(key.subarray(1));
 }
 
 /** The elements of the AlgorithmIdentifier, and the contents of the BIT STRING that is the key. */
 function openSpki(der: Uint8Array): { identifier: readonly DerElement[]; key: Uint8Array } {
   try {
-    const [algorithm, key, ...more] = sequence(readDer(der));
+    const [algorithm, key, ...more] = readSequence(readDer(der));
     if (algorithm === undefined || key?.tag !== derTag.bitString || more.length > 0) {
-      throw invalid('its elements are not an algorithm and a key');
+      throw spkiError('its elements are not an algorithm and a key');
     }
-    return { identifier: sequence(algorithm), key: key.contents };
+    return { identifier: readSequence(algorithm), key: key.contents };
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code === 'trust.KEY_INVALID') throw cause;
-    throw invalid(cause.message, cause);
+    throw spkiError(cause.message, cause);
   }
 }
 
-function sequence(element: DerElement): DerElement[] {
-  if (element.tag !== derTag.sequence) throw invalid('an element is not a SEQUENCE');
+function readSequence(element: DerElement): DerElement[] {
+  if (element.tag !== derTag.sequence) throw spkiError('an element is not a SEQUENCE');
   return readDerItems(element.contents);
 }
 
 function assertP256([algorithm, parameters, ...more]: readonly DerElement[]): void {
-  if (algorithm?.tag !== derTag.oid || more.length > 0) throw invalid('its algorithm is not an identifier');
+  if (algorithm?.tag !== derTag.oid || more.length > 0) throw spkiError('its algorithm is not an identifier');
   const name = toHex(algorithm.contents);
-  if (name !== EC_PUBLIC_KEY) throw unsupported(ALGORITHMS.get(name) ?? `algorithm ${name}`);
-  if (parameters?.tag !== derTag.oid) throw unsupported('EC on a curve that is not named');
+  if (name !== EC_PUBLIC_KEY) throw unsupportedError(ALGORITHMS.get(name) ?? `algorithm ${name}`);
+  if (parameters?.tag !== derTag.oid) throw unsupportedError('EC on a curve that is not named');
   const curve = toHex(parameters.contents);
-  if (curve !== P_256) throw unsupported(`EC on ${CURVES.get(curve) ?? `curve ${curve}`}`);
+  if (curve !== P_256) throw unsupportedError(`EC on ${CURVES.get(curve) ?? `curve ${curve}`}`);
 }
 
-const invalid = (why: string, cause?: unknown): DrillproofError =>
+const spkiError = (why: string, cause?: unknown): DrillproofError =>
   new DrillproofError('trust.KEY_INVALID', `not a SubjectPublicKeyInfo: ${why}`, { cause });
-const unsupported = (kind: string): DrillproofError =>
+const unsupportedError = (kind: string): DrillproofError =>
   new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);

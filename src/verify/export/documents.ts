@@ -6,7 +6,7 @@ import {
   type ExportManifest,
   parseExportManifest,
   parseExportResource,
-  resourceDifferences,
+  listResourceDifferences,
   selectionDigest,
 } from '../../evidence/index.ts';
 import { checksWaitingFor } from '../checks.ts';
@@ -134,7 +134,7 @@ async function checkResource(
 
 function compareResource(resource: EvidenceExport, { document, digest, bytes }: ReadExportManifest): Step {
   if (document === undefined || digest === undefined || bytes === undefined) return NOTHING;
-  const differences = resourceDifferences(resource, document, digest, bytes);
+  const differences = listResourceDifferences(resource, document, digest, bytes);
   return recordCheck(
     'export.resource',
     differences.map(({ field, expected, actual }) => {

@@ -1,7 +1,7 @@
 import type { Digest } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import {
-  brokenBindings,
+  listBrokenBindings,
   BUNDLE_MANIFEST,
   type BundleManifest,
   type ExportManifest,
@@ -32,7 +32,7 @@ export function checkBundleBinding(
   facts: BundleFacts,
 ): Finding[] {
   const findings = missingRoles(subject, facts.manifest);
-  for (const { field, expected, actual } of brokenBindings({ ...facts, statement })) {
+  for (const { field, expected, actual } of listBrokenBindings({ ...facts, statement })) {
     if (field === 'subject.manifestDigest') {
       const message = 'the statement names a different manifest';
       const detail = { path: digestPath, message, expected: actual, actual: expected };

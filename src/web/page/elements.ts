@@ -1,6 +1,6 @@
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { printable } from '../../report/index.ts';
+import { escapeText } from '../../report/index.ts';
 import type { Failure } from '../worker/messages.ts';
 
 /** The element of the page with this id. @throws TypeError for one that is missing or of another type */
@@ -33,9 +33,9 @@ export function showMessage(text: string | undefined): void {
 
 /** What happened, its code, and what to do. */
 export const explainFailure = ({ code, message }: Failure): string =>
-  `${printable(message)} (${code}). ${codeEntry(code).action}`;
+  `${escapeText(message)} (${code}). ${codeEntry(code).action}`;
 
 export function explainError(error: unknown): string {
   if (error instanceof DrillproofError) return explainFailure(error);
-  return error instanceof Error ? printable(error.message) : 'Something failed for an unknown reason.';
+  return error instanceof Error ? escapeText(error.message) : 'Something failed for an unknown reason.';
 }

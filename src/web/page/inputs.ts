@@ -1,5 +1,5 @@
 import { isDigest } from '../../bytes/index.ts';
-import { counted, printable, size } from '../../report/index.ts';
+import { countNoun, escapeText, size } from '../../report/index.ts';
 import { readDroppedTree } from '../dropped.ts';
 import { type BlobTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
@@ -56,8 +56,8 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
 function chooseTree(chosen: BlobTree): void {
   tree = chosen;
   const bytes = [...chosen.files.values()].reduce((sum, file) => sum + file.size, 0);
-  const what = `${counted(chosen.files.size, 'file')}, ${size(bytes)}`;
-  getElement('evidence-name', HTMLElement).textContent = `${printable(chosen.name)} (${what})`;
+  const what = `${countNoun(chosen.files.size, 'file')}, ${size(bytes)}`;
+  getElement('evidence-name', HTMLElement).textContent = `${escapeText(chosen.name)} (${what})`;
 }
 
 const MAX_KEY_BYTES = 16 * 2 ** 20;
@@ -79,7 +79,7 @@ function addKey(name: string, bytes: Uint8Array): void {
   const remove = makeElement('button', { type: 'button', textContent: 'Remove' });
   remove.setAttribute('aria-label', `Remove ${name}`);
   const label = isStore ? 'trust store' : makeElement('label', {}, 'Issuer of this key ', issuer);
-  const item = makeElement('li', {}, makeElement('code', { textContent: printable(name) }), label, remove);
+  const item = makeElement('li', {}, makeElement('code', { textContent: escapeText(name) }), label, remove);
   remove.addEventListener('click', () => {
     keys.splice(keys.indexOf(key), 1);
     item.remove();

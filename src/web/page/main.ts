@@ -1,4 +1,4 @@
-import { count, printable, size } from '../../report/index.ts';
+import { count, escapeText, size } from '../../report/index.ts';
 import type { Failure, Progress, Verified } from '../worker/messages.ts';
 import {
   explainError,
@@ -46,7 +46,7 @@ async function beginVerification(): Promise<void> {
   Object.assign(counts, { read: 0, bytes, done: 0, parts: 0 });
   setRunning(true);
   session = startSession(request, takeProgress, (message) =>
-    stop(`The browser stopped a worker: ${printable(message)}`),
+    stop(`The browser stopped a worker: ${escapeText(message)}`),
   );
 }
 
@@ -98,7 +98,7 @@ function showResult(verified: Verified): void {
 const warnAboutKey = (file: string): HTMLElement =>
   makeElement('p', {
     className: 'note bad',
-    textContent: `The file ${printable(file)} is inside the evidence too. Use keys that you received separately: whoever made the evidence could have put their own there.`,
+    textContent: `The file ${escapeText(file)} is inside the evidence too. Use keys that you received separately: whoever made the evidence could have put their own there.`,
   });
 
 function showDetails(part: number, html: string): void {

@@ -1,4 +1,4 @@
-import { count, counted, PART_COLUMNS } from '../../report/index.ts';
+import { count, countNoun, PART_COLUMNS } from '../../report/index.ts';
 import type { PartLine } from '../worker/messages.ts';
 import { getElement, makeElement, showElement } from './elements.ts';
 
@@ -89,9 +89,9 @@ function renderRows(rows: readonly Numbered[]): void {
   }
   const last = first + rows.length;
   const range = shown.length > rows.length ? `, ${count(first + 1)} to ${count(last)} of them here` : '';
-  const filtered = shown.length === lines.length ? '' : ` of ${counted(lines.length, 'part')}`;
+  const filtered = shown.length === lines.length ? '' : ` of ${countNoun(lines.length, 'part')}`;
   getElement('parts-count', HTMLElement).textContent =
-    `${filtered === '' ? counted(shown.length, 'part') : count(shown.length)}${filtered}${range}`;
+    `${filtered === '' ? countNoun(shown.length, 'part') : count(shown.length)}${filtered}${range}`;
   getElement('previous', HTMLButtonElement).disabled = first === 0;
   getElement('next', HTMLButtonElement).disabled = first + PAGE_ROWS >= shown.length;
 }

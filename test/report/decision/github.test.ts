@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
 import { renderDecisionGithub } from '../../../src/report/decision/renderers.ts';
-import { printable } from '../../../src/report/printable.ts';
+import { escapeText } from '../../../src/report/printable.ts';
 import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -86,7 +86,7 @@ describe('annotations of GitHub Actions', () => {
       expect(commands.map(({ name }) => name)).toEqual(['error', 'error', 'error', 'notice']);
       for (const { properties } of commands.slice(1))
         expect(Object.keys(properties)).toEqual(['file', 'title']);
-      expect(commands[1]?.data).toContain(printable(some.message));
+      expect(commands[1]?.data).toContain(escapeText(some.message));
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printable, renderDecisionMarkdown } from '../../../src/report/index.ts';
+import { escapeText, renderDecisionMarkdown } from '../../../src/report/index.ts';
 import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -56,7 +56,7 @@ describe('the Markdown of a decision', () => {
     const line = renderDecisionMarkdown(withTexts({ ...BENIGN, message }))
       .split('\n')
       .find((one) => one.includes('@e'));
-    expect(spansOf(line ?? '').spans.map((span) => span.trim())).toContain(printable(message));
+    expect(spansOf(line ?? '').spans.map((span) => span.trim())).toContain(escapeText(message));
   });
 
   it.each([20_000, 60_000, 1_048_576])('stays within %i bytes, and says what it left out', (maxBytes) => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inShard, listDigest, shardName, shardOf } from '../../../src/report/merge/shard.ts';
+import { selectShard, listDigest, shardName, shardOf } from '../../../src/report/merge/shard.ts';
 import { idOf } from '../../support/evidence.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -10,7 +10,7 @@ const itself = (name: string): string => name;
 describe('the shards of a list', () => {
   it('have everything exactly once, whatever the list and their number', () => {
     forAll(100, [names, fc.integer({ min: 1, max: 50 })], (all, count) => {
-      const shards = Array.from({ length: count }, (_, index) => inShard(all, itself, { index, count }));
+      const shards = Array.from({ length: count }, (_, index) => selectShard(all, itself, { index, count }));
       expect(shards.flat().toSorted()).toEqual(all.toSorted());
     });
   });
@@ -18,15 +18,15 @@ describe('the shards of a list', () => {
   it('are not changed by what is added or by the order', () => {
     forAll(100, [names, names, fc.integer({ min: 1, max: 20 }), fc.nat(19)], (all, more, count, i) => {
       const shard = { index: i % count, count };
-      const larger = new Set(inShard([...more, ...all.toReversed()], itself, shard));
-      for (const name of inShard(all, itself, shard)) expect(larger.has(name)).toBe(true);
+      const larger = new Set(selectShard([...more, ...all.toReversed()], itself, shard));
+      for (const name of selectShard(all, itself, shard)) expect(larger.has(name)).toBe(true);
     });
   });
 
   it('are about as large as each other', () => {
     const ids = Array.from({ length: 8_000 }, (_, i) => idOf('evexp', i));
     for (let index = 0; index < 8; index++) {
-      const { length } = inShard(ids, itself, { index, count: 8 });
+      const { length } = selectShard(ids, itself, { index, count: 8 });
       expect(length).toBeGreaterThan(850);
       expect(length).toBeLessThan(1_150);
     }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { count, counted, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
+import { count, countNoun, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
 
 it('groups thousands the same way everywhere', () => {
   expect([count(0), count(999), count(1_000), count(1_234_567)]).toEqual(['0', '999', '1,000', '1,234,567']);
-  expect([counted(1, 'part'), counted(2, 'part'), counted(0, 'copy', 'copies')]).toEqual([
+  expect([countNoun(1, 'part'), countNoun(2, 'part'), countNoun(0, 'copy', 'copies')]).toEqual([
     '1 part',
     '2 parts',
     '0 copies',

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { didYouMean } from '../../../bytes/index.ts';
 import type { DrillproofError } from '../../../errors.ts';
-import { printable } from '../../../report/index.ts';
+import { escapeText } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { createProgram } from '../../program.ts';
 import { usageError } from '../options/values.ts';
@@ -21,7 +21,7 @@ export async function failed(thrown: unknown, argv: readonly string[], cli: Cli)
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const cause = error.cause === undefined ? '' : `caused by ${stackOf(error.cause)}`;
-  const lines = (error.stack ?? error.message).split('\n').map((line) => `  ${printable(line)}\n`);
+  const lines = (error.stack ?? error.message).split('\n').map((line) => `  ${escapeText(line)}\n`);
   return `${lines.join('')}${cause}`;
 }
 

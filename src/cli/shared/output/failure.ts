@@ -2,7 +2,7 @@ import { defined } from '../../../bytes/index.ts';
 import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
-import { printable, stableJson } from '../../../report/index.ts';
+import { escapeText, stableJson } from '../../../report/index.ts';
 import { timeSpan } from '../options/values.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfCode } from './exit-codes.ts';
@@ -77,11 +77,11 @@ export function failureText(failure: Failure): string {
   const cases = casesOf(failure);
   const left = cases.length - MAX_CASES;
   const lines = [
-    `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${answered(failure)}`,
+    `drillproof: ${failure.code}: ${escapeText(failure.message)}${cases.length > 0 ? '' : where(failure)}${answered(failure)}`,
     ...cases.slice(0, MAX_CASES).map(caseLine),
     ...(left > 0 ? [`  - and ${left} more`] : []),
     ...adviceFor(cases, failure.code).map((line) => `  ${line}`),
-    `  ${printable(failure.action)}`,
+    `  ${escapeText(failure.action)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -92,17 +92,17 @@ function answered({ details }: Failure): string {
   const id: unknown = details?.['correlationId'];
   const words = [
     ...(typeof waitMs === 'number' && waitMs > 0 ? [`it asks to wait ${timeSpan(waitMs)}`] : []),
-    ...(typeof id === 'string' ? [`correlation id ${printable(id)}`] : []),
+    ...(typeof id === 'string' ? [`correlation id ${escapeText(id)}`] : []),
   ];
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
 function where({ path, message }: Failure): string {
-  return path === undefined || path === '' || message.includes(path) ? '' : ` (${printable(path)})`;
+  return path === undefined || path === '' || message.includes(path) ? '' : ` (${escapeText(path)})`;
 }
 
 const caseLine = ({ path, code, message }: Case): string =>
-  `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
+  `  - ${escapeText([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
 
 export function adviceFor(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
   const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));

@@ -1,4 +1,4 @@
-import { columnsOf, padEnd, printable, stableJson, describeOptions } from '../../../report/index.ts';
+import { columnsOf, padEnd, escapeText, stableJson, describeOptions } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
 import type { Run } from '../../../verify/index.ts';
@@ -15,7 +15,7 @@ export async function writeProduct(
 
 /** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [heading, ...rows.map((row) => row.map(printable))];
+  const cells = [heading, ...rows.map((row) => row.map(escapeText))];
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
   const lines = cells.map((row) =>
     ['', ...row.map((cell, column) => padEnd(cell, widths[column] ?? 0))].join('  ').trimEnd(),
@@ -27,7 +27,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
 export function facts(rows: readonly (readonly [string, string | undefined])[]): string {
   const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
 }
 
 /** `writeProduct` with named values as its text. */

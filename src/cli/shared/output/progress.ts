@@ -1,4 +1,4 @@
-import { clipEnd, count, foldLines, percent, printable, size } from '../../../report/index.ts';
+import { clipEnd, count, foldLines, percent, escapeText, size } from '../../../report/index.ts';
 import { type Cli, say, talks } from '../../cli.ts';
 
 /** How far a command is; without bytes where things are only counted. */
@@ -69,7 +69,7 @@ function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Pr
     },
     phase: (next) => void (verb = next),
     note(text) {
-      const lines = foldLines(printable(text), stderr.columns);
+      const lines = foldLines(escapeText(text), stderr.columns);
       void stderr.write(`${shown === undefined ? '' : CLEAR_LINE}${lines}\n`);
       draw();
     },

@@ -2,11 +2,11 @@ import { isoTime } from '../../../bytes/index.ts';
 import { type Decision, type EvaluatedInput, type RuleResult, RULES } from '../../../policy/index.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { formatRun } from '../../text/facts.ts';
-import { count, counted } from '../../text/page.ts';
+import { count, countNoun } from '../../text/page.ts';
 import {
   type ItemColumn,
   quote,
-  quoted,
+  quoteText,
   renderCaveats,
   renderFacts,
   renderHeader,
@@ -35,8 +35,8 @@ const RULE_COLUMNS: readonly ItemColumn<RuleResult>[] = [
 const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
   ['Input', ({ name }) => quote(name)],
   ['Verdict', ({ verdict, kind }) => (verdict === undefined ? kind : renderState(verdict))],
-  ['Evidence', ({ id }) => quoted(id)],
-  ['Manifest', ({ manifestDigest }) => quoted(manifestDigest)],
+  ['Evidence', ({ id }) => quoteText(id)],
+  ['Manifest', ({ manifestDigest }) => quoteText(manifestDigest)],
   ['Bundles', ({ bundles }) => count(bundles), 'number'],
 ];
 
@@ -54,7 +54,7 @@ export function renderDecisionPage(decision: Decision): string {
     renderSection('rules', 'Rules', [renderItems('Rules of the policy', RULE_COLUMNS, rules)]),
     renderCaveats(CAVEATS),
     renderSection('inputs', 'Appendix: every input', [
-      renderItems(counted(inputs.length, 'input'), INPUT_COLUMNS, inputs),
+      renderItems(countNoun(inputs.length, 'input'), INPUT_COLUMNS, inputs),
     ]),
   ]);
 }
@@ -81,8 +81,8 @@ const STATES = {
 const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
 <h3>${renderState(STATES[reason.state])} <code>${reason.rule}</code>: ${reason.title}</h3>
 ${renderFacts([
-  ['Expected', quoted(reason.expected)],
-  ['Actual', quoted(reason.actual)],
+  ['Expected', quoteText(reason.expected)],
+  ['Actual', quoteText(reason.actual)],
   ['What', reason.message],
   [
     'Where',

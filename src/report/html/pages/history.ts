@@ -3,12 +3,12 @@ import type { TrustStore } from '../../../trust/index.ts';
 import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '../../../verify/index.ts';
 import type { ReportChain } from '../../signed/chain.ts';
 import { resultOfReport, type SignableReport } from '../../signed/statement.ts';
-import { count, counted, size } from '../../text/page.ts';
+import { count, countNoun, size } from '../../text/page.ts';
 import { partsOf } from '../../text/tally.ts';
 import {
   type ItemColumn,
   quote,
-  quoted,
+  quoteText,
   renderCaveats,
   renderFacts,
   renderFindings,
@@ -42,12 +42,12 @@ function renderSignedChain(chain: ReportChain): Markup {
     ['Report', ({ name }) => quote(name)],
     ['State', ({ name }) => renderState(stateOf(chain, name))],
     ['Number', ({ sequence }) => sequence, 'number'],
-    ['Signed by', ({ issuer }) => quoted(issuer)],
+    ['Signed by', ({ issuer }) => quoteText(issuer)],
     ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : isoTime(atMs))],
     ['Result', ({ report }) => report && html`${report.kind}: ${quote(report.result)}`],
-    ['Digest', ({ digest }) => quoted(digest)],
+    ['Digest', ({ digest }) => quoteText(digest)],
   ];
-  return html`${renderVerdict(STATES[verdict], counted(reports.length, 'signed report'), [MEANING[verdict]])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [MEANING[verdict]])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
 }
 
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
@@ -123,7 +123,7 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
       ),
       renderSection('keys', 'Keys and their expiry', [renderKeys(keys, asOfMs)]),
       renderSection('reports', 'Appendix: every report', [
-        renderItems(counted(moments.length, 'report'), MOMENT_COLUMNS, moments),
+        renderItems(countNoun(moments.length, 'report'), MOMENT_COLUMNS, moments),
       ]),
     ],
     true,
@@ -143,7 +143,7 @@ function coverFacts(moments: readonly Moment[], asOfMs: number) {
       'Without a time',
       times.length === moments.length
         ? undefined
-        : `${counted(moments.length - times.length, 'report')}, which the charts omit: reports of scrubs and differences have a time only if they are signed`,
+        : `${countNoun(moments.length - times.length, 'report')}, which the charts omit: reports of scrubs and differences have a time only if they are signed`,
     ],
   ] as const;
 }

@@ -2,8 +2,8 @@ import type { Code } from '../../../codes/index.ts';
 import type { BundleReport, ExportReport } from '../../../verify/index.ts';
 import type { Summary } from '../../merge/summary.ts';
 import { findingsIn } from '../../text/findings.ts';
-import { count, counted } from '../../text/page.ts';
-import { type Column, quote, quoted, renderFacts, renderRow, renderState } from '../blocks.ts';
+import { count, countNoun } from '../../text/page.ts';
+import { type Column, quote, quoteText, renderFacts, renderRow, renderState } from '../blocks.ts';
 import { idOfReport } from '../cover.ts';
 import { DOCUMENT_END, openDocument } from '../document.ts';
 import { html, markupText, type Piece } from '../markup.ts';
@@ -44,7 +44,7 @@ export function renderReportsRow(row: Row): string {
     return markupText(renderRow(COLUMNS, [path, renderState('not_checked'), undefined, undefined, why]));
   }
   const { report } = row;
-  const cells = [renderState(report.verdict), renderChainEnd(report), quoted(idOfReport(report))];
+  const cells = [renderState(report.verdict), renderChainEnd(report), quoteText(idOfReport(report))];
   return markupText(renderRow(COLUMNS, [path, ...cells, errorsOf(report)]));
 }
 
@@ -58,8 +58,8 @@ ${
   expected === undefined && actual === undefined
     ? undefined
     : renderFacts([
-        ['Expected', quoted(expected)],
-        ['Actual', quoted(actual)],
+        ['Expected', quoteText(expected)],
+        ['Actual', quoteText(actual)],
       ])
 }`,
     ),
@@ -78,7 +78,7 @@ ${renderFacts([
   ['Without a report', count(summary.unreadable)],
   [
     'Exports under several paths',
-    summary.copies.length === 0 ? undefined : counted(summary.copies.length, 'export'),
+    summary.copies.length === 0 ? undefined : countNoun(summary.copies.length, 'export'),
   ],
 ])}`;
   return `${markupText(html`</tbody></table></div>\n${totals}`)}${DOCUMENT_END}`;

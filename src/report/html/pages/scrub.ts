@@ -1,9 +1,9 @@
 import type { ScrubReport } from '../../merge/scrubs.ts';
-import { count, counted, size } from '../../text/page.ts';
+import { count, countNoun, size } from '../../text/page.ts';
 import {
   type ItemColumn,
   quote,
-  quoted,
+  quoteText,
   renderCaveats,
   renderFacts,
   renderHeader,
@@ -31,8 +31,8 @@ const CAVEATS = [
 const MIRROR_COLUMNS: readonly ItemColumn<ScrubReport['results'][number]>[] = [
   ['Mirror', ({ name }) => quote(name)],
   ['Outcome', ({ outcome }) => renderState(outcome)],
-  ['Export', ({ evidenceExportId }) => quoted(evidenceExportId)],
-  ['Manifest', ({ manifestDigest }) => quoted(manifestDigest)],
+  ['Export', ({ evidenceExportId }) => quoteText(evidenceExportId)],
+  ['Manifest', ({ manifestDigest }) => quoteText(manifestDigest)],
   ['Files', ({ files }) => count(files), 'number'],
   ['Read', ({ read }) => count(read), 'number'],
   ['Bytes read', ({ readBytes }) => count(readBytes), 'number'],
@@ -53,7 +53,7 @@ const FAULT_COLUMNS: readonly ItemColumn<ScrubReport['faults'][number]>[] = [
 
 export function renderScrubPage(report: ScrubReport): string {
   const { outcome, place, faults, moreFaults, results } = report;
-  const more = moreFaults === 0 ? undefined : html`<p>and ${counted(moreFaults, 'fault')} more</p>`;
+  const more = moreFaults === 0 ? undefined : html`<p>and ${countNoun(moreFaults, 'fault')} more</p>`;
   return renderDocument(`Scrub: ${outcome}`, [
     renderHeader(
       'Scrub of an archive',
@@ -69,7 +69,7 @@ export function renderScrubPage(report: ScrubReport): string {
     ),
     renderCaveats(CAVEATS),
     renderSection('mirrors', 'Appendix: every mirror', [
-      renderItems(counted(results.length, 'mirror'), MIRROR_COLUMNS, results),
+      renderItems(countNoun(results.length, 'mirror'), MIRROR_COLUMNS, results),
     ]),
   ]);
 }
@@ -82,10 +82,10 @@ const factsOf = (report: ScrubReport) =>
     ['Damaged', count(report.outcomes.damaged)],
     ['Unreadable', count(report.outcomes.unreadable)],
     ['Not read to the end', count(report.outcomes.unread)],
-    ['Read', `${counted(report.read, 'file')}, ${size(report.readBytes)}`],
-    ['Skipped as read not long ago', counted(report.young, 'file')],
-    ['Left for another run', `${counted(report.left, 'file')}, ${size(report.leftBytes)}`],
+    ['Read', `${countNoun(report.read, 'file')}, ${size(report.readBytes)}`],
+    ['Skipped as read not long ago', countNoun(report.young, 'file')],
+    ['Left for another run', `${countNoun(report.left, 'file')}, ${size(report.leftBytes)}`],
     ['Shard', report.shard && `${report.shard.index} of ${report.shard.count}, counted from 0`],
-    ['Run', report.run && html`${quote(report.run.name)}, ${counted(report.run.workers.length, 'worker')}`],
+    ['Run', report.run && html`${quote(report.run.name)}, ${countNoun(report.run.workers.length, 'worker')}`],
     ['Strays', report.strays.length === 0 ? undefined : report.strays.map((name) => html`${quote(name)} `)],
   ] as const;
