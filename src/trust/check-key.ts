@@ -53,7 +53,8 @@ type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefi
  */
 export function checkKey(store: TrustStore, statement: SignedStatement): KeyResult {
   const key = store.find(statement.issuer, statement.keyId);
-  if (key === undefined) return { problems: [describeUnknownKey(store, statement)], notes: [], unchecked: [] };
+  if (key === undefined)
+    return { problems: [describeUnknownKey(store, statement)], notes: [], unchecked: [] };
   const problems = RULES.map((rule) => rule(key, statement)).filter((problem) => problem !== undefined);
   return {
     key,

@@ -47,7 +47,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** A text from outside as HTML: what `printable` makes of it, with pictures and the characters of markup escaped too. */
+/** A text from outside as HTML: what `escapeText` makes of it, with pictures and the characters of markup escaped too. */
 export const htmlText = (text: string): string =>
   escapeText(text)
     .replace(PICTURES, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
