@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { mirrorEventSchema } from '../../src/cli/mirror/event-schema.ts';
+import { mirrorEventSchema } from '../../src/cli/mirror/events.ts';
 import {
   attestationSchema,
   digestSchema,

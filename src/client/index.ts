@@ -1,11 +1,5 @@
-export {
-  type Client,
-  createClient,
-  type ExportRef,
-  type LocalReportItem,
-  type PageOptions,
-} from './client.ts';
-export { downloadPart, type PartRef } from './download-part.ts';
+export * from './client.ts';
+export * from './download-part.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export type { Fetch, HttpAnswer, HttpBody, HttpRead } from './options.ts';
 export { sleepFor, type Sleep } from './http/deadline.ts';

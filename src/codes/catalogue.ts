@@ -3,10 +3,9 @@ import { controlCodes } from './control.ts';
 import { dsseCodes, evidenceCodes } from './evidence.ts';
 import { encodingCodes } from './encoding.ts';
 import type { CodeEntry } from './entry.ts';
-import { ioCodes } from './io.ts';
+import { ioCodes, queueCodes } from './io.ts';
 import { receiptCodes, signedReportCodes } from './receipt.ts';
 import { policyCodes, vsaCodes } from './policy.ts';
-import { queueCodes } from './queue.ts';
 import { trustCodes } from './trust.ts';
 import { zipCodes } from './zip.ts';
 

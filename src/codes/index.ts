@@ -1,3 +1,3 @@
-export { catalogue, type Code, codeEntry } from './catalogue.ts';
+export * from './catalogue.ts';
 export { CODE_CLASSES, type CodeClass, type CodeEntry, SEVERITIES, type Severity } from './entry.ts';
 export * from './facts.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
-import { documentParser } from './document.ts';
-import { pathSchema } from './path.ts';
+import { documentParser, pathSchema } from './document.ts';
 
 const assetSchema = z.strictObject({
   path: pathSchema,

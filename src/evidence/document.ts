@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import {
   amountsOf,
   BYTES,
@@ -7,6 +7,8 @@ import {
   type Kind,
   parseCanonicalJson,
   parseJson,
+  pathTwin,
+  portablePathProblem,
 } from '../bytes/index.ts';
 import { typeValue } from '../contract/index.ts';
 import type { Code } from '../codes/index.ts';
@@ -58,7 +60,7 @@ type RowKind = {
 };
 
 /** What a kind of document is: its shape, the code of a document that breaks it, and how it is read. */
-export type DocumentKind<T> = {
+type DocumentKind<T> = {
   readonly schema: z.ZodMiniType<T>;
   readonly code: Code;
   /** Whether the bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
@@ -70,7 +72,7 @@ export type DocumentKind<T> = {
 };
 
 /** Types the bytes of one kind of document; limits that are absent are `DEFAULT_LIMITS`. */
-export type DocumentParser<T> = (bytes: Uint8Array, limits?: Partial<EvidenceLimits>) => T;
+type DocumentParser<T> = (bytes: Uint8Array, limits?: Partial<EvidenceLimits>) => T;
 
 /**
  * Makes the parser of a kind of document. It types the bytes once, at the edge, and collects every rule that they break
@@ -151,4 +153,34 @@ export function documentError(
   const [first = { path: '', message: 'the document breaks its format' }] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   return new DrillproofError(code, `${first.message}${more}`, { path: first.path, details: { issues } });
+}
+
+/** A path inside evidence that is safe and the same on every file system (formats §1, Paths). */
+export const pathSchema = z.string().check((context) => {
+  const problem = portablePathProblem(context.value);
+  if (problem !== undefined) {
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: `the path is not portable: ${problem}`,
+    });
+  }
+});
+
+/** Adds an issue for the first row whose path one file system could not tell from an earlier one. */
+export function refuseTwins(
+  rows: readonly { readonly path: string }[],
+  member: string,
+  issues: z.core.$ZodRawIssue[],
+): void {
+  const seen = new Set<string>();
+  for (const [i, { path }] of rows.entries()) {
+    const twin = pathTwin(path);
+    if (seen.has(twin)) {
+      const message = `the path ${path} occurs twice, up to case and normalization`;
+      issues.push({ code: 'custom', input: rows, path: [member, i, 'path'], message });
+      return;
+    }
+    seen.add(twin);
+  }
 }

@@ -13,7 +13,7 @@ import {
   runSchema,
   VERDICTS,
 } from '../verify/index.ts';
-import { summarySchema } from './inputs.ts';
+import { summarySchema } from './facts.ts';
 import { isRule, type RuleId } from './rules/catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */

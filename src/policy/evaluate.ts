@@ -19,8 +19,7 @@ import type {
   Violation,
   WaiverUsed,
 } from './decision.ts';
-import { collectFacts, type Facts } from './facts.ts';
-import type { EvidenceInput } from './inputs.ts';
+import { collectFacts, type EvidenceInput, type Facts } from './facts.ts';
 import { POLICY, type Policy } from './policy.ts';
 import { RULE_IDS, type RuleId, RULES } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';

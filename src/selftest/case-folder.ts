@@ -1,11 +1,69 @@
+import * as z from 'zod/mini';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
-import { toUtf8 } from '../bytes/index.ts';
+import { parseJson, toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { ioError } from '../node/index.ts';
 import { bytesOfBase64, bytesOfHex } from './outcome.ts';
-import type { SelftestCase } from './vector-file.ts';
+import { countSchema, typeValue } from '../contract/index.ts';
+
+/** The version of the form of the files that this program reads (vectors/README.md, Versions). */
+const VERSION = 1;
+
+const vectorSchema = z.strictObject({
+  id: z.string().check(z.minLength(1)),
+  comment: z.string(),
+  flags: z.array(z.string()),
+  input: z.unknown(),
+  expected: z.looseObject({ verdict: z.enum(['valid', 'invalid']) }),
+});
+
+const fileSchema = z.strictObject({
+  $schema: z.string(),
+  version: z.literal(VERSION),
+  kind: z.string(),
+  about: z.string(),
+  clause: z.string(),
+  numberOfCases: countSchema,
+  flags: z.record(z.string(), z.string()),
+  cases: z.array(vectorSchema),
+});
+
+export type SelftestCase = z.infer<typeof vectorSchema>;
+export type VectorFile = z.infer<typeof fileSchema>;
+
+export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Types a file of vectors. A verdict that is not known, and a number of cases that is not that of the file, are refused:
+ * a case that is skipped must not pass for one that held.
+ * @throws DrillproofError `selftest.VECTORS_INVALID`
+ */
+export function parseVectorFile(bytes: Uint8Array, name: string): VectorFile {
+  const file = typeValue(fileSchema, jsonOf(bytes, name));
+  if (!file.success) throw vectorsError(name, firstIssue(file.error));
+  const { cases, numberOfCases } = file.data;
+  if (cases.length !== numberOfCases)
+    throw vectorsError(name, `${cases.length} cases where ${numberOfCases} are announced`);
+  if (new Set(cases.map(({ id }) => id)).size !== cases.length)
+    throw vectorsError(name, 'an id is used twice');
+  return file.data;
+}
+
+function jsonOf(bytes: Uint8Array, name: string): unknown {
+  try {
+    return parseJson(bytes, { maxBytes: MAX_VECTOR_BYTES });
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    throw vectorsError(name, cause.message, cause);
+  }
+}
+
+const firstIssue = ({ issues: [first] }: z.core.$ZodError): string =>
+  first === undefined ? 'not of the form' : `${first.path.map(String).join('/')}: ${first.message}`;
+
+const vectorsError = (path: string, message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('selftest.VECTORS_INVALID', `${path}: ${message}`, { path, cause });
 
 type Encoding = { readonly decode: (text: string) => Uint8Array; readonly encode: (bytes: Buffer) => string };
 

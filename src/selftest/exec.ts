@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defined } from '../bytes/index.ts';
-import { writeCaseFolder } from './case-folder.ts';
+import { type SelftestCase, writeCaseFolder } from './case-folder.ts';
 import { type CaseResult, listDifferences, type Facts } from './result.ts';
-import type { SelftestCase } from './vector-file.ts';
 
 export type ExecOptions = {
   /** A command of the shell; the folder of the case is added as its last argument. */

@@ -1,4 +1,4 @@
-export { readCaseFolder } from './case-folder.ts';
+export * from './case-folder.ts';
 export { CASE_KINDS, toPlain, runCase } from './result.ts';
 export { execCase, type ExecOptions } from './exec.ts';
 export { ANSWERS } from './exec.ts';
@@ -9,4 +9,3 @@ export {
   type SelftestReport,
   selftestReportSchema,
 } from './result.ts';
-export { MAX_VECTOR_BYTES, parseVectorFile, type SelftestCase, type VectorFile } from './vector-file.ts';

@@ -7,7 +7,7 @@ import { dsseKinds, policiesKinds, receiptsKinds, summariesKinds } from './kinds
 import { evidenceKinds } from './kinds/evidence.ts';
 import { trustKinds } from './kinds/trust.ts';
 import type { Kind, Outcome } from './outcome.ts';
-import type { SelftestCase } from './vector-file.ts';
+import type { SelftestCase } from './case-folder.ts';
 
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
 const countSchema = z.int().check(z.gte(0));

@@ -23,15 +23,21 @@ import {
 } from './http/envelope.ts';
 import { type Arrival, contentOf, createPace, cutOf, readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
-import { assertMatch, digestDocument, documentEtag, isUnchanged, notModified } from './http/preconditions.ts';
+import {
+  assertMatch,
+  digestDocument,
+  documentEtag,
+  isUnchanged,
+  notModified,
+  validateBody,
+  validateHead,
+} from './http/validate.ts';
 import type { HttpRequest } from './http/request.ts';
 import { createRouter } from './http/router.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
-import { validateBody, validateHead } from './http/validate.ts';
-import { assertPermission } from './services/access.ts';
-import { type Handlers, type Outcome, requestHashOf } from './services/handler.ts';
+import { assertPermission, type Handlers, type Outcome, requestHashOf } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';

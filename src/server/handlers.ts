@@ -12,12 +12,21 @@ import type { UploadAddresses } from './http/sealed.ts';
 import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
-import { assertPermission, assertProject, hasEveryProject, readVisible } from './services/access.ts';
+import {
+  assertCurrent,
+  assertPermission,
+  assertProject,
+  type Change,
+  createPager,
+  type Handlers,
+  hasEveryProject,
+  readVisible,
+  type RunOnce,
+} from './services/handler.ts';
 import { cancelOperation, createSettle } from './jobs/settle.ts';
 import { closeAuthoringSession, createTurn, type Models } from './services/authoring.ts';
 import { buildUploadHandlers, type UploadWork } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
-import { createPager, type Handlers, assertCurrent, type Change, type RunOnce } from './services/handler.ts';
 import { createRerun } from './services/runs.ts';
 import { extendSession } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';

@@ -1,12 +1,4 @@
-export {
-  dsseBytes,
-  type DsseEnvelope,
-  parseDsse,
-  preAuthEncoding,
-  signDsse,
-  type SignedMessage,
-  signedMessage,
-} from './dsse.ts';
+export * from './dsse.ts';
 export { faultError, isObject, type KeyFault } from './faults.ts';
 export { checkKey, type SignedStatement } from './check-key.ts';
 export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
@@ -19,15 +11,8 @@ export {
   pemBytes,
 } from './key/key-file.ts';
 export * from './key/key-set.ts';
-export {
-  importPublicKey,
-  keyIdOf,
-  publicJwk,
-  publicKeyPem,
-  type VerifyingKey,
-  verifyingKey,
-} from './key/key.ts';
-export { verifyAhead, verifySignature } from './key/signature.ts';
+export * from './key/key.ts';
+export { verifyAhead, verifySignature } from './key/signer.ts';
 export * from './key/signer.ts';
 export { readSpki } from './key/spki.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';

@@ -3,7 +3,7 @@ import type { P256 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
 import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
-import { verifySignature, type SignatureCheck } from './key/signature.ts';
+import { verifySignature, type SignatureCheck } from './key/signer.ts';
 import { countDistinctKeys, type TrustStore } from './store.ts';
 import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
 

@@ -1,28 +1,16 @@
 export { type Contradiction, CONTRADICTIONS } from './part/run.ts';
-export { CHECK_TEXTS, checksOf, codesOf } from './check-texts.ts';
+export * from './check-texts.ts';
 export { CHECK_IDS, type CheckId, isCheckId } from './checks.ts';
-export {
-  type ExportTreeReport,
-  verifyExport,
-  type VerifyExportOptions,
-  verifyExportTree,
-} from './export/export.ts';
-export { verifyLocalReport } from './export/local-report.ts';
+export * from './export/export.ts';
+export * from './export/local-report.ts';
 export type { VerifyProgress } from './export/parts.ts';
 export { attestedSubject } from './export/signing.ts';
 export { finding, findingsOf } from './finding.ts';
-export {
-  type Expectations,
-  type SecondOpinion,
-  type Settings,
-  settingsOf,
-  VERIFY_OPTIONS,
-  type VerifyOptions,
-} from './options.ts';
+export * from './options.ts';
 export { createPartContext, type Listing, type VerifyPartOptions } from './part/context.ts';
 export { type PartVerifier, verifyListedPart } from './part/listed-part.ts';
 export { verifyArchive, verifyPart } from './part/part.ts';
-export { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from './receipts/receipts.ts';
+export * from './receipts/receipts.ts';
 export {
   type AttestationReport,
   attestationReportSchema,
@@ -57,16 +45,8 @@ export {
 } from './report.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
 export { MAX_ENVELOPES } from './signature/dsse.ts';
-export {
-  bundleStanding,
-  listStanding,
-  type SignatureStanding,
-  TRUST_OUTCOMES,
-  type TrustEffect,
-  trustEffects,
-  type TrustOutcome,
-} from './signature/standing.ts';
+export * from './signature/standing.ts';
 export { checkThreshold } from './signature/signed.ts';
-export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
+export * from './signature/verify-dsse.ts';
 export { verifyExportSignatures, verifyPartSignature } from './signature/verify-signatures.ts';
-export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';
+export * from './tool-source.ts';

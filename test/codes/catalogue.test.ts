@@ -13,10 +13,9 @@ import { bagCodes, exportCodes } from '../../src/codes/export.ts';
 import { controlCodes } from '../../src/codes/control.ts';
 import { dsseCodes, evidenceCodes } from '../../src/codes/evidence.ts';
 import { encodingCodes } from '../../src/codes/encoding.ts';
-import { ioCodes } from '../../src/codes/io.ts';
+import { ioCodes, queueCodes } from '../../src/codes/io.ts';
 import { policyCodes, vsaCodes } from '../../src/codes/policy.ts';
 import { receiptCodes, signedReportCodes } from '../../src/codes/receipt.ts';
-import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
 import { zipCodes } from '../../src/codes/zip.ts';
 

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
-import { evidenceInputSchema } from '../../src/policy/inputs.ts';
+import { evidenceInputSchema } from '../../src/policy/facts.ts';
 import { parsePolicy } from '../../src/policy/document/resolve.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';

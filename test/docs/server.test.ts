@@ -16,7 +16,7 @@ import {
   listen,
   type Listening,
 } from '../../src/server/index.ts';
-import { defaultOf, settings, variableOf } from '../../src/cli/serve/settings.ts';
+import { defaultOf, settings, variableOf } from '../../src/cli/serve/command.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import {
   buildArchive,

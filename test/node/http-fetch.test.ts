@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { collectBytes } from '../../src/bytes/chunks.ts';
+import { collectBytes } from '../../src/bytes/async.ts';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { createHttpFetch } from '../../src/node/http-fetch.ts';

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import { type Cli, lookOf, sayLines } from '../cli.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, standardOptions, time, wholeNumber } from '../shared/options/options.ts';
+import {
+  examples,
+  standardOptions,
+  time,
+  trustOptions,
+  type TrustOptions,
+  wholeNumber,
+} from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { open } from 'node:fs/promises';
 import { defined, parseJson, closeAfter } from '../../bytes/index.ts';

@@ -2,15 +2,16 @@ import { type Command, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import {
-  parameterOption,
-  type PolicyOptions,
+  evidenceOptions,
+  type EvidenceOptions,
   examples,
   many,
+  parameterOption,
+  type PolicyOptions,
   remoteOptions,
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
-import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
 import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, targetIn } from '../shared/options/values.ts';
 import type { FormatOptions } from '../shared/output/targets.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type Cli, say } from '../cli.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { examples, standardOptions, trustOptions, type TrustOptions } from '../shared/options/options.ts';
 import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {

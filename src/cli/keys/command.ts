@@ -1,8 +1,15 @@
 import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES, type Retirement, RETIREMENTS } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, jobsOption, standardOptions, time, texts } from '../shared/options/options.ts';
+import {
+  examples,
+  jobsOption,
+  standardOptions,
+  texts,
+  time,
+  trustOptions,
+  type TrustOptions,
+} from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
 export function defineKeysCommand(command: Command, cli: Cli): void {

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
@@ -5,8 +6,93 @@ import { printableJson } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { failureOf } from '../shared/output/failure.ts';
-import type { MirrorEventBody } from './event-schema.ts';
 import { MirrorTally } from './progress.ts';
+import { allow, countSchema as count } from '../../contract/index.ts';
+import { codeSchema } from '../../verify/index.ts';
+
+const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: count };
+const pathSchema = z.string().check(z.describe('of the file in the export'));
+const faultMembers = { code: codeSchema, message: z.string() };
+const actionSchema = z.string().check(z.describe('what to do'));
+const figuresMembers = {
+  files: count,
+  fetched: count.check(z.describe('files')),
+  resumed: count.check(z.describe('files that an earlier run had begun')),
+  linked: count.check(z.describe('files taken from the store')),
+  kept: count.check(z.describe('files that were here and proven')),
+  failed: count.check(z.describe('files')),
+  bytes: count.check(z.describe('of the files that are here and proven')),
+  transferredBytes: count.check(z.describe('over the network, those of no use included')),
+  retries: count,
+};
+
+const defineEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
+  z.strictObject({ ...head, type: z.literal(type), ...members });
+const defineExportEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
+  defineEvent(type, { evidenceExportId: z.string(), ...members });
+
+/** What `drillproof mirror` tells programs while it runs, one JSON object on each line. */
+export const mirrorEventSchema = z.discriminatedUnion('type', [
+  defineEvent('run-started', {
+    tool: z.string(),
+    source: z.string().check(z.describe('base address of the control plane')),
+  }),
+  defineEvent('exports', { exports: count.check(z.describe('that this run is about')) }),
+  defineExportEvent('export-started', {}),
+  defineExportEvent('waiting', {
+    state: z.string(),
+    completed: count,
+    of: count,
+    delayMs: count.check(z.describe('until the next look')),
+  }),
+  defineExportEvent('source-deleted', {}),
+  defineExportEvent('listed', { files: count, bytes: count }),
+  defineExportEvent('looked', {
+    path: pathSchema,
+    bytes: count,
+    found: z.enum(['proven', 'missing', 'damaged', 'unreadable']),
+  }),
+  defineExportEvent('planned', { files: count, bytes: count, missingFiles: count, missingBytes: count }),
+  defineExportEvent('part-started', { path: pathSchema, bytes: count }),
+  defineExportEvent('resumed', { path: pathSchema, received: count, bytes: count }),
+  defineExportEvent('bytes', { path: pathSchema, received: count, bytes: count }),
+  defineExportEvent('progress', { done: count, of: count, bytes: count, totalBytes: count }),
+  defineExportEvent('part-done', {
+    path: pathSchema,
+    bytes: count,
+    state: z.enum(['fetched', 'resumed', 'linked', 'kept']),
+  }),
+  defineEvent('retry', {
+    evidenceExportId: allow(z.string(), 'absent for the list of exports'),
+    path: allow(pathSchema),
+    code: allow(codeSchema),
+    message: z.string(),
+    delayMs: count,
+  }),
+  defineExportEvent('failed', { path: pathSchema, ...faultMembers, action: actionSchema }),
+  defineExportEvent('receipt', { outcome: z.enum(['complete', 'incomplete']), path: z.string() }),
+  defineExportEvent('export-done', { ...figuresMembers, durationMs: count }),
+  defineExportEvent('export-failed', {
+    ...faultMembers,
+    action: actionSchema,
+    ...figuresMembers,
+    durationMs: count,
+  }),
+  defineEvent('run-ended', {
+    exitCode: z.literal([0, 1, 2, 3, 130]),
+    code: allow(codeSchema),
+    message: allow(z.string()),
+    action: allow(actionSchema),
+    ...figuresMembers,
+    durationMs: count,
+  }),
+]);
+
+type Line = z.infer<typeof mirrorEventSchema>;
+type Body<L> = L extends unknown ? Omit<L, keyof typeof head> : never;
+
+/** An event without what all of them have. */
+export type MirrorEventBody = Body<Line>;
 
 export type MirrorEvents = {
   readonly tell: (body: MirrorEventBody) => void;

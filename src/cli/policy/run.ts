@@ -23,13 +23,14 @@ import { escapeText } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import {
   caFileOption,
   examples,
-  standardOptions,
   parameterOption,
   type PolicyOptions,
+  standardOptions,
+  trustOptions,
+  type TrustOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';

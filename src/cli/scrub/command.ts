@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { trustOptions } from '../shared/options/evidence.ts';
-import { digest, examples, jobsOption, remoteOptions } from '../shared/options/options.ts';
+import { digest, examples, jobsOption, remoteOptions, trustOptions } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, shard } from '../shared/options/values.ts';

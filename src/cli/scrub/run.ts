@@ -24,8 +24,7 @@ import { openReplicas } from '../mirror/replica.ts';
 import { toolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { readTrust } from '../shared/input/trust.ts';
-import type { TrustOptions } from '../shared/options/evidence.ts';
-import { findGiven, type RemoteOptions } from '../shared/options/options.ts';
+import { findGiven, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
 import {
   assertQueue,
   type QueueOptions,

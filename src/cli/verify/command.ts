@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { evidenceOptions } from '../shared/options/evidence.ts';
-import { examples } from '../shared/options/options.ts';
+import { evidenceOptions, examples } from '../shared/options/options.ts';
 import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
 import { shard } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';

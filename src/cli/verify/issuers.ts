@@ -6,7 +6,7 @@ import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { readExportDocuments, readListedPart, withEvidence } from '../shared/input/evidence.ts';
 import { readInput } from '../shared/input/input.ts';
-import type { KeySpec, TrustOptions } from '../shared/options/evidence.ts';
+import type { KeySpec, TrustOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
 type Claim = { readonly issuer: string; readonly keyId: string };

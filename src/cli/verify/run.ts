@@ -26,7 +26,7 @@ import { type Cli, say } from '../cli.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
 import { pathsOf, readEnvelopes } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
-import type { EvidenceOptions, TrustOptions } from '../shared/options/evidence.ts';
+import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts';
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';

@@ -11,8 +11,7 @@ import {
   type RunResult,
   runResultSchema,
 } from '../../contract/index.ts';
-import { documentParser } from '../document.ts';
-import { pathSchema, refuseTwins } from '../path.ts';
+import { documentParser, pathSchema, refuseTwins } from '../document.ts';
 
 /** What an object of a bundle is. The first four are bound by the signature; a signed bundle has each exactly once. */
 export const OBJECT_ROLES = [

@@ -1,18 +1,27 @@
-import { canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
 import * as z from 'zod/mini';
+import {
+  canonicalBytes,
+  canonicalJson,
+  checkArguments,
+  type Digest,
+  digestOf,
+  TEXT,
+} from '../../bytes/index.ts';
 import {
   decimalBytesSchema,
   digestSchema,
   evidenceBundleIdSchema,
+  type EvidenceExport,
   evidenceExportIdSchema,
+  evidenceExportSchema,
   exportScopeSchema,
   localReportIdSchema,
   msSchema,
   organizationIdSchema,
   projectIdSchema,
 } from '../../contract/index.ts';
-import { documentParser } from '../document.ts';
-import { pathSchema } from '../path.ts';
+import { documentParser, pathSchema } from '../document.ts';
+import type { BrokenBinding } from '../bundle/statement.ts';
 
 /**
  * The path of a part in an export (formats §1, Export).
@@ -148,3 +157,50 @@ export const sumBytes = (counts: Iterable<string>): string => {
   for (const count of counts) sum += BigInt(count);
   return sum.toString();
 };
+
+/**
+ * Types `export.json`, the export resource; it is parsed strictly but need not be canonical.
+ * @throws DrillproofError `export.RESOURCE_INVALID`, and what the JSON parsers throw
+ */
+export const parseExportResource = documentParser<EvidenceExport>({
+  schema: evidenceExportSchema,
+  code: 'export.RESOURCE_INVALID',
+  canonical: false,
+  limit: 'documentBytes',
+});
+
+type Comparison = readonly [field: string, stated: unknown, actual: unknown];
+
+/** Every field of the resource that the manifest determines, and differs from it (formats §1, Export manifest). */
+export function listResourceDifferences(
+  resource: EvidenceExport,
+  manifest: ExportManifest,
+  manifestDigest: Digest,
+  manifestBytes: number,
+): BrokenBinding[] {
+  const { parts, localReports } = manifest;
+  const rows: Comparison[] = [
+    ['state', resource.state, 'available'],
+    ['evidenceExportId', resource.evidenceExportId, manifest.evidenceExportId],
+    ['organizationId', resource.organizationId, manifest.organizationId],
+    ['scope', resource.scope, manifest.scope],
+    ['fromAtMs', resource.fromAtMs, manifest.fromAtMs],
+    ['throughAtMs', resource.throughAtMs, manifest.throughAtMs],
+    ['selectionDigest', resource.selectionDigest, manifest.selectionDigest],
+    ['manifestDigest', resource.manifestDigest, manifestDigest],
+    ['manifestBytes', resource.manifestBytes, String(manifestBytes)],
+    ['bundleCount', resource.bundleCount, parts.length],
+    [
+      'localReportCount',
+      resource.localReportCount,
+      localReports.length === 0 ? undefined : localReports.length,
+    ],
+    ['archiveBytes', resource.archiveBytes, sumBytes([...parts, ...localReports].map((row) => row.bytes))],
+  ];
+  return rows
+    .map(([field, stated, actual]) => ({ field, expected: show(actual), actual: show(stated) }))
+    .filter(({ expected, actual }) => expected !== actual);
+}
+
+const show = (value: unknown): string =>
+  value === undefined ? 'absent' : typeof value === 'string' ? value : canonicalJson(value);

@@ -8,8 +8,7 @@ import {
   organizationIdSchema,
   projectIdSchema,
 } from '../../contract/index.ts';
-import { documentParser } from '../document.ts';
-import { pathSchema } from '../path.ts';
+import { documentParser, pathSchema } from '../document.ts';
 
 /** Where receipts are in a mirror: their time to the millisecond, and the beginning of their digest. */
 export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;

@@ -1,3 +1,2 @@
-export { parseQueueAddress } from './connection.ts';
-export { type JobResult, openQueue, type QueueItem } from './queue.ts';
+export { type JobResult, openQueue, parseQueueAddress, type QueueItem } from './queue.ts';
 export { workThrough } from './work.ts';

@@ -1,14 +1,185 @@
 import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
-import { allow, narrowText, typedDigestSchema as digest, typeValue } from '../../contract/index.ts';
+import {
+  allow,
+  digestSchema,
+  narrowText,
+  slugSchema,
+  textSchema,
+  typedDigestSchema as digest,
+  typeValue,
+} from '../../contract/index.ts';
 import { documentError } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
-import { momentMs, MOMENT } from './values.ts';
-import { evidenceInputSchema } from '../inputs.ts';
-import { listIssues } from './issues.ts';
+import { DURATION, durationMs, listIssues, MOMENT, momentMs } from './values.ts';
+import { evidenceInputSchema } from '../facts.ts';
 import { parseValue } from './resolve.ts';
-import { syntheticListSchema, syntheticRunSchema } from './synthetic.ts';
 import { isRule } from '../rules/catalogue.ts';
+import { defined, type Digest, digestOf, toUtf8 } from '../../bytes/index.ts';
+import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../verify/index.ts';
+
+const duration = z.string().check(z.regex(DURATION));
+const word = textSchema(1, 1024);
+const whole = z.int().check(z.gte(0));
+
+const signerSchema = z.union([
+  word,
+  z.strictObject({
+    issuer: word,
+    key: allow(word, 'name of the key; default: the issuer has one key'),
+    validFor: allow(duration, 'how long the key stays valid; default: it has no end'),
+  }),
+]);
+
+/** A run that only a case describes, such as "refund failed 8 days ago, signed by acme-ci". */
+const syntheticRunSchema = z.strictObject({
+  drill: slugSchema,
+  outcome: allow(word, 'verdict of the run; default passed'),
+  status: allow(word, 'default completed'),
+  ago: allow(duration, 'how long before the evaluation it ran; default 1h'),
+  signedAgo: allow(duration, 'how long before the evaluation it was signed; default: when it ran'),
+  signedBy: allow(
+    z.union([signerSchema, z.array(signerSchema).check(z.maxLength(64))]),
+    'issuers, each with one key unless it is named; [] for an unsigned bundle; default ci',
+  ),
+  verdict: allow(
+    z.enum(['verified', 'intact', 'incomplete', 'failed']),
+    'of the verification; default verified, or intact if unsigned',
+  ),
+  target: allow(word),
+  scenario: allow(slugSchema),
+  build: allow(digestSchema),
+  seed: allow(word),
+  trial: allow(whole),
+  trialCount: allow(whole),
+  attempt: allow(whole),
+  attemptLimit: allow(whole),
+  rerun: allow(z.literal(true)),
+  world: allow(word, 'worldConsistency; default consistent'),
+  binding: allow(word, 'bindingEvidence; default complete'),
+  budget: allow(z.enum(['kept', 'exceeded'])),
+  assertions: allow(z.record(z.string(), word), 'status by id; all of them have "gate"'),
+  checkpoints: allow(z.record(z.string(), word), 'verdict by id; all of them are final'),
+});
+
+const syntheticListSchema = z.strictObject({
+  completeness: allow(z.enum(['pinned', 'attested', 'claimed']), 'default attested'),
+  signedBy: allow(signerSchema, 'default ci'),
+  from: allow(duration, 'how long before the evaluation its window begins; default 52w'),
+  through: allow(duration, 'how long before the evaluation its window ends; default 1s'),
+});
+
+type SyntheticRun = z.infer<typeof syntheticRunSchema>;
+type SyntheticList = z.infer<typeof syntheticListSchema>;
+type SyntheticSigner = z.infer<typeof signerSchema>;
+
+const digestText = (text: string): Digest => digestOf(toUtf8(text));
+const idOf = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
+const ORGANIZATION = idOf('org', 0);
+const PROJECT = idOf('prj', 0);
+
+function buildSigner(signer: SyntheticSigner, issuedAtMs: number, asOfMs: number): SigningKey {
+  const { issuer, key = issuer, validFor } = typeof signer === 'string' ? { issuer: signer } : signer;
+  return {
+    issuer,
+    keyId: key,
+    issuedAtMs,
+    thumbprint: digestText(`synthetic key ${key}`),
+    validThroughMs: validFor === undefined ? null : asOfMs + durationMs(validFor),
+    in: 'attestation',
+  };
+}
+
+const buildOutcome = (run: SyntheticRun, targetId: string): Outcome => ({
+  drillId: run.drill,
+  targetId,
+  status: run.status ?? 'completed',
+  verdict: run.outcome ?? 'passed',
+  worldConsistency: run.world ?? 'consistent',
+  bindingEvidence: run.binding ?? 'complete',
+  budget: run.budget ?? 'kept',
+  assertions: Object.entries(run.assertions ?? {}).map(([id, status]) => ({ id, gate: true, status })),
+  checkpoints: Object.entries(run.checkpoints ?? {}).map(([id, verdict]) => ({ id, kind: 'final', verdict })),
+});
+
+function buildBundle(run: SyntheticRun, n: number, asOfMs: number): BundleReport {
+  const { ago = '1h', signedAgo = ago, signedBy = 'ci', target: targetId = 'target' } = run;
+  const { trial = 1, trialCount = 1, attempt = 1, attemptLimit = 1 } = run;
+  const issuedAtMs = asOfMs - durationMs(signedAgo);
+  const signers = (Array.isArray(signedBy) ? signedBy : [signedBy]).map((signer) =>
+    buildSigner(signer, issuedAtMs, asOfMs),
+  );
+  const isSigned = signers.length > 0;
+  const { verdict = isSigned ? 'verified' : 'intact' } = run;
+  const pins = { drillId: run.drill, targetId, seed: run.seed ?? String(n) };
+  return {
+    schemaVersion: 1,
+    kind: 'bundle',
+    verdict,
+    depth: 'full',
+    asOfMs,
+    evidenceBundleId: idOf('evidence', n),
+    organizationId: ORGANIZATION,
+    projectId: PROJECT,
+    runId: `run_synthetic-${n}`,
+    hostedRunId: idOf('hrun', n),
+    ...(run.rerun === true && { rerunOfHostedRunId: idOf('hrun', 0) }),
+    manifestDigest: digestText(`synthetic manifest ${n}`),
+    createdAtMs: asOfMs - durationMs(ago),
+    signed: isSigned,
+    provenance: verdict === 'verified' ? 'attested' : 'claimed',
+    ...(isSigned && { signers }),
+    reproduction: {
+      schemaVersion: 1,
+      scope: 'world_inputs',
+      ...pins,
+      buildHash: run.build ?? digestText('synthetic build'),
+      packageLockHash: digestText('synthetic lock'),
+      originalTrial: trial,
+      originalTrialCount: trialCount,
+      originalAttempt: attempt,
+      originalAttemptLimit: attemptLimit,
+      ...defined({ scenarioId: run.scenario }),
+    },
+    outcome: buildOutcome(run, targetId),
+    checks: [],
+    findings: [],
+    coverage: COVERAGE,
+  };
+}
+
+const COVERAGE = { totalBytes: 1, coveredBytes: 1, attestedBytes: 1, uncovered: [], mirrorFiles: [] };
+
+/** The report on an export of runs that only a case describes, as if it had been verified at that time. */
+export function buildSyntheticReport(
+  runs: readonly SyntheticRun[],
+  { completeness = 'attested', signedBy = 'ci', from = '52w', through = '1s' }: SyntheticList,
+  asOfMs: number,
+): ExportReport {
+  const parts = runs.map((run, at) => buildBundle(run, at + 1, asOfMs));
+  const worst = (['failed', 'incomplete', 'intact'] as const).find((name) =>
+    parts.some(({ verdict }) => verdict === name),
+  );
+  const signers = [buildSigner(signedBy, asOfMs - 1, asOfMs)];
+  return {
+    schemaVersion: 1,
+    kind: 'export',
+    verdict: worst ?? 'verified',
+    completeness,
+    depth: 'full',
+    asOfMs,
+    evidenceExportId: idOf('evexp', 1),
+    organizationId: ORGANIZATION,
+    window: { fromAtMs: asOfMs - durationMs(from), throughAtMs: asOfMs - durationMs(through) },
+    manifestDigest: digestText('synthetic export'),
+    ...(completeness === 'attested' && { signers }),
+    checks: [],
+    findings: [],
+    parts,
+    localReports: [],
+    coverage: COVERAGE,
+  };
+}
 
 const caseSchema = z.strictObject({
   name: z.string().check(z.minLength(1), z.maxLength(256)),

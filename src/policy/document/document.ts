@@ -3,9 +3,8 @@ import { DIGEST, didYouMean, isDigest, type JsonValue } from '../../bytes/index.
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
 import { allow, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
-import { BETWEEN_UNKNOWN } from './issues.ts';
+import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 import { parametersSchema } from './parameters.ts';
-import { DURATION, MOMENT, momentMs } from './values.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
 const closeObject = <S extends z.core.$ZodLooseShape>(

@@ -16,7 +16,7 @@ import { bindParameters, checkParameters, type ParameterValues } from './paramet
 import { digestLayers, type Policy } from '../policy.ts';
 import { documentError } from '../../evidence/index.ts';
 import { typeValue } from '../../contract/index.ts';
-import { listIssues } from './issues.ts';
+import { listIssues } from './values.ts';
 import { parseYaml } from './yaml.ts';
 
 export const MAX_POLICY_BYTES = 1024 * 1024;

@@ -26,7 +26,7 @@ import {
   type TrustStore,
 } from '../../trust/index.ts';
 import { checkThreshold, finding, type Finding, findingsOf } from '../../verify/index.ts';
-import type { SummaryFacts } from '../inputs.ts';
+import type { SummaryFacts } from '../facts.ts';
 import { readSummary, type Summary, type SummaryReport } from './read.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';
 

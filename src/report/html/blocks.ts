@@ -2,7 +2,7 @@ import { codeEntry, type Severity } from '../../codes/index.ts';
 import type { Answer, RuleState } from '../../policy/index.ts';
 import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/index.ts';
 import { count, countNoun } from '../text/page.ts';
-import { html, type Markup, type Piece } from './markup.ts';
+import { html, type Markup, type Piece } from './document.ts';
 import { groupFindings } from '../text/findings.ts';
 
 /** The four answers about one link of the chain. */

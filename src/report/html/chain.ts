@@ -24,7 +24,7 @@ import {
 } from './blocks.ts';
 import { isOutcomeCounted, partsOf } from '../text/tally.ts';
 import { localTitle } from './cover.ts';
-import { html, type Markup, type Piece } from './markup.ts';
+import { html, type Markup, type Piece } from './document.ts';
 
 export type Link = {
   readonly id: LinkId;

@@ -13,7 +13,7 @@ import {
   renderVerdict,
   trustFact,
 } from './blocks.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from './document.ts';
 
 const MEANING: Readonly<Record<Verdict, string>> = {
   verified: 'Every byte matches its digest, and a key that the verifier trusts signed it.',

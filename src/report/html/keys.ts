@@ -6,7 +6,7 @@ import { countNoun } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
 import { type ItemColumn, quote, renderItems } from './blocks.ts';
 import { formatTimeRange } from './cover.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from './document.ts';
 
 /** A key on a page: whose it is, when it is valid, and when it signed. Without a trust store its validity is unknown. */
 type KeyRow = {

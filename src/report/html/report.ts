@@ -13,9 +13,8 @@ import {
 } from './blocks.ts';
 import { chainOf, type Link, renderLocalReports, renderParts } from './chain.ts';
 import { renderCover, signersIn, titleOf } from './cover.ts';
-import { renderDocument } from './document.ts';
+import { html, type Markup, renderDocument } from './document.ts';
 import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
-import { html, type Markup } from './markup.ts';
 import { isoTime } from '../../bytes/index.ts';
 import { quoteShellWord } from '../printable.ts';
 import { count, percent, size } from '../text/page.ts';

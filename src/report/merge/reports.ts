@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { allow } from '../../contract/index.ts';
-import type { JsonValue } from '../../bytes/index.ts';
+import { defined, type JsonValue, parseJson } from '../../bytes/index.ts';
 import {
   attestationReportSchema,
   bundleReportSchema,
@@ -13,6 +13,10 @@ import {
 import { diffReports } from '../diff.ts';
 import { type Named, shardSchema, unite, unitsOf } from './shard.ts';
 import { summarySchema } from './summary.ts';
+import { DrillproofError } from '../../errors.ts';
+import { typeDocument } from '../../evidence/index.ts';
+import { archiveSchema } from './archives.ts';
+import { scrubSchema } from './scrubs.ts';
 
 /** What a command says with `--json` when its work could not go on. */
 export const errorSchema = z.strictObject({
@@ -44,7 +48,7 @@ export const reportsSchema = z.strictObject({
 });
 
 /** Everything that `diff` reads, by its kind. */
-export const REPORT_FILES: Readonly<Record<string, z.ZodMiniType>> = {
+const REPORT_FILES: Readonly<Record<string, z.ZodMiniType>> = {
   export: exportReportSchema,
   bundle: bundleReportSchema,
   attestation: attestationReportSchema,
@@ -69,3 +73,51 @@ const haveSameResult = (a: PathResult, b: PathResult): boolean =>
 
 // The schema allows `undefined`, which JSON does not have.
 const asJson = (result: PathResult['result']): JsonValue => JSON.parse(JSON.stringify(result)) as JsonValue;
+
+/** Bytes of a report: some 10,000 parts take 40 MB. */
+export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
+const LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
+
+/** Every product that lists results for many exports, paths or mirrors. */
+const mergeableSchema = z.discriminatedUnion('kind', [archiveSchema, reportsSchema, scrubSchema]);
+export type Mergeable = z.infer<typeof mergeableSchema>;
+
+/**
+ * Reads a JSON report of any kind, strictly: unknown members, codes and kinds are refused.
+ * @throws DrillproofError `report.UNREADABLE` with the rules broken in `details.issues`
+ */
+export const readReport = (bytes: Uint8Array): JsonValue =>
+  readStrictly(bytes, '', (value) => {
+    const schema = REPORT_FILES[kindOf(value) ?? ''];
+    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is not a report');
+    typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });
+    return value;
+  });
+
+/**
+ * Reads a product that can be merged with others of its kind, strictly.
+ * @throws DrillproofError `report.UNREADABLE` with the rules broken in `details.issues`
+ */
+export const readMergeable = (bytes: Uint8Array, name: string): Mergeable =>
+  readStrictly(bytes, `${name}: `, (value) =>
+    typeDocument(value, { schema: mergeableSchema, code: 'report.UNREADABLE' }),
+  );
+
+function readStrictly<T>(bytes: Uint8Array, prefix: string, type: (value: JsonValue) => T): T {
+  try {
+    return type(parseJson(bytes, LIMITS));
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const { message, path, details } = cause;
+    const context = { cause, ...defined({ path, details }) };
+    throw new DrillproofError('report.UNREADABLE', `${prefix}${message}`, context);
+  }
+}
+
+function kindOf(value: JsonValue): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const kind = Object.hasOwn(value, 'kind')
+    ? (value as Readonly<Record<string, JsonValue>>)['kind']
+    : undefined;
+  return typeof kind === 'string' && Object.hasOwn(REPORT_FILES, kind) ? kind : undefined;
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined, digestOf, platform as portable, toUtf8 } from '../../bytes/index.ts';
+import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
 import {
   bundleManifestBytes,
   DEFAULT_LIMITS,
@@ -8,14 +8,12 @@ import {
   parseExportManifest,
   selectionDigest,
 } from '../../evidence/index.ts';
-import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
+import { secondOpinion } from '../../node/second-opinion/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
 import { type Kind, defineKind, reportOutcome, type Outcome } from '../outcome.ts';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
-
-export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
 const attestationShape = z.object({
   attestation: z.string(),
@@ -26,10 +24,13 @@ const attestationShape = z.object({
   manifestDigest: z.exactOptional(z.string()),
 });
 
-function attestationOutcome(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
+function attestationOutcome(
+  input: z.infer<typeof attestationShape>,
+  options: { secondOpinion?: SecondOpinion } = {},
+): Outcome {
   const { attestation, trust, ...known } = input;
   const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
-  const report = verifyAttestation(attestation, defined({ ...known, trust: store, secondOpinion }));
+  const report = verifyAttestation(attestation, defined({ ...known, trust: store, ...options }));
   return reportOutcome(report.verdict, [report]);
 }
 
@@ -90,7 +91,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
   attestations: defineKind(
     attestationShape,
     ['alone', (input) => attestationOutcome(input)],
-    ['with a second opinion', (input) => attestationOutcome(input, SECOND_OPINION)],
+    ['with a second opinion', (input) => attestationOutcome(input, { secondOpinion })],
   ),
   'tool-sources': defineKind(toolShape, ['resource', toolSourceOutcome]),
 };

@@ -21,7 +21,7 @@ import { parseTrustStore } from '../../trust/index.ts';
 import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
 import { bytesOfBase64, type Kind, defineKind, reportOutcome, type Outcome, WAYS } from '../outcome.ts';
-import { SECOND_OPINION } from './documents.ts';
+import { secondOpinion } from '../../node/second-opinion/index.ts';
 
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 
@@ -123,7 +123,7 @@ const seconded =
   <I>(run: (input: I, open: Open, more?: Partial<VerifyOptions>) => Promise<Outcome>) =>
   async (input: I): Promise<Outcome> => {
     const first = await run(input, memoryAccess);
-    const both = await run(input, memoryAccess, { secondOpinion: SECOND_OPINION });
+    const both = await run(input, memoryAccess, { secondOpinion });
     const codes = z.array(z.string());
     const said = new Set(codes.parse(both['codes']));
     const allReported = codes.parse(first['codes']).every((code) => said.has(code));

@@ -21,7 +21,7 @@ import {
 import { type Kind, defineKind, reportOutcome, type Outcome, bytesOfBase64 } from '../outcome.ts';
 import { digestSchema, narrowText } from '../../contract/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
-import { SECOND_OPINION } from './documents.ts';
+import { secondOpinion } from '../../node/second-opinion/index.ts';
 
 const shape = z.object({
   policy: z.string(),
@@ -103,13 +103,13 @@ const dsseShape = z.object({
 
 async function envelopeOutcome(
   { envelope, trust, part, manifest, asOfMs, ...known }: z.infer<typeof dsseShape>,
-  secondOpinion?: SecondOpinion,
+  options: { secondOpinion?: SecondOpinion } = {},
 ): Promise<Outcome> {
   const dsse = toUtf8(envelope);
   const how = {
     asOfMs,
     ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
-    ...defined({ secondOpinion }),
+    ...options,
   };
   if (part !== undefined) {
     const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
@@ -124,7 +124,7 @@ export const dsseKinds: Readonly<Record<string, Kind>> = {
   dsse: defineKind(
     dsseShape,
     ['bytes', (input) => envelopeOutcome(input)],
-    ['with a second opinion', (input) => envelopeOutcome(input, SECOND_OPINION)],
+    ['with a second opinion', (input) => envelopeOutcome(input, { secondOpinion })],
   ),
 };
 

@@ -11,11 +11,13 @@ import {
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import {
+  deleteDue,
+  releaseOrphans,
+  removeReleased,
   requestBundleDeletion,
   type RequestedDeletion,
   requestExportDeletion,
-} from '../jobs/delete/deletion.ts';
-import { deleteDue, releaseOrphans, removeReleased } from '../jobs/delete/retention.ts';
+} from '../jobs/deletion.ts';
 import {
   EXPORT_KIND,
   type ExportJobOptions,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Digest } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { type Answer, commonHeaders, ControlError, type LargeBody, reprDigest } from './envelope.ts';
-import { assertMatch, ifRangeHolds, isUnchanged, notModified } from './preconditions.ts';
+import { assertMatch, ifRangeHolds, isUnchanged, notModified } from './validate.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
 

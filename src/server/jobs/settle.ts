@@ -11,7 +11,7 @@ import { abandonTurn } from './run/turn.ts';
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../http/envelope.ts';
-import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './delete/deletion.ts';
+import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletion.ts';
 
 // What is past its time settles without a worker: when it is read, and by the sweep (control API, States).
 

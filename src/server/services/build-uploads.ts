@@ -12,7 +12,7 @@ import { newId } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import { preconditionFailed } from '../http/preconditions.ts';
+import { preconditionFailed } from '../http/validate.ts';
 import { assertContent, spanOf } from '../http/body.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';

@@ -4,8 +4,14 @@ import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BlobRef, ExportRow, Store } from '../store/store.ts';
-import { assertProject, hasEveryProject, readVisible, showsThrough } from './access.ts';
-import { createPager, type Handlers } from './handler.ts';
+import {
+  assertProject,
+  createPager,
+  type Handlers,
+  hasEveryProject,
+  readVisible,
+  showsThrough,
+} from './handler.ts';
 
 type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
 

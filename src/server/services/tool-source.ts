@@ -13,7 +13,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BuildRow, Store } from '../store/store.ts';
-import { readVisible } from './access.ts';
+import { readVisible } from './handler.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
 

@@ -1,7 +1,6 @@
 import { isDigest } from '../../bytes/index.ts';
 import { countNoun, escapeText, size } from '../../report/index.ts';
-import { readDroppedTree } from '../dropped.ts';
-import { type BlobTree, readFileTree } from '../sources.ts';
+import { type BlobTree, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';
 

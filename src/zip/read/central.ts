@@ -3,7 +3,7 @@ import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { assertUnicodePathAgrees, parseExtraFields, withZip64, type ExtraFields } from './extra.ts';
 import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG, METHOD, VERSION } from '../layouts.ts';
-import { assertSafeName } from './names.ts';
+import { assertSafeName } from '../limits.ts';
 
 /** What the central directory states about one entry, with ZIP64 numbers in place. */
 export type CentralEntry = {

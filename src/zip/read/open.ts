@@ -6,8 +6,7 @@ import { locateDirectory } from './end.ts';
 import { readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
 import { placeEntries, type PlacedEntry } from './local.ts';
 import { METHOD, DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
-import { ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
-import { distinctNames } from './names.ts';
+import { distinctNames, ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 
 export type ZipArchive = {
   /** The whole file. */

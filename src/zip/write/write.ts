@@ -1,7 +1,18 @@
-import { checkArguments, ITERABLE, joinChunks, OBJECT, toUtf8 } from '../../bytes/index.ts';
-import { encodeEntry, type ZipInput } from './encode-entry.ts';
-import { assertSafeName, distinctNames } from '../read/names.ts';
-import { centralHeader, endRecords, localHeader, type EntryFacts } from './records.ts';
+import {
+  type Bytes,
+  checkArguments,
+  collectBytes,
+  concatBytes,
+  ITERABLE,
+  joinChunks,
+  OBJECT,
+  toUtf8,
+  once,
+} from '../../bytes/index.ts';
+import { assertSafeName, distinctNames } from '../limits.ts';
+import { centralHeader, endRecords, type EntryFacts, localHeader } from './records.ts';
+import { zipPlatform } from '#platform';
+import { DrillproofError } from '../../errors.ts';
 
 export type ZipWriteOptions = {
   /** `deflate` (default) deflates each entry that becomes smaller by it; `store` gives the same bytes everywhere. */
@@ -71,4 +82,97 @@ export function storedZipBytes(entries: Iterable<{ readonly name: string; readon
     count++;
   }
   return offset + directoryBytes + endRecords(count, offset, directoryBytes).length;
+}
+
+/** One file for `writeZip`: its path in the archive, and its bytes. */
+export type ZipInput = {
+  readonly name: string;
+  /**
+   * Its bytes from the start. Called once, or twice for a file above 8 MiB, which then must give the same bytes.
+   * Chunks must stay as they are after the next one was given.
+   */
+  open(): Bytes;
+};
+
+/** The bytes of an entry as they go into the archive, and what its headers state about them. */
+type EncodedEntry = Pick<EntryFacts, 'method' | 'crc32' | 'compressedBytes' | 'bytes'> & {
+  readonly data: Bytes;
+};
+
+type Tally = { bytes: number; crc32: number; compressedBytes: number };
+
+/** Up to this size a file is held in memory and read once. */
+const HELD_BYTES = 8 * 2 ** 20;
+
+/** Encodes a file; `level` is that of deflate, `undefined` stores it. */
+async function encodeEntry(input: ZipInput, level: number | undefined): Promise<EncodedEntry> {
+  const source = input.open()[Symbol.asyncIterator]();
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for (;;) {
+    const { value, done } = await source.next();
+    if (done === true) return encodeHeld(concatBytes(held), level);
+    held.push(value);
+    heldBytes += value.length;
+    if (heldBytes > HELD_BYTES) return encodeTwice(input, resume(held, source), level);
+  }
+}
+
+async function encodeHeld(plain: Uint8Array, level: number | undefined): Promise<EncodedEntry> {
+  const facts = { bytes: plain.length, crc32: zipPlatform.crc32(plain, 0) };
+  const deflated =
+    level === undefined ? undefined : await collectBytes(zipPlatform.deflateRaw(once(plain), level));
+  return deflated !== undefined && deflated.length < plain.length
+    ? { ...facts, method: 'deflate', compressedBytes: deflated.length, data: once(deflated) }
+    : { ...facts, method: 'store', compressedBytes: plain.length, data: once(plain) };
+}
+
+/** The headers precede the data, so a file that is not held is read once to know them and once to write it. */
+async function encodeTwice(input: ZipInput, first: Bytes, level: number | undefined): Promise<EncodedEntry> {
+  const tally = await drain(first, level);
+  const smaller = tally.compressedBytes < tally.bytes;
+  const facts = { ...tally, compressedBytes: smaller ? tally.compressedBytes : tally.bytes };
+  const data = encodeAgain(input, facts, smaller ? level : undefined);
+  return { ...facts, method: smaller ? 'deflate' : 'store', data };
+}
+
+async function drain(plain: Bytes, level: number | undefined): Promise<Tally> {
+  const tally = { bytes: 0, crc32: 0, compressedBytes: 0 };
+  for await (const _ of encode(plain, level, tally));
+  return tally;
+}
+
+async function* encodeAgain(input: ZipInput, expected: Readonly<Tally>, level: number | undefined): Bytes {
+  const tally = { bytes: 0, crc32: 0, compressedBytes: 0 };
+  const changed = (): DrillproofError =>
+    new DrillproofError('io.CHANGED', 'the file changed while it was packed', { path: input.name });
+  for await (const chunk of encode(input.open(), level, tally)) {
+    if (tally.compressedBytes > expected.compressedBytes) throw changed();
+    yield chunk;
+  }
+  if (tally.crc32 !== expected.crc32 || tally.compressedBytes !== expected.compressedBytes) throw changed();
+}
+
+/** The bytes deflated or as they are, counted on both sides. */
+async function* encode(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
+  const counted = countBytes(plain, tally);
+  for await (const chunk of level === undefined
+    ? counted
+    : zipPlatform.deflateRaw(joinChunks(counted), level)) {
+    tally.compressedBytes += chunk.length;
+    yield chunk;
+  }
+}
+
+async function* countBytes(plain: Bytes, tally: Tally): Bytes {
+  for await (const chunk of plain) {
+    tally.bytes += chunk.length;
+    tally.crc32 = zipPlatform.crc32(chunk, tally.crc32);
+    yield chunk;
+  }
+}
+
+async function* resume(held: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): Bytes {
+  yield* held;
+  yield* { [Symbol.asyncIterator]: () => rest };
 }

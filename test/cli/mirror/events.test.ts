@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MirrorEventBody } from '../../../src/cli/mirror/event-schema.ts';
+import type { MirrorEventBody } from '../../../src/cli/mirror/events.ts';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
 import { etagOf, exportRef, type Fault, makeExport, sendBytes } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';

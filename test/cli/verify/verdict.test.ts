@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readReport } from '../../../src/report/read-report.ts';
+import { readReport } from '../../../src/report/merge/reports.ts';
 import { call, scratch, writeEvidence, type Ended } from '../make.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-export.ts';
 import { openZip } from '../../../src/zip/index.ts';
 import { codeOf, collected, contentOf, errorOf, zipOf } from '../../zip/support.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadEngine } from '../../../src/node/queue/connection.ts';
-import { queueError } from '../../../src/node/queue/connection.ts';
+import { loadEngine, queueError } from '../../../src/node/queue/queue.ts';
 
 const absent = () =>
   Promise.reject(Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' }));

@@ -1,7 +1,11 @@
 import { afterEach, expect } from 'vitest';
-import type { TakenJob } from '../../../src/node/queue/queue.ts';
-import { parseQueueAddress } from '../../../src/node/queue/connection.ts';
-import { openQueue, type QueueOptions, type WorkQueue } from '../../../src/node/queue/queue.ts';
+import {
+  openQueue,
+  parseQueueAddress,
+  type QueueOptions,
+  type TakenJob,
+  type WorkQueue,
+} from '../../../src/node/queue/queue.ts';
 
 const open: WorkQueue[] = [];
 afterEach(async () => {

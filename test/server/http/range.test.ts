@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { selectRange } from '../../../src/server/http/download.ts';
-import { ifRangeHolds } from '../../../src/server/http/preconditions.ts';
+import { ifRangeHolds } from '../../../src/server/http/validate.ts';
 import { forAll } from '../../support/property.ts';
 
 const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });

@@ -8,7 +8,7 @@ import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contrac
 import { checkStores, createAdmin } from '../../../src/server/index.ts';
 import { holdBlobs } from '../../../src/server/blobs/hold.ts';
 import { blobName } from '../../../src/server/blobs/blobs.ts';
-import { retentionSweeps } from '../../../src/server/jobs/delete/retention.ts';
+import { retentionSweeps } from '../../../src/server/jobs/deletion.ts';
 import { isDeep } from '../../support/deep.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {

@@ -6,7 +6,7 @@ import { attest, packBundle, type Statement } from '../../../src/evidence/index.
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 
 import {
   collect,

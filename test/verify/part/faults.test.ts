@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryAccess, platform as portable } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   verifyPart,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryAccess, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
 import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { dsseBytes, keyIdOf } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {

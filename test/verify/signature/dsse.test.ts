@@ -9,7 +9,7 @@ import {
   parseAttestation,
   type Statement,
 } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import {
   dsseBytes,
   parseDsse,

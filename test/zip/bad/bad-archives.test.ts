@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { badArchives } from './bad-archives.ts';
 import { ourSight, pythonSights, sevenZipSights, type Sight } from '../outside-readers.ts';
 import { rawZip } from '../raw-zip.ts';

@@ -1,5 +1,5 @@
 import type { EvidenceInput } from '../../../src/policy/index.ts';
-import { buildSyntheticReport } from '../../../src/policy/document/synthetic.ts';
+import { buildSyntheticReport } from '../../../src/policy/document/cases.ts';
 import { AS_OF } from '../../make/report.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';

@@ -6,7 +6,7 @@ import { DrillproofError, LimitError } from '../../../errors.ts';
 import { ioError, isS3Url } from '../../../node/index.ts';
 import { MAX_ENVELOPES } from '../../../verify/index.ts';
 import { type Cli, say } from '../../cli.ts';
-import type { PathList } from '../options/evidence.ts';
+import type { PathList } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 
 /**

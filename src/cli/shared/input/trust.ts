@@ -14,7 +14,7 @@ import {
   type TrustStore,
 } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import type { KeySpec, TrustOptions } from '../options/evidence.ts';
+import type { KeySpec, TrustOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { namingFile, readInput } from './input.ts';
 

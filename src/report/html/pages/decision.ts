@@ -17,8 +17,7 @@ import {
   toneOf,
   trustFact,
 } from '../blocks.ts';
-import { renderDocument } from '../document.ts';
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup, renderDocument } from '../document.ts';
 
 const CAVEATS = [
   'The answer is about this policy at this time. Another policy, or the same at another time, can answer otherwise.',

@@ -21,9 +21,8 @@ import {
   trustFact,
 } from '../blocks.ts';
 import { signersIn } from '../cover.ts';
-import { renderDocument } from '../document.ts';
+import { dataImage, html, type Markup, renderDocument } from '../document.ts';
 import { keyRowsOf, renderKeys } from '../keys.ts';
-import { dataImage, html, type Markup } from '../markup.ts';
 
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
 const MEANING: Readonly<Record<ReportChain['verdict'], string>> = {

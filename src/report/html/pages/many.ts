@@ -5,8 +5,7 @@ import { findingsIn } from '../../text/findings.ts';
 import { count, countNoun } from '../../text/page.ts';
 import { type Column, quote, quoteText, renderFacts, renderRow, renderState } from '../blocks.ts';
 import { idOfReport } from '../cover.ts';
-import { DOCUMENT_END, openDocument } from '../document.ts';
-import { html, markupText, type Piece } from '../markup.ts';
+import { DOCUMENT_END, html, markupText, openDocument, type Piece } from '../document.ts';
 import { renderChainEnd } from '../chain.ts';
 
 const MAX_ERRORS = 5;

@@ -12,8 +12,7 @@ import {
   renderState,
   renderVerdict,
 } from '../blocks.ts';
-import { renderDocument } from '../document.ts';
-import { html } from '../markup.ts';
+import { html, renderDocument } from '../document.ts';
 
 const MEANING: Readonly<Record<ScrubReport['outcome'], string>> = {
   good: 'Every file that was read matches its digest, or was repaired.',

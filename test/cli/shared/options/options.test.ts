@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
-import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
+import { digest, fileSpec, keySpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
 import { targetIn } from '../../../../src/cli/shared/options/values.ts';
 import { forAll } from '../../../support/property.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html, htmlText, markupText } from '../../../src/report/html/markup.ts';
+import { html, htmlText, markupText } from '../../../src/report/html/document.ts';
 import { hostileText } from '../hostile.ts';
 
 describe('a template for HTML', () => {

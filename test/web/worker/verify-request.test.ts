@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { HOLD_BYTES } from '../../../src/web/blob-access.ts';
 import type { PartAnswer, PartJob } from '../../../src/web/worker/messages.ts';
-import { createPortPool } from '../../../src/web/worker/pool.ts';
+import { createPortPool } from '../../../src/web/worker/verify-request.ts';
 import type { BundleReport, Listing } from '../../../src/verify/index.ts';
 
 test.each([
