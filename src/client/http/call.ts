@@ -129,7 +129,6 @@ async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>
   const { request, settings, options, scope } = call;
   const { signal } = scope;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
-  const backOff = createBackOff(settings, repeatable);
   for (let retries = 0; ; retries++) {
     try {
       signal.throwIfAborted();
@@ -140,7 +139,7 @@ async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>
     } catch (failure) {
       signal.throwIfAborted();
       options.pace?.failed(failure, askedDelayMs(failure));
-      await backOff(failure, retries, { ...options, signal });
+      await createBackOff(settings, repeatable)(failure, retries, { ...options, signal });
     }
   }
 }
@@ -185,22 +184,17 @@ export function buildRequest(
 }
 
 function divide(row: Operation, input: object): Divided {
-  const params: [string, unknown][] = [];
-  const query: [string, string][] = [];
+  const params: Record<string, unknown> = {};
+  const query: Record<string, string> = {};
   const body: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
-    if (Object.hasOwn(row.params.shape, name)) params.push([name, value]);
+    if (Object.hasOwn(row.params.shape, name)) params[name] = value;
     // On the wire a query has only text, and that is what its schema takes.
-    else if (row.query !== undefined && Object.hasOwn(row.query.shape, name))
-      query.push([name, String(value)]);
+    else if (row.query !== undefined && Object.hasOwn(row.query.shape, name)) query[name] = String(value);
     else body.push([name, value]);
   }
-  return {
-    params: Object.fromEntries(params),
-    query: Object.fromEntries(query),
-    body: Object.fromEntries(body),
-  };
+  return { params, query, body: Object.fromEntries(body) };
 }
 
 function issuesOf(schema: z.ZodMiniType | undefined, value: unknown): RequestIssue[] {

@@ -8,8 +8,8 @@ export type Scope = { readonly signal: AbortSignal; close(): void };
 
 /** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer and its listener stay. */
 export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): Scope {
+  if (totalMs === undefined) return { signal: signal ?? new AbortController().signal, close() {} };
   const controller = new AbortController();
-  if (totalMs === undefined) return { signal: signal ?? controller.signal, close: () => undefined };
   const end = (): void => controller.abort(signal?.reason);
   const late = (): void => controller.abort(timeout(`the call took longer than ${totalMs} ms`));
   const timer = setTimeout(late, totalMs);

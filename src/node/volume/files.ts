@@ -38,16 +38,15 @@ export function placeIn(root: string, path: string): string {
 export type MadeFolders = Map<string, Promise<void>>;
 
 /** Creates the folders between `root` and a file; a symbolic link among them is refused. */
-export async function makeFolders(root: string, file: string, made: MadeFolders): Promise<void> {
+export function makeFolders(root: string, file: string, made: MadeFolders): Promise<void> {
   const folder = dirname(file);
-  if (folder === root) return;
-  if (made.has(folder)) return made.get(folder);
+  if (folder === root) return Promise.resolve();
+  const earlier = made.get(folder);
+  if (earlier !== undefined) return earlier;
   const making = makeFolders(root, folder, made).then(() => makeFolder(folder));
   made.set(folder, making);
-  await making.catch((cause: unknown) => {
-    made.delete(folder);
-    throw cause;
-  });
+  making.catch(() => made.delete(folder));
+  return making;
 }
 
 /** Creates one folder durably. An existing one is flushed too: its creator may have died before that. */
