@@ -13,6 +13,7 @@ import { type BuildOptions, build, transform } from 'esbuild';
 import { builtinsAsValues } from './builtins.ts';
 import { writeApart, writeCodeCache } from './code-cache.ts';
 import { directImports, importDirectly, markPure } from './direct-imports.ts';
+import { makeLazy } from './lazy.ts';
 import { oneChunk } from './one-chunk.ts';
 import { notices } from './notices.ts';
 import { buildPage, makePage } from './page.ts';
@@ -123,6 +124,7 @@ async function buildCommand(): Promise<void> {
     entryPoints: { 'cli/main': 'src/cli/main.ts' },
     external: PACKAGES.filter((name) => !['zod', 'commander', 'yaml'].includes(name)),
     plugins: [builtins, oneChunk(COMMON), directImports],
+    minify: false, // toCommonJs does
     write: false,
     metafile: true,
   });
@@ -143,14 +145,14 @@ async function buildCommand(): Promise<void> {
 }
 
 async function toCommonJs(text: string): Promise<string> {
-  const { code } = await transform(text, {
+  const common = await transform(text, {
     format: 'cjs',
     platform: 'node',
     target: TARGET,
-    minify: true,
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': '__url' },
   });
+  const { code } = await transform(makeLazy(common.code), { format: 'cjs', target: TARGET, minify: true });
   return code;
 }
 
@@ -177,6 +179,7 @@ async function buildSingle(folder: string): Promise<void> {
     conditions: ['drillproof:single', 'drillproof:source'],
     external: ['pg-boss', ...PACKED],
     plugins: [builtinsAsValues('require'), oneChunk(COMMON), directImports, notices],
+    minify: false,
     write: false,
     metafile: true,
   });
