@@ -2,7 +2,7 @@ import { type Plugin, transformSync } from 'esbuild';
 
 const IMPORT = /^import \{([^}]*)\} from '(node:[^']*)';$/gm;
 /** Modules that take milliseconds to load, so each is loaded when it is first used. */
-const SLOW = /^node:(child_process|crypto|dns|https?|net|readline|tls|worker_threads|zlib)\b/;
+const SLOW = /^node:(child_process|crypto|dns|fs\/promises|https?|net|readline|tls|v8|worker_threads|zlib)\b/;
 
 /** The source of a module, as JavaScript, with each name of a module of Node.js as a member of one value. */
 export function importBuiltinsAsValues(source: string): string {

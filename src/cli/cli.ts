@@ -32,6 +32,8 @@ export type Cli = {
   exitCode: ExitCode;
   /** Set by a command that writes events for programs to stderr, which then carries nothing else. */
   eventsOnStderr?: boolean;
+  /** Prepares the process for a command that runs, which help does not. */
+  readonly begin?: (command: string) => void;
 };
 
 /** Writes an escaped line for people to stderr, unless --quiet. */

@@ -8,22 +8,6 @@ const refuse = (problem: string, advice: string): void => {
   process.exitCode = 2;
 };
 
-/**
- * Only servers gain from more memory. The young generation keeps its first size, which is 2 MB in threads: it would grow
- * to 134 MB. The old one would grow several times beyond what is in use, and threads that only collect garbage would have
- * memory of their own. So do threads that only compile; the first compiler, and copies of functions, gain little here.
- */
-const SMALL_HEAP = [
-  '--min-semi-space-size=2',
-  '--semi-space-growth-factor=1',
-  '--heap-growing-percent=20',
-  '--no-parallel-scavenge',
-  '--no-sparkplug',
-  '--no-maglev-inlining',
-  '--no-concurrent-recompilation',
-  '--max-inlined-bytecode-size-cumulative=100',
-];
-
 async function main(): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]))
@@ -36,9 +20,6 @@ async function main(): Promise<void> {
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { interruptSignal, processCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
-  // Only now: with other flags, V8 compiles code again that it has kept, that of Node.js too.
-  if (!['serve', 'worker'].includes(command))
-    for (const flag of SMALL_HEAP) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
   const cli = processCli(interruptSignal());
   // An error outside every awaited promise is reported like any other, without a stack.
   process.on('uncaughtException', (error) => {

@@ -29,6 +29,7 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
       getErrHelpWidth: () => Math.min(cli.stderr.columns, MAX_HELP_WIDTH),
     })
     .hook('preAction', (_program, action) => {
+      cli.begin?.(action.name());
       readStandardOptions(action, cli);
       for (const path of inputsOf(action)) cli.inputs.add(path);
     });

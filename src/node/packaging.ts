@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The places of the other files of this program; `#packaging` in package.json selects how it is packaged. */
@@ -22,7 +21,7 @@ const moduleAt = (path: string): URL => at(`../${path}${base?.endsWith('.ts') ? 
 /** As a package, with every file next to it. */
 export const packaging: Packaging = {
   async version() {
-    const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(at('../../package.json'), 'utf8')) as { version: string };
     return version;
   },
   async verifyWorker() {
@@ -34,7 +33,7 @@ export const packaging: Packaging = {
   },
   async page() {
     const file = at(base?.endsWith('.ts') ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
-    return existsSync(file) ? readFile(file, 'utf8') : undefined;
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   },
   selftest: {
     vectors: fileURLToPath(at('../../vectors/')),

@@ -62,17 +62,18 @@ const ruleResultSchema = z.strictObject({
   violations: z.readonly(z.array(violationSchema)),
 });
 
-const { path, evidenceBundleId, verdict, manifestDigest, outcome, signers } = bundleReportSchema.shape;
 const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once');
 
 /** What a decision rests on of one bundle. Outcome and signers count only if the verdict is `verified`. */
 const evidenceSchema = z.strictObject({
-  id: evidenceBundleId,
-  path,
-  verdict,
-  manifestDigest,
-  outcome,
-  signers,
+  id: bundleReportSchema.shape.evidenceBundleId,
+  ...z.pick(bundleReportSchema, {
+    path: true,
+    verdict: true,
+    manifestDigest: true,
+    outcome: true,
+    signers: true,
+  }).shape,
   warnings,
 });
 

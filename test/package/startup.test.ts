@@ -72,6 +72,20 @@ it('a thread of the built command loads no package to verify parts', async () =>
   expect(packagesOf(urls)).toEqual([]);
 });
 
+it.each([
+  ['cryptography for help', ['--help'], 'crypto'],
+  ['promises of files to verify', ['verify', 'part.zip', '--trust', 'trust.json'], 'fs/promises'],
+])('the built command loads no %s', (_what, args, name) => {
+  const log = `data:text/javascript,process.on('exit', () => console.error(process.moduleLoadList.join('\\n')))`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', log, MAIN, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect(stdout).toMatch(/verif/i);
+  expect(stderr).toContain('NativeModule fs\n');
+  expect(stderr).not.toContain(`NativeModule ${name}\n`);
+});
+
 it('the built command loads yauzl and noble for a second opinion only', () => {
   const args = ['verify', 'part.zip', '--trust', 'trust.json', '--second-opinion'];
   expect(listLoaded(args)).toEqual(expect.arrayContaining(['@noble/curves', 'yauzl']));

@@ -114,7 +114,7 @@ async function refuseOwnRules(
   { trust = [], key = [] }: GateOptions,
 ): Promise<void> {
   const rules = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
-  const inside = await findInside(names, rules);
+  const inside = findInside(names, rules);
   if (inside !== undefined)
     throw usageError(
       `${inside.file} lies inside the evidence ${inside.evidence}`,

@@ -107,7 +107,7 @@ async function warnAboutKeysInside(
   paths: readonly string[],
   { trust = [], key = [] }: VerifyCommandOptions,
 ): Promise<void> {
-  const inside = await findInside(paths, [...trust, ...key.map(({ file }) => file)]);
+  const inside = findInside(paths, [...trust, ...key.map(({ file }) => file)]);
   if (inside === undefined) return;
   await say(
     cli,

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
@@ -33,7 +33,7 @@ export const folderVolume = (root: string): Volume => ({
   folder: root,
   list: async () => listFolder(root),
   source: () => directorySource(root),
-  openFile: async () => ((await reading(root, stat(root))).isDirectory() ? undefined : openFile(root)),
+  openFile: async () => (isFolder(root) ? undefined : openFile(root)),
   async look() {
     const real = await readingOptional(root, realpath(root));
     return real === undefined ? undefined : filesIn(real);
@@ -44,6 +44,14 @@ export const folderVolume = (root: string): Volume => ({
   split: () => ({ parent: folderVolume(dirname(resolve(root))), name: basename(resolve(root)) }),
   close: () => Promise.resolve(),
 });
+
+function isFolder(root: string): boolean {
+  try {
+    return statSync(root).isDirectory();
+  } catch {
+    return false; // to open it reports why
+  }
+}
 
 const reading = <T>(path: string, call: Promise<T>): Promise<T> =>
   call.catch((cause: unknown) => {

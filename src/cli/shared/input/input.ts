@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defined, fromUtf8 } from '../../../bytes/index.ts';
 import type { Code } from '../../../codes/index.ts';
@@ -16,11 +16,10 @@ import { usageError } from '../options/values.ts';
 export async function readInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
   const name = path === '-' ? 'standard input' : path;
   cli.inputs.add(path);
-  const stream = path === '-' ? cli.stdin : createReadStream(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of openInput(path, maxBytes, cli)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new LimitError('json.TOO_LARGE', `${name} has more than ${maxBytes} bytes`);
       chunks.push(chunk);
@@ -29,6 +28,13 @@ export async function readInput(path: string, maxBytes: number, cli: Cli): Promi
     throw ioError(cause, name, 'read');
   }
   return Buffer.concat(chunks);
+}
+
+function openInput(path: string, maxBytes: number, cli: Cli): AsyncIterable<Uint8Array> | Uint8Array[] {
+  if (path === '-') return cli.stdin;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // A file at once, because streams take milliseconds to load. Anything else may keep its reader waiting.
+  return stats?.isFile() === true && stats.size <= maxBytes ? [readFileSync(path)] : createReadStream(path);
 }
 
 /** More than an envelope may have, so that an oversized one is a finding. */

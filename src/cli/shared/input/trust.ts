@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
 import { EXPORT_MANIFEST } from '../../../evidence/index.ts';
@@ -93,13 +93,13 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
   }));
 }
 
-export async function findInside(
+export function findInside(
   evidence: readonly string[],
   files: readonly string[],
-): Promise<{ readonly evidence: string; readonly file: string } | undefined> {
-  const places = await Promise.all(files.map(async (file) => ({ file, place: await resolvePath(file) })));
+): { readonly evidence: string; readonly file: string } | undefined {
+  const places = files.map((file) => ({ file, place: resolvePath(file) }));
   for (const path of files.length === 0 ? [] : evidence) {
-    const root = await findRoot(path);
+    const root = findRoot(path);
     const inside = places.find(
       ({ place }) => root !== undefined && place?.startsWith(`${root}${sep}`) === true,
     );
@@ -108,12 +108,18 @@ export async function findInside(
   return undefined;
 }
 
-async function findRoot(path: string): Promise<string | undefined> {
-  const place = await resolvePath(path);
+function findRoot(path: string): string | undefined {
+  const place = resolvePath(path);
   if (place === undefined || basename(dirname(place)) !== 'parts') return place;
   const above = dirname(dirname(place));
-  return (await resolvePath(join(above, EXPORT_MANIFEST))) === undefined ? place : above;
+  return resolvePath(join(above, EXPORT_MANIFEST)) === undefined ? place : above;
 }
 
 // A path that does not exist, or is not on this machine, is inside nothing.
-const resolvePath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+function resolvePath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
