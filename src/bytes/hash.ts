@@ -92,6 +92,7 @@ export async function digestAccess(
     signal?.throwIfAborted();
     return { digest: await digestSoon(access.bytes), bytes: access.size };
   }
+  if (access.digest !== undefined) return { digest: await access.digest(), bytes: access.size };
   if (access.readInto === undefined) return digestStream(abortable(streamAccess(access), signal));
   const sum = digester();
   scratch ??= new Uint8Array(PIECE_BYTES);

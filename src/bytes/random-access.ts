@@ -17,6 +17,8 @@ export type RandomAccess = {
    * are done with the bytes before they do anything else; errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
+  /** The SHA-256 of all bytes, where the source has a faster way than reading them one after another. */
+  digest?(): Promise<`sha256:${string}`>;
   /** Up to this size, one read of everything costs less than many reads; default 1 MiB. */
   readonly holdBytes?: number;
   /** All the bytes, if they are in memory: `read` returns parts of them. Nothing may change them. */

@@ -32,7 +32,11 @@ export type SourceFile = {
 };
 
 /** Bytes that stay open until they are closed. */
-export type OpenFile = RandomAccess & { close(): Promise<void> };
+export type OpenFile = RandomAccess & {
+  /** Its descriptor, for other threads of this process. */
+  readonly fd?: number;
+  close(): Promise<void>;
+};
 
 /**
  * The files of an export, wherever they are stored (formats §1, Export). `memorySource`, `zipSource` and

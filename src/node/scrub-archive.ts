@@ -12,11 +12,10 @@ import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } fr
 import type { ScrubPlace, ScrubView } from '../scrub/index.ts';
 import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
 import type { AwsEnvironment } from './s3/location.ts';
-import { buildPoolSettings, isWorthThreads } from './verify-directory.ts';
-import { createVerifyPool } from './verify-pool.ts';
+import { isWorthThreads, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './volume/folder.ts';
 import { mirrorVolume } from './volume/mirror.ts';
-import { openExport, PRIVATE, type Volume } from './volume/volume.ts';
+import { type ExportTree, openExport, PRIVATE, type Volume } from './volume/volume.ts';
 
 /** The mirrors of an archive, or a single mirror. `openScrubArchive` makes one. */
 export type ScrubArchive = {
@@ -121,13 +120,15 @@ async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
     files: new Map(exported.map((file) => [file.path, file])),
     unfinished: level.folders.includes(PRIVATE),
     ...(jobs > 1 &&
-      folder !== undefined && { startThreads: (verify) => startThreads(folder, jobs, files, verify) }),
+      folder !== undefined && {
+        startThreads: (verify) => startThreads({ source, folder }, jobs, files, verify),
+      }),
   };
 }
 
 /** Threads that verify the parts of an export in a folder, where there are enough bytes to be worth starting them. */
 async function startThreads(
-  folder: string,
+  tree: Required<ExportTree>,
   jobs: number,
   files: readonly SourceFile[],
   options: VerifyOptions,
@@ -135,6 +136,6 @@ async function startThreads(
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (!isWorthThreads({ parts: files.length, bytes }, options))
     return { verifyPart: () => undefined, close: () => Promise.resolve() };
-  const pool = await createVerifyPool(jobs, buildPoolSettings(folder, options));
+  const pool = await openVerifyPool(jobs, tree, options);
   return { verifyPart: (path, listed) => pool.verify({ path, listed }), close: () => pool.close() };
 }

@@ -1,22 +1,27 @@
 import { checkArguments, COUNT, defined, optional, TEXT, withMembers } from '../bytes/index.ts';
 import { availableParallelism } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
 import {
   type BundleReport,
-  createPartContext,
   type Depth,
   type ExportReport,
   type PartVerifier,
   settingsOf,
-  verifyArchive,
   verifyExport,
   type VerifyExportOptions,
+  type VerifyOptions,
   type VerifyProgress,
 } from '../verify/index.ts';
 import { resolveTrust } from '../trust/index.ts';
+import { createDigestPool, verifyHere } from './digest-pool.ts';
 import { folderVolume } from './volume/folder.ts';
-import { openExport } from './volume/volume.ts';
-import { type PoolJob, type PoolSettings, type SharedOptions, createVerifyPool } from './verify-pool.ts';
+import { type ExportTree, openExport } from './volume/volume.ts';
+import {
+  type PoolJob,
+  type PoolSettings,
+  type SharedOptions,
+  createVerifyPool,
+  type VerifyPool,
+} from './verify-pool.ts';
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {
@@ -28,12 +33,12 @@ export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'c
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
 /** A part takes as long as so many bytes even when it is empty. */
 const PART_BYTES = 10 * 2 ** 10;
-/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. For digests, all are. */
+/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
 /** This thread takes a small part only while so many wait for the others. */
 const BACKLOG = 32;
-/** Parts in progress per thread, so that batches of small parts fill. */
-const AHEAD = 64;
+/** Parts in progress per thread, so that batches of small parts fill. For digests, they are open files. */
+const AHEAD: Readonly<Record<Depth, number>> = { digest: 4, full: 64 };
 
 /**
  * Verifies an export in a folder, or in a bag, like `verifyExport`, with one thread per core (formats §1 to §4). The
@@ -52,37 +57,41 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { jobs = availableParallelism(), ...rest } = options;
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
-  const pool = await createVerifyPool(jobs, buildPoolSettings(folder, rest));
   const { onProgress: _onProgress, dsse: _dsse, ...verifying } = rest;
   const settings = settingsOf(verifying);
+  const pool = await openVerifyPool(jobs, { source, folder }, verifying);
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
     if (event.kind === 'planned') {
       small = !isWorthThreads(event, rest);
-      const areSmall = event.bytes / event.parts < SMALL_PART_BYTES;
-      const takes = ({ listed: { row } }: PoolJob): boolean =>
-        rest.depth === 'digest' || Number(row.bytes) < SMALL_PART_BYTES;
-      if (areSmall || rest.depth === 'digest')
-        pool.help({ verify: verifyHere, takes, backlog: areSmall ? BACKLOG : 0 });
+      const takes = ({ listed: { row } }: PoolJob): boolean => Number(row.bytes) < SMALL_PART_BYTES;
+      const verify = (job: PoolJob): Promise<BundleReport> => verifyHere(source, job, settings);
+      if (event.bytes / event.parts < SMALL_PART_BYTES) pool.help?.({ verify, takes, backlog: BACKLOG });
     }
     rest.onProgress?.(event);
   };
-  const verifyHere = async ({ path, listed }: PoolJob): Promise<BundleReport> => {
-    const access = await source.open(path);
-    try {
-      return await verifyArchive(access, createPartContext(settings, { listed }));
-    } finally {
-      await access.close();
-      await setImmediate(); // answers of the threads, signals and timers come in between
-    }
-  };
   const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
   try {
-    return await verifyExport(source, { ...rest, onProgress, verifyPart, concurrency: jobs * AHEAD });
+    return await verifyExport(source, {
+      ...rest,
+      onProgress,
+      verifyPart,
+      concurrency: jobs * AHEAD[settings.depth],
+    });
   } finally {
     await pool.close();
   }
 }
+
+/** Threads that verify the parts of an export in a folder. */
+export const openVerifyPool = async (
+  jobs: number,
+  { source, folder }: Required<ExportTree>,
+  options: VerifyOptions,
+): Promise<Pick<VerifyPool, 'verify' | 'close'> & Partial<VerifyPool>> =>
+  options.depth === 'digest'
+    ? createDigestPool(jobs - 1, source, settingsOf(options))
+    : createVerifyPool(jobs, buildPoolSettings(folder, options));
 
 /** Whether verifying these parts takes longer than starting threads. */
 export const isWorthThreads = (

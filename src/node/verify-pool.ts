@@ -1,7 +1,7 @@
 import { packaging } from '#packaging';
 import { Worker } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
-import type { BundleReport, Depth, Listing, VerifyOptions } from '../verify/index.ts';
+import type { BundleReport, Listing, VerifyOptions } from '../verify/index.ts';
 import type { Code } from '../codes/index.ts';
 import type { TrustedKey } from '../trust/index.ts';
 
@@ -55,7 +55,7 @@ type Waiting = {
 type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
 
 /** Parts go out in batches of about this size, so that a message costs little compared with the work in it. */
-const BATCH_BYTES: Readonly<Record<Depth, number>> = { digest: 32 * 2 ** 20, full: 4 * 2 ** 20 };
+const BATCH_BYTES = 4 * 2 ** 20;
 const BATCH_PARTS = 32;
 /** Several times what the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
@@ -109,7 +109,7 @@ export async function createVerifyPool(
       const [thread = threads.size < size - (helper === undefined ? 0 : 1) ? start() : undefined] = idle;
       if (thread === undefined) break;
       idle.delete(thread);
-      thread.batch = nextBatch(queue, BATCH_BYTES[settings.depth ?? 'full']);
+      thread.batch = nextBatch(queue);
       thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
     if (helper !== undefined && !isHelping) help(helper);
@@ -143,11 +143,11 @@ export async function createVerifyPool(
   };
 }
 
-function nextBatch(queue: Waiting[], batchBytes: number): Waiting[] {
+function nextBatch(queue: Waiting[]): Waiting[] {
   let bytes = 0;
   let parts = 0;
   for (const { job, alone } of queue) {
-    if (parts > 0 && (alone || queue[0]!.alone || parts === BATCH_PARTS || bytes >= batchBytes)) break;
+    if (parts > 0 && (alone || queue[0]!.alone || parts === BATCH_PARTS || bytes >= BATCH_BYTES)) break;
     bytes += Number(job.listed.row.bytes);
     parts++;
   }

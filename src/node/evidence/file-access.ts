@@ -20,6 +20,7 @@ export async function openFile(path: string, { followLink = true } = {}): Promis
   const { fd, stats: opened } = openRegular(path, followLink);
   if (Math.abs(Date.now() - Number(opened.ctimeNs / 1_000_000n)) < TICK_MS) await setTimeout(TICK_MS);
   return {
+    fd,
     size: Number(opened.size),
     read(offset, length) {
       const bytes = Buffer.allocUnsafe(length);

@@ -1,0 +1,119 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { digestAccess, type Digest } from '../bytes/index.ts';
+import type { EvidenceSource, OpenFile } from '../evidence/index.ts';
+import { type BundleReport, createPartContext, type Settings, verifyArchive } from '../verify/index.ts';
+import type { PoolJob, VerifyPool } from './verify-pool.ts';
+
+/** Files from this size are hashed in threads. */
+const LARGE_BYTES = 64 * 2 ** 10;
+/** Files that a thread has: the next one must not wait until the main thread, which hashes too, has time. */
+const AHEAD = 2;
+
+/** What a thread runs. It loads no module of its own, and reads what the main thread opened. */
+function hashFiles(): void {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const { readSync } = process.getBuiltinModule('node:fs');
+  const port = process.getBuiltinModule('node:worker_threads').parentPort!;
+  const buffer = new Uint8Array(2 ** 18);
+  const hashFile = (fd: number, size: number): string => {
+    const sum = createHash('sha256');
+    for (let at = 0; at < size;) {
+      const got = readSync(fd, buffer, 0, Math.min(buffer.length, size - at), at);
+      if (got === 0) throw new Error('the file became shorter');
+      sum.update(buffer.subarray(0, got));
+      at += got;
+    }
+    return `sha256:${sum.digest('hex')}`;
+  };
+  port.on('message', ([fd, size]: [number, number]) => port.postMessage(hashFile(fd, size)));
+}
+
+type Job = { readonly file: OpenFile; readonly settle: (digest?: Digest) => void };
+type Thread = { readonly worker: Worker; readonly jobs: Job[] };
+
+/** Verifies a part in this thread, reading it through another access if `through` makes one. */
+export async function verifyHere(
+  source: EvidenceSource,
+  { path, listed }: PoolJob,
+  settings: Settings,
+  through = (file: OpenFile): OpenFile => file,
+): Promise<BundleReport> {
+  const file = await source.open(path);
+  try {
+    return await verifyArchive(through(file), createPartContext(settings, { listed }));
+  } finally {
+    await file.close();
+    await nextTurn(); // answers of the threads, signals and timers come in between
+  }
+}
+
+/**
+ * Verifies parts at depth `digest` in this thread, which shares the hashing of large files with up to `threads` others.
+ * What a thread cannot hash is hashed here, which has the reason.
+ */
+export function createDigestPool(
+  threads: number,
+  source: EvidenceSource,
+  settings: Settings,
+): Pick<VerifyPool, 'verify' | 'close'> {
+  const queue: Job[] = [];
+  const running = new Set<Thread>();
+  const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, ...(settings.signal ? [settings.signal] : [])]);
+  const end = async (): Promise<void> => {
+    await Promise.all([...running].map(({ worker }) => worker.terminate()));
+  };
+  signal.addEventListener('abort', () => void end());
+  let isHashing = false;
+
+  const start = (): void => {
+    const thread: Thread = { worker: new Worker(`(${hashFiles.toString()})()`, { eval: true }), jobs: [] };
+    running.add(thread);
+    thread.worker
+      .on('message', (digest: Digest) => {
+        thread.jobs.shift()?.settle(digest);
+        dispatch();
+      })
+      .on('error', () => undefined)
+      .on('exit', () => {
+        running.delete(thread);
+        for (const { settle } of thread.jobs) settle();
+      });
+  };
+  const dispatch = (): void => {
+    const mine = isHashing ? undefined : queue.shift();
+    while (running.size < threads && running.size < queue.length && !signal.aborted) start();
+    for (const { worker, jobs } of running)
+      for (const job of queue.splice(0, AHEAD - jobs.length)) {
+        jobs.push(job);
+        worker.postMessage([job.file.fd, job.file.size]);
+      }
+    if (mine === undefined) return;
+    isHashing = true;
+    mine.settle();
+  };
+  const digest = async (file: OpenFile): Promise<Digest> => {
+    const made = await new Promise<Digest | undefined>((settle) => {
+      queue.push({ file, settle });
+      setImmediate(dispatch);
+    });
+    if (made !== undefined) return made;
+    try {
+      return (await digestAccess(file, signal)).digest;
+    } finally {
+      isHashing = false;
+      setImmediate(dispatch);
+    }
+  };
+  return {
+    verify: (job) =>
+      verifyHere(source, job, settings, (file) =>
+        file.size < LARGE_BYTES ? file : { ...file, holdBytes: 0, digest: () => digest(file) },
+      ),
+    async close() {
+      ending.abort();
+      await end();
+    },
+  };
+}

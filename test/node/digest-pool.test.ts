@@ -1,0 +1,89 @@
+import { expect, it, vi } from 'vitest';
+import { digestOf } from '../../src/bytes/index.ts';
+import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
+import { createDigestPool } from '../../src/node/digest-pool.ts';
+import { directorySource } from '../../src/node/evidence/directory-source.ts';
+import { type ExportReport, settingsOf, verifyExport } from '../../src/verify/index.ts';
+import { edited, flipped, makeExport, NOW } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
+
+const root = await makeFolder();
+const source = directorySource(root);
+const DAMAGED = 3;
+
+// At this depth a part may contain anything. Two are hashed at once by size, and one is damaged.
+const { files } = await makeExport({ parts: 8, signedParts: false, signedList: false });
+const manifest = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
+  files['manifest.json'],
+  ({ parts }) => {
+    for (const [n, row] of parts.entries()) {
+      const part = new Uint8Array(n < 2 ? 65_535 : 400_000 + n).fill(n);
+      Object.assign(row, { digest: digestOf(part), bytes: String(part.length) });
+      files[row.path] = n === DAMAGED ? flipped(part, part.length - 1) : part;
+    }
+  },
+);
+await writeFiles(root, { ...files, 'manifest.json': manifest });
+
+async function verifyDigests(
+  threads: number,
+  { signal, open = (file) => file }: { signal?: AbortSignal; open?: (file: OpenFile) => OpenFile } = {},
+): Promise<ExportReport> {
+  const options = { asOfMs: NOW, depth: 'digest', ...(signal && { signal }) } as const;
+  const opening: EvidenceSource = { ...source, open: async (path) => open(await source.open(path)) };
+  const pool = createDigestPool(threads, opening, settingsOf(options));
+  try {
+    const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
+      pool.verify({ path, listed });
+    return await verifyExport(source, { ...options, verifyPart, concurrency: 6 });
+  } finally {
+    await pool.close();
+  }
+}
+
+it.each([1, 3])(
+  'a pool for digests with %i threads makes the report that one thread makes',
+  async (threads) => {
+    const report = await verifyDigests(threads);
+    expect(report).toEqual(await verifyExport(source, { asOfMs: NOW, depth: 'digest' }));
+    expect(report.parts.map(({ verdict }) => verdict === 'intact')).toEqual(
+      report.parts.map((_, n) => n !== DAMAGED),
+    );
+    expect(report.parts[DAMAGED]!.findings[0]?.code).toBe('part.DIGEST_MISMATCH');
+  },
+);
+
+it('a pool for digests uses its threads, and hashes here what they cannot read', async () => {
+  const started = vi.fn();
+  process.on('worker', started);
+  try {
+    const report = await verifyDigests(2, { open: (file) => ({ ...file, fd: -1 }) });
+    expect(report).toEqual(await verifyExport(source, { asOfMs: NOW, depth: 'digest' }));
+    expect(started.mock.calls.length).toBeGreaterThanOrEqual(2);
+  } finally {
+    process.off('worker', started);
+  }
+});
+
+/** The third part becomes shorter; the error of its thread is not the one that is reported. */
+function shorten(file: OpenFile): OpenFile {
+  if (file.size !== 400_002) return file;
+  return { ...file, fd: -1, readInto: (target, offset) => file.readInto!(target, offset + 1) };
+}
+
+it('a pool for digests reports io.CHANGED for a file that became shorter, wherever it is hashed', async () => {
+  const { parts } = await verifyDigests(2, { open: shorten });
+  expect(parts[2]!.findings.map(({ code }) => code)).toContain('io.CHANGED');
+  expect(parts[4]!.verdict).toBe('intact');
+});
+
+it('a pool for digests that is aborted rejects with the reason and closes every file', async () => {
+  const controller = new AbortController();
+  let opened = 0;
+  const open = (file: OpenFile): OpenFile => {
+    if (++opened === 5) setImmediate(() => controller.abort(new Error('enough')));
+    return { ...file, close: () => file.close().then(() => void opened--) };
+  };
+  await expect(verifyDigests(2, { signal: controller.signal, open })).rejects.toThrow('enough');
+  await vi.waitFor(() => expect(opened).toBe(0));
+});
