@@ -82,10 +82,7 @@ export const anyInputs: fc.Arbitrary<readonly EvidenceInput[]> = fc
           )
           .map(([parts, completeness, reports]): EvidenceInput => ({
             name: `export ${at}`,
-            report: exportOfParts(parts, {
-              completeness,
-              ...(reports && { localReports: [local(at)] }),
-            }),
+            report: exportOfParts(parts, { completeness, ...(reports && { localReports: [local(at)] }) }),
           })),
       ),
     );

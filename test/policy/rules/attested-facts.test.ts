@@ -102,13 +102,7 @@ describe('a violation has the expected and the actual value:', () => {
 
   it.each(expectations)('%s', (rule, parts, expected, actual) => {
     expect(problemsOf(EVERY, one(parts), rule)).toStrictEqual([
-      {
-        state: 'failed',
-        input: 0,
-        subject: ONE,
-        ...(expected !== '' && { expected }),
-        actual,
-      },
+      { state: 'failed', input: 0, subject: ONE, ...(expected !== '' && { expected }), actual },
     ]);
   });
 
@@ -162,11 +156,7 @@ describe('a violation has the expected and the actual value:', () => {
     const base = { state: 'failed', input: 0, subject: ONE };
     const of = (rule: RuleId, inputs: readonly EvidenceInput[]) => problemsOf(rules, inputs, rule);
     expect(of('signers.issuers', one({ signers }))).toStrictEqual([
-      {
-        ...base,
-        expected: 'acme-ci or acme-qa',
-        actual: 'eve',
-      },
+      { ...base, expected: 'acme-ci or acme-qa', actual: 'eve' },
     ]);
     expect(of('signers.keys', one({ signers }))).toStrictEqual([
       {
@@ -178,13 +168,7 @@ describe('a violation has the expected and the actual value:', () => {
     const crossed = [signerOf('acme-ci', 'three'), signerOf('eve', 'one')];
     expect(of('signers.issuers', one({ signers: crossed }))).toEqual([]);
     expect(of('signers.keys', one({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
-    expect(of('signers.distinct', one({}))).toStrictEqual([
-      {
-        ...base,
-        expected: 'at least 2',
-        actual: '1',
-      },
-    ]);
+    expect(of('signers.distinct', one({}))).toStrictEqual([{ ...base, expected: 'at least 2', actual: '1' }]);
     for (const rule of ['signers.issuers', 'signers.keys'] as const) {
       expect(of(rule, inExport(withoutSigners()))).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
       expect(of(rule, [given(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
@@ -196,12 +180,7 @@ describe('a violation has the expected and the actual value:', () => {
   it('the local report that is not allowed', () => {
     const report = exportOf([bundle(1)], { localReports: [local(1)] });
     expect(problemsOf(EVERY, [given(report)], 'localReports.allowed')).toStrictEqual([
-      {
-        state: 'failed',
-        input: 0,
-        subject: idOf('lrep', 1),
-        path: `local-reports/${idOf('lrep', 1)}.zip`,
-      },
+      { state: 'failed', input: 0, subject: idOf('lrep', 1), path: `local-reports/${idOf('lrep', 1)}.zip` },
     ]);
   });
 
@@ -210,11 +189,7 @@ describe('a violation has the expected and the actual value:', () => {
     const rest = { path: 'a#/b', expected: 'x', actual: 'y' };
     const findings = [warning, { ...warning, ...rest }, found('bundle.UNSIGNED', ONE)];
     expect(findings.map(isWarning)).toContain(true);
-    const base = {
-      state: 'failed',
-      input: 0,
-      subject: ONE,
-    };
+    const base = { state: 'failed', input: 0, subject: ONE };
     const expected = findings
       .filter(isWarning)
       .map(({ code, ...more }) => ({ ...base, findings: [code], ...('path' in more && rest) }));

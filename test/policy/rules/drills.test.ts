@@ -5,13 +5,7 @@ import { problemsOf, withoutSigners } from '../problems.ts';
 describe('a required drill', () => {
   const rule = 'drills.required';
   const waivers: Rules['waivers'] = [
-    {
-      code: 'policy.DRILL_MISSING',
-      subject: 'refund',
-      reason: 'known',
-      owner: 'us',
-      expires: '2026-02-01',
-    },
+    { code: 'policy.DRILL_MISSING', subject: 'refund', reason: 'known', owner: 'us', expires: '2026-02-01' },
   ];
   const open = bundle(2, unattested('incomplete'));
 

@@ -89,11 +89,7 @@ describe('trials', () => {
   });
 
   it('name the attempt that is present and the missing one', () => {
-    const base = {
-      state: 'failed',
-      input: 0,
-      subject: ONE,
-    };
+    const base = { state: 'failed', input: 0, subject: ONE };
     expect(attempts('every', 3)).toStrictEqual([
       { ...base, expected: 'attempt 2 of the trial too', actual: 'trial 1, attempt 3 of 3' },
     ]);

@@ -22,12 +22,7 @@ describe('a violation of a verdict', () => {
   it('has the required and the actual verdict, and the codes that led to it, each once', () => {
     const failed = bundle(1, { ...unattested('failed'), findings: twice });
     expect(problemsOf({}, [GONE, given(failed)], 'verdict.bundles')).toStrictEqual([
-      {
-        state: 'not_checked',
-        input: 0,
-        subject: 'gone',
-        findings: ['io.NOT_FOUND'],
-      },
+      { state: 'not_checked', input: 0, subject: 'gone', findings: ['io.NOT_FOUND'] },
       {
         state: 'failed',
         input: 1,

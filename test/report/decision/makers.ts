@@ -43,11 +43,7 @@ export const decision = (over: Partial<Decision> = {}): Decision => ({
   kind: 'decision',
   answer: 'yes',
   asOfMs: AS_OF_MS,
-  policy: {
-    name: 'release',
-    digest: DIGEST,
-    sources: [{ path: 'policies/release.yaml', digest: DIGEST }],
-  },
+  policy: { name: 'release', digest: DIGEST, sources: [{ path: 'policies/release.yaml', digest: DIGEST }] },
   trust: { fingerprint: DIGEST, keys: 2 },
   inputs: [input()],
   rules: [

@@ -33,10 +33,7 @@ it('the first line is the verdict, what it is about, and a summary', () => {
   expect(firstLine(exportReport({ parts: parts(130) }))).toBe(
     'VERIFIED evexp_000000000001: 130 of 130 parts verified; list pinned',
   );
-  const mixed = exportReport({
-    verdict: 'failed',
-    parts: [...parts(128), failedPart(129), failedPart(130)],
-  });
+  const mixed = exportReport({ verdict: 'failed', parts: [...parts(128), failedPart(129), failedPart(130)] });
   expect(firstLine(mixed)).toBe(
     'FAILED evexp_000000000001: 2 of 130 parts: part.DIGEST_MISMATCH; list pinned',
   );
