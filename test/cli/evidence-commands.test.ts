@@ -166,19 +166,6 @@ describe('verify', () => {
     });
   });
 
-  it('takes a public key on the command line', async () => {
-    expect((await call('verify --jobs 1 export --key key.pub.pem,issuer=acme-ci')).code).toBe(0);
-    expect((await call('verify --jobs 1 export --key key.pub.pem,issuer=somebody')).code).toBe(2);
-  });
-
-  it('passes intact evidence only when it is accepted', async () => {
-    expect((await call('verify --jobs 1 export')).code).toBe(1);
-    expect((await call('verify --jobs 1 export --accept intact')).code).toBe(0);
-    expect(
-      (await call('verify --jobs 1 export --depth digest --trust trust.json --accept intact')).code,
-    ).toBe(0);
-  });
-
   it('verify fails evidence that does not meet an --expect option', async () => {
     const digest = digestOf(await readFile('export/manifest.json'));
     const pinned = await json(
@@ -198,51 +185,12 @@ describe('verify', () => {
     }
   });
 
-  it('verify evaluates trust as of the time of --as-of', async () => {
-    expect((await call('verify --jobs 1 export --trust trust.json --as-of 2020-01-01')).code).toBe(1);
-  });
-
-  it('says 1 for a flipped byte and 1 for a missing part, naming both at the end', async () => {
-    const { cp, rm } = await import('node:fs/promises');
-    await cp('export', 'damaged', { recursive: true });
-    const part = await readFile('damaged/parts/evidence_000000000001.zip');
-    part[100]! ^= 1;
-    await writeFile('damaged/parts/evidence_000000000001.zip', part);
-    await rm('damaged/parts/evidence_000000000002.zip');
-    const { code, stdout } = await call('verify --jobs 1 damaged --trust trust.json');
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAILED /);
-    expect(stdout).toMatch(/^FAILED .*: 2 of 2 parts: part\.DIGEST_MISMATCH, .*part\.MISSING/);
-    expect(stdout).toMatch(/error part\.MISSING\n(?:.*\n)*.*evidence_000000000002 /);
-  });
-
-  it('fails for an uncovered file only when coverage is required', async () => {
-    const { cp } = await import('node:fs/promises');
-    await cp('export', 'stray', { recursive: true });
-    await writeFile('stray/notes.txt', 'hello');
-    expect((await call('verify --jobs 1 stray --trust trust.json')).code).toBe(0);
-    const { code, stdout } = await call('verify --jobs 1 stray --trust trust.json --require-coverage');
-    expect(code).toBe(1);
-    expect(stdout).toContain('no digest covers 5 of ');
-    expect((await call('verify --jobs 1 export --trust trust.json --require-coverage')).code).toBe(0);
-  });
-
   it('verify --second-opinion adds two checks, which pass', async () => {
     const report = await json('verify part-1.zip --trust trust.json --second-opinion');
     const ids = (report['checks'] as readonly { id: string; state: string }[]).filter(({ id }) =>
       id.startsWith('second.'),
     );
     expect(ids.map(({ state }) => state)).toEqual(['passed', 'passed']);
-  });
-
-  it('writes reports to files too, and replaces them only with --force', async () => {
-    const line =
-      'verify --jobs 1 export --trust trust.json --format json=report.json --format text=report.txt';
-    expect((await call(line)).stdout).toMatch(/^VERIFIED /);
-    expect(JSON.parse(await readFile('report.json', 'utf8'))).toMatchObject({ kind: 'export' });
-    expect(await readFile('report.txt', 'utf8')).toMatch(/^VERIFIED /);
-    expect((await call(line)).code).toBe(2);
-    expect((await call(`${line} --force`)).code).toBe(0);
   });
 
   it('gives several paths as one JSON document', async () => {

@@ -77,28 +77,3 @@ it('escapes what could act on a terminal in the words that it repeats', async ()
   const { stdout, stderr } = await call(['explain', '\u001B[31mred\u0007', '--json']);
   expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 });
-
-it('explain says meaning, action, severity, class, clause and exit code', async () => {
-  const { code, stdout } = await call(['explain', 'trust.KEY_REVOKED']);
-  expect(code).toBe(0);
-  for (const part of [
-    /^trust\.KEY_REVOKED\n {2}The key is revoked/,
-    /^ {2}what to do +Do not rely/m,
-    /^ {2}severity +error$/m,
-    /^ {2}class +untrusted$/m,
-    /^ {2}clause +formats §3$/m,
-    /^ {2}exit code +1 /m,
-  ]) {
-    expect(stdout).toMatch(part);
-  }
-});
-
-it('explain lists every code by namespace, as text and as JSON', async () => {
-  const { catalogue } = await import('../../src/codes/index.ts');
-  const { stdout } = await call(['explain']);
-  const json = JSON.parse((await call(['explain', '--json'])).stdout) as {
-    codes: readonly { code: string }[];
-  };
-  for (const code of Object.keys(catalogue)) expect(stdout).toContain(`  ${code}\n`);
-  expect(json.codes.map(({ code }) => code)).toEqual(Object.keys(catalogue));
-});

@@ -13,96 +13,22 @@ const x = (length: number): string => 'x'.repeat(length);
 
 export const id = (prefix: string): Format => ({
   accepts: [`${prefix}_${'a'.repeat(12)}`, `${prefix}_${'9'.repeat(32)}`, `${prefix}_0a1b2c3d4e5f6`],
-  rejects: [
-    `${prefix}_${'a'.repeat(11)}`,
-    `${prefix}_${'a'.repeat(33)}`,
-    `${prefix}_`,
-    `other_${'a'.repeat(12)}`,
-    `${prefix}-${'a'.repeat(12)}`,
-    `x${prefix}_${'a'.repeat(12)}`,
-    `${prefix.toUpperCase()}_${'a'.repeat(12)}`,
-    `${prefix}_${'A'.repeat(12)}`,
-    `${prefix}_${'a'.repeat(11)}-`,
-    `${prefix}_${'a'.repeat(11)}é`,
-    `${prefix}_${'a'.repeat(12)}\n`,
-    ` ${prefix}_${'a'.repeat(12)}`,
-    'a'.repeat(12),
-    '',
-    1,
-  ],
+  rejects: [`${prefix}_${'a'.repeat(11)}`, `${prefix}_${'a'.repeat(33)}`, `other_${'a'.repeat(12)}`, '', 1],
 });
 
 export const chosenId = (prefix: string): Format => ({
-  accepts: [
-    `${prefix}_abcdef`,
-    `${prefix}_A${'-'.repeat(5)}`,
-    `${prefix}_0${'_'.repeat(95)}`,
-    `${prefix}_Zz9_-a`,
-  ],
-  rejects: [
-    `${prefix}_abcde`,
-    `${prefix}_${'a'.repeat(97)}`,
-    `${prefix}_-bcdef`,
-    `${prefix}__bcdef`,
-    `${prefix}_abcde.`,
-    `${prefix}_abcdé f`,
-    `${prefix}_abcdef\n`,
-    `other_abcdef`,
-    'abcdef',
-    '',
-    1,
-  ],
+  accepts: [`${prefix}_abcdef`, `${prefix}_0${'_'.repeat(95)}`],
+  rejects: [`${prefix}_abcde`, `${prefix}_${'a'.repeat(97)}`, `${prefix}_-bcdef`, `other_abcdef`, '', 1],
 });
 
 export const digest: Format = {
   accepts: [`sha256:${'0'.repeat(64)}`, `sha256:${'abcdef0123456789'.repeat(4)}`],
-  rejects: [
-    `sha256:${'0'.repeat(63)}`,
-    `sha256:${'0'.repeat(65)}`,
-    `sha256:${'A'.repeat(64)}`,
-    `sha256:${'g'.repeat(64)}`,
-    `SHA256:${'0'.repeat(64)}`,
-    `sha512:${'0'.repeat(64)}`,
-    `sha256-${'0'.repeat(64)}`,
-    `sha256:${'0'.repeat(64)}\n`,
-    '0'.repeat(64),
-    '',
-    0,
-  ],
+  rejects: [`sha256:${'0'.repeat(63)}`, `sha256:${'A'.repeat(64)}`, `sha512:${'0'.repeat(64)}`, '', 0],
 };
 
 export const slug: Format = {
-  accepts: [
-    'a',
-    'a1',
-    'checkout-refund',
-    'checkout-2',
-    'a_1b',
-    'a_b-c',
-    'x9-y8_z7',
-    x(96),
-    `${x(47)}-${x(48)}`,
-  ],
-  rejects: [
-    '',
-    x(97),
-    '1a',
-    '1-a',
-    'A',
-    'aB',
-    'a--b',
-    'a__b',
-    'a-_b',
-    '-a',
-    'a-',
-    '_a',
-    'a_',
-    'a.b',
-    'a b',
-    'é',
-    'a\n',
-    1,
-  ],
+  accepts: ['a', 'checkout-2', 'a_b-c', x(96)],
+  rejects: ['', x(97), '1a', 'A', 'a--b', '-a', 'a-', 'a.b', 1],
 };
 
 export const idempotencyKey: Format = {
@@ -121,35 +47,8 @@ export const decimalBytes: Format = {
 };
 
 export const semver: Format = {
-  accepts: [
-    '0.0.0',
-    '1.2.3',
-    '10.20.30',
-    '1.0.0-alpha',
-    '1.0.0-alpha.1',
-    '1.0.0-0.x-y.7',
-    '1.0.0-01a',
-    '1.0.0+001',
-    '1.0.0-rc.1+b.-5',
-  ],
-  rejects: [
-    '',
-    '1',
-    '1.2',
-    '1.2.3.4',
-    '01.2.3',
-    '1.02.3',
-    '1.2.03',
-    'v1.2.3',
-    '1.2.3-',
-    '1.2.3+',
-    '1.2.3-01',
-    '1.2.3-a..b',
-    '1.2.3-a_b',
-    '1.2.3+a+b',
-    '1.2.3\n',
-    1,
-  ],
+  accepts: ['1.2.3', '1.0.0-rc.1+b.-5'],
+  rejects: ['', '1.2', '1.2.3.4', '01.2.3', '1.2.3-01', '1.2.3\n', 1],
 };
 
 export const revision: Format = {
@@ -159,21 +58,7 @@ export const revision: Format = {
 
 export const operationKind: Format = {
   accepts: ['session.extend', 'world.time.advance', '0a.b', 'a.bC9_-'],
-  rejects: [
-    'session',
-    'Session.extend',
-    'a-b.c',
-    'a_b.c',
-    'a.B',
-    'a.9',
-    'a.-',
-    'a..b',
-    '.a',
-    'a.',
-    '',
-    'a.b\n',
-    1,
-  ],
+  rejects: ['session', 'Session.extend', 'a-b.c', 'a_b.c', 'a.B', 'a.9', 'a..b', '.a', 'a.', '', 'a.b\n', 1],
 };
 
 /** Text of so many characters, where a character is a code point. */

@@ -38,20 +38,7 @@ describe('a condition', () => {
     expect(meets('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
   });
 
-  it.each([
-    ['', '*', true],
-    ['', '', true],
-    ['a', '', false],
-    ['ab', 'a*b', true],
-    ['a', 'a*a', false],
-    ['aa', 'a*a', true],
-    ['abcbc', 'a*bc', true],
-    ['abc', '*b*', true],
-    ['ac', '*b*', false],
-    ['x\ny', 'x*y', true],
-  ])('%j and %j: %s', (text, pattern, expected) => {
-    expect(meets(text, { pattern })).toBe(expected);
-  });
+  
 
   it('of several one is enough, and of none nothing', () => {
     expect(meetsAny('b', ['a', { pattern: 'b*' }])).toBe(true);

@@ -43,13 +43,6 @@ async function errorOf(top: PolicyFile, others: readonly PolicyFile[] = []) {
   return { error: result.reason as unknown, opened };
 }
 
-/** A chain of so many files, the top first. */
-function chain(length: number): readonly PolicyFile[] {
-  const files = [fileOf('1.json')];
-  for (let n = 2; n <= length; n++) files.unshift(fileOf(`${n}.json`, [parentOf(files[0]!)]));
-  return files;
-}
-
 describe('a policy and what it extends', () => {
   it('are layers, the extended first, each with its digest', async () => {
     const base = fileOf('base.json', [], { name: 'base' });
@@ -89,17 +82,6 @@ describe('a policy and what it extends', () => {
       value: { sources: ['base.json', 'one.json', 'two.json', 'top.json'].map((path) => ({ path })) },
     });
     expect(opened.map(([path]) => path)).toEqual(['one.json', 'base.json', 'two.json']);
-  });
-
-  it('are at most eight deep', async () => {
-    const [top, ...others] = chain(8);
-    const { result } = await reading(top!, others);
-    expect(result).toMatchObject({ status: 'fulfilled', value: { layers: { length: 8 } } });
-    const [higher, ...rest] = chain(9);
-    expect((await errorOf(higher!, rest)).error).toMatchObject({
-      code: 'policy.EXTENDS_EXCEEDED',
-      path: '1.json',
-    });
   });
 });
 
