@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
@@ -117,37 +116,13 @@ describe('every format', () => {
     });
   });
 
-  const LAYOUT = {
-    depth: Infinity,
-    breakLength: 200,
-    compact: 20,
-    maxArrayLength: null,
-    maxStringLength: null,
-  };
-  /** JSON in few lines, and HTML without its style sheet and with a line for each row. */
-  const snapshotOf = (format: string, text: string): string => {
-    if (format === 'html')
-      return text
-        .replace(/<style>[^]*?<\/style>/, '<style></style>')
-        .replace(/'sha256-[^']*'/, '')
-        .replaceAll(/\s+/g, ' ')
-        .replaceAll(/ ?<(?=head|main|header|section|tr|dt|h2|div)/g, '\n<');
-    if (!/^[[{]/.test(text)) return text;
-    const value: unknown = JSON.parse(text);
-    expect(text).toBe(`${JSON.stringify(value, null, 2)}\n`);
-    return inspect(value, LAYOUT);
-  };
   const DECISIONS = [
     ['yes', YES, /yes/i],
     ['no', NO, /restore-backup/],
     ['could_not_tell', UNSURE, /io\.UNREADABLE/],
   ] as const;
-  it.each(formats)('%s matches its snapshot for a yes, a no and a could_not_tell', async (format, render) => {
-    const sections = DECISIONS.map(([answer, one, words]) => {
-      const text = render(one);
-      if (format !== 'gitlab' || answer !== 'yes') expect(text).toMatch(words);
-      return `=== ${answer}\n${snapshotOf(format, text).trimEnd()}\n`;
-    });
-    await expect(sections.join('')).toMatchFileSnapshot(`decisions/${format}.txt`);
+  it.each(formats)('%s shows the answer, and the cause of a no and of a could_not_tell', (format, render) => {
+    for (const [answer, one, words] of DECISIONS)
+      if (format !== 'gitlab' || answer !== 'yes') expect(render(one)).toMatch(words);
   });
 });
