@@ -151,16 +151,12 @@ describe('an interrupted part', () => {
     });
   });
 
-  
-
   it('is resumed by another run', async () => {
     const folder = await interrupted(70_000);
     const { state, ranges } = await succeeds(() => false, folder);
     expect(state).toBe('resumed');
     expect(ranges).toEqual(['bytes=70000-']);
   });
-
-  
 
   it('with all its bytes is verified without a request', async () => {
     const folder = await interrupted(70_000);

@@ -38,8 +38,6 @@ describe('a condition', () => {
     expect(meets('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
   });
 
-  
-
   it('of several one is enough, and of none nothing', () => {
     expect(meetsAny('b', ['a', { pattern: 'b*' }])).toBe(true);
     expect(meetsAny('b', [])).toBe(false);

@@ -8,7 +8,6 @@ import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import { call, scratch, start, type Ended } from '../make.ts';
 
-const MARKER = 'drillproof-data.json';
 let dir: Awaited<ReturnType<typeof scratch>>;
 beforeEach(async () => {
   dir = await scratch();
@@ -174,18 +173,6 @@ describe('a start with a bad configuration', () => {
     taken.close();
     expect(code).toBe(2);
     expect(stderr).toMatch(/^drillproof: server\.CONFIG_INVALID: [^\n]*EADDRINUSE[^\n]*\n/);
-  });
-
-  it('ends at a folder of another version', async () => {
-    await must('org create --name n');
-    await writeFile(dir.path(`data/${MARKER}`), '{"kind":"drillproof-data","schemaVersion":2}');
-    const { code, stderr } = await serve({});
-    expect([code, stderr]).toEqual([2, expect.stringContaining('has data of version 2')]);
-  });
-
-  it('ends where nothing can be written', async () => {
-    const { code, stderr } = await call(['serve', '--data', '/sys/drillproof-data', '--port', '0']);
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/^drillproof: io\.READ_ONLY: [^\n]+\n/)]);
   });
 });
 

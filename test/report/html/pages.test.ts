@@ -67,6 +67,12 @@ it.each<[string, () => string]>([
   expectOurTags(render());
 });
 
+it('the page about a decision shows the answer, its reasons with expected and actual values, and its waivers', () => {
+  const page = renderDecisionPage(NO);
+  for (const words of ['NO: ', 'restore-backup', 'outcome.verdict', 'Expected', 'Actual', 'ops@example.org'])
+    expect(page).toContain(words);
+});
+
 it('the page about many reports counts bundles by verdict, and puts plots into images', () => {
   const charts: unknown[] = [];
   const page = renderHistoryPage([{ name: 'n', report: whole }], {

@@ -59,18 +59,4 @@ up 1.5
     depth.clear();
     expect(exposition([depth])).toBe('# HELP depth Depth.\n# TYPE depth gauge\n');
   });
-
-  it.each([
-    ['an unended line', 'a 1'],
-    ['a sample without its family', 'a 1\n'],
-    ['a label twice', '# HELP a A.\n# TYPE a gauge\na{b="1",b="2"} 1\n'],
-    ['a sample twice', '# HELP a A.\n# TYPE a gauge\na 1\na 2\n'],
-    ['an unescaped quote', '# HELP a A.\n# TYPE a gauge\na{b="""} 1\n'],
-    [
-      'buckets that fall',
-      '# HELP a A.\n# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n',
-    ],
-  ])('is read by a parser that refuses %s', (_, text) => {
-    expect(() => parseExposition(text)).toThrow();
-  });
 });

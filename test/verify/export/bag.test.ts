@@ -42,13 +42,6 @@ describe('an export in a BagIt bag', () => {
   });
 
   const cases: Record<string, [code: string, bag: () => Files]> = {
-    'a declaration of another version': [
-      'bag.UNSUPPORTED',
-      () =>
-        bagOf(made.files, {
-          'bagit.txt': toUtf8('BagIt-Version: 2.0\nTag-File-Character-Encoding: UTF-8\n'),
-        }),
-    ],
     'a declaration that is none': [
       'bag.INVALID',
       () => bagOf(made.files, { 'bagit.txt': toUtf8('hello\n') }),
@@ -60,7 +53,7 @@ describe('an export in a BagIt bag', () => {
           'bagit.txt': toUtf8('BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16\n'),
         }),
     ],
-    'no SHA-256 manifest': ['bag.UNSUPPORTED', () => bagOf(made.files, { 'manifest-sha256.txt': undefined })],
+
     'only a manifest of another algorithm': [
       'bag.UNSUPPORTED',
       () =>
@@ -69,21 +62,7 @@ describe('an export in a BagIt bag', () => {
           'manifest-sha512.txt': sha512Rows(Object.keys(payloadOf(made.files))),
         }),
     ],
-    'a listed file that is absent': [
-      'bag.PAYLOAD_MISSING',
-      () => relisted((lines) => `${lines}${'0'.repeat(64)}  data/receipts/gone.json\n`),
-    ],
-    'a file that is not listed': [
-      'bag.PAYLOAD_EXTRA',
-      () => relisted((lines) => lines.replace(/^.*data\/export\.json\n/m, '')),
-    ],
-    'another digest for a part': [
-      'bag.PAYLOAD_MISMATCH',
-      () =>
-        relisted((lines) =>
-          lines.replace(new RegExp(`^[0-9a-f]{64}( data/${part()})$`, 'm'), `${'0'.repeat(64)}$1`),
-        ),
-    ],
+
     'another digest for a document': [
       'bag.PAYLOAD_MISMATCH',
       () =>
@@ -93,10 +72,7 @@ describe('an export in a BagIt bag', () => {
       'bag.INVALID',
       () => relisted((lines) => lines + lines.slice(0, lines.indexOf('\n') + 1)),
     ],
-    'a path that leads out of the bag': [
-      'bag.INVALID',
-      () => relisted((lines) => `${lines}${'0'.repeat(64)}  data/../../etc/passwd\n`),
-    ],
+
     'an absolute path': [
       'bag.INVALID',
       () => relisted((lines) => `${lines}${'0'.repeat(64)}  /etc/passwd\n`),
@@ -105,14 +81,7 @@ describe('an export in a BagIt bag', () => {
       'bag.INVALID',
       () => relisted((lines) => `${lines}${'0'.repeat(64)}  bagit.txt\n`),
     ],
-    'another Payload-Oxum': [
-      'bag.PAYLOAD_MISMATCH',
-      () =>
-        bagOf(made.files, {
-          'bag-info.txt': toUtf8('Payload-Oxum: 1.1\n'),
-          'tagmanifest-sha256.txt': undefined,
-        }),
-    ],
+
     'a Payload-Oxum twice': [
       'bag.INVALID',
       () =>
@@ -121,11 +90,7 @@ describe('an export in a BagIt bag', () => {
           'tagmanifest-sha256.txt': undefined,
         }),
     ],
-    'an edited tag file': [
-      'bag.TAG_MISMATCH',
-      () => bagOf(made.files, { 'bag-info.txt': toUtf8('Contact-Name: Mallory\n') }),
-    ],
-    'a tag file that is absent': ['bag.TAG_MISSING', () => bagOf(made.files, { 'bag-info.txt': undefined })],
+
     'a tag manifest that lists a payload': [
       'bag.INVALID',
       () =>
