@@ -81,11 +81,13 @@ let scratch: Uint8Array | undefined;
 /**
  * Digest and size of everything in a random access. One buffer serves all calls: it is filled and digested without a
  * wait in between, so no other call can write into it.
+ * @param take sees each piece too, before the next one is read; not for bytes in memory
  * @throws what `read` throws, and the reason of an aborted `signal`
  */
 export async function digestAccess(
   access: RandomAccess,
   signal?: AbortSignal,
+  take?: (piece: Uint8Array) => void,
 ): Promise<{ digest: Digest; bytes: number }> {
   const soon = access.size <= TURN_BYTES || platform.sha256HexLater !== undefined;
   if (access.bytes !== undefined && soon) {
@@ -101,6 +103,7 @@ export async function digestAccess(
     signal?.throwIfAborted();
     const piece = scratch.subarray(0, Math.min(PIECE_BYTES, access.size - at));
     access.readInto(piece, at);
+    take?.(piece);
     sum.update(piece);
   }
   return { digest: sum.digest(), bytes: sum.bytes };

@@ -75,7 +75,12 @@ export function sliceAccess(access: RandomAccess, offset: number, size: number):
   return {
     size,
     read: (at, length) => access.read(offset + at, length),
-    ...defined({ bytes: access.bytes?.subarray(offset, offset + size), holdBytes: access.holdBytes }),
+    ...defined({
+      readInto:
+        access.readInto && ((target: Uint8Array, at: number) => access.readInto?.(target, offset + at)),
+      bytes: access.bytes?.subarray(offset, offset + size),
+      holdBytes: access.holdBytes,
+    }),
     ...watchedBy(access),
   };
 }

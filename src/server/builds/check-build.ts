@@ -1,4 +1,4 @@
-import { type Digest, digestOf, digestStream, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
+import { type Digest, digestOf, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
 import { type BuildAttempt, MAX_TOOL_SOURCE_BYTES } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -39,7 +39,7 @@ const invalid = (message: string, path: string): DrillproofError =>
 
 async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file: LockedFile): Promise<void> {
   if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
-  const read = await digestStream(archive.read(entry));
+  const read = await archive.digest(entry);
   if (read.digest !== file.digest)
     throw invalid(`${file.path} does not match the SHA-256 in the lock`, file.path);
   if (file.bytes !== undefined && read.bytes !== file.bytes) {

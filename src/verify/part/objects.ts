@@ -1,4 +1,4 @@
-import { abortable, digestSoon, digestStream } from '../../bytes/index.ts';
+import { digestSoon } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import {
   ATTESTATION,
@@ -72,9 +72,7 @@ async function readObject(
     // Bytes that are not the listed ones are reported as that, not as a broken document.
     return read.digest === listed ? { ...read, runResult: parseRunResult(whole, limits) } : read;
   }
-  const atOnce = archive.readAtOnce(entry);
-  if (atOnce !== undefined) return { bytes: atOnce.length, digest: await digestSoon(atOnce) };
-  return digestStream(abortable(archive.read(entry), signal), entry.bytes);
+  return archive.digest(entry, signal);
 }
 
 function compareObject(subject: string, listed: BundleObject, read: ReadEntry): Finding[] {

@@ -1,5 +1,14 @@
 import { zipPlatform } from '#platform';
-import { type RandomAccess, streamAccess } from '../../bytes/index.ts';
+import {
+  abortable,
+  type Digest,
+  digestAccess,
+  digestSoon,
+  digestStream,
+  type RandomAccess,
+  sliceAccess,
+  streamAccess,
+} from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { exactAccess } from './access.ts';
 import type { ZipLimits } from '../limits.ts';
@@ -42,6 +51,24 @@ async function* streamPieces(
     yield chunk;
   }
   check.end();
+}
+
+/** Digest and size of an entry, checked as `streamEntry` checks it. A stored one is read into a buffer that is reused. */
+export async function digestEntry(
+  access: RandomAccess,
+  entry: ZipEntry,
+  limits: Required<ZipLimits>,
+  signal?: AbortSignal,
+): Promise<{ digest: Digest; bytes: number }> {
+  const whole = readEntryAtOnce(access, entry, limits);
+  if (whole !== undefined) return { digest: await digestSoon(whole), bytes: whole.length };
+  if (entry.method !== 'store' || access.readInto === undefined)
+    return digestStream(abortable(streamPieces(access, entry, limits), signal), entry.bytes);
+  const check = entryCheck(entry, limits);
+  const data = sliceAccess(access, entry.dataOffset, entry.compressedBytes);
+  const result = await digestAccess(data, signal, (piece) => check.take(piece));
+  check.end();
+  return result;
 }
 
 /** An entry that is larger is streamed, so that an abort is noticed in time. Decoding takes longer than a checksum. */

@@ -1,9 +1,9 @@
-import { ACCESS, checkArguments, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
+import { ACCESS, checkArguments, type Digest, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
 import { LimitError } from '../../errors.ts';
 import { type Reading, windowOf, runReading } from './access.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
-import { readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
+import { digestEntry, readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
 import { placeEntries, type PlacedEntry } from './local.ts';
 import { METHOD, DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
 import { distinctNames, ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
@@ -26,6 +26,11 @@ export type ZipArchive = {
    * archive is not in memory, the entry is large, or the platform cannot inflate in one call. Errors are those of `read`.
    */
   readAtOnce(entry: ZipEntry): Uint8Array | undefined;
+  /**
+   * Digest and size of an entry, decompressed and checked. Errors are those of `read`, and the reason of an aborted
+   * `signal`.
+   */
+  digest(entry: ZipEntry, signal?: AbortSignal): Promise<{ digest: Digest; bytes: number }>;
   /**
    * Random access to a stored entry, such as a part in a one-file export. Its CRC-32 is not checked on this way.
    * @throws TypeError for a deflated entry
@@ -58,6 +63,7 @@ export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Pro
     notes: listNotes(central, placed, usualEnd),
     read: (entry) => streamEntry(access, checkOwner(entry), limit),
     readAtOnce: (entry) => readEntryAtOnce(access, checkOwner(entry), limit),
+    digest: (entry, signal) => digestEntry(access, checkOwner(entry), limit, signal),
     stored(entry) {
       if (checkOwner(entry).method !== 'store') throw new TypeError('the entry is not stored');
       return sliceAccess(access, entry.dataOffset, entry.bytes);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
+import { digestStream, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
 import { tries } from '../../support/deep.ts';
@@ -34,12 +34,23 @@ const stream = readEach(async (archive, index) =>
   Buffer.from(await collected(archive.read(archive.entries[index]!))),
 );
 const atOnce = readEach(async (archive, index) => Buffer.from(archive.readAtOnce(archive.entries[index]!)!));
+const digest = readEach((archive, index) => archive.digest(archive.entries[index]!));
+const streamDigest = readEach((archive, index) => digestStream(archive.read(archive.entries[index]!)));
+
+/** As a file: it reads into a buffer of the caller. */
+const fileAccess = (bytes: Uint8Array): RandomAccess => ({
+  ...strictAccess(bytes),
+  readInto: (target, offset) => target.set(bytes.subarray(offset, offset + target.length)),
+});
 
 /** Neither archive nor entries in memory at once: the plain way, from which the short ways may not differ. */
 async function compare(bytes: Uint8Array, limits?: ZipLimits): Promise<void> {
   const plainly = await stream(strictAccess(bytes), limits);
   expect(await stream(memoryAccess(bytes), limits)).toEqual(plainly);
   expect(await atOnce(memoryAccess(bytes), limits)).toEqual(plainly);
+  const digests = await streamDigest(strictAccess(bytes), limits);
+  for (const access of [strictAccess, memoryAccess, fileAccess])
+    expect(await digest(access(bytes), limits)).toEqual(digests);
 }
 
 it('an archive in memory is read like one that is not, whatever fault it has', async () => {
