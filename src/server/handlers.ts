@@ -1,6 +1,7 @@
 import {
   authoringSessionChangeSchema,
   authoringTurnCreationSchema,
+  MAX_SESSION_TTL_MS,
   operationResourceSchema,
   type OperationResource,
   type Permission,
@@ -175,8 +176,11 @@ function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
 export const createHandlers = (context: Context): Handlers => {
   const { store, now, cursors, addresses, runOnce, models } = context;
   return {
-    'sessions.extend': ({ change, params, body: request }) =>
-      runOnce(change, sessionExtensionSchema, (tx) => extendSession(tx, change, params, { request, now })),
+    'sessions.extend': async ({ change, params, body: request }) => {
+      const organization = await store.organizations.find(change.principal.organizationId);
+      const facts = { request, maxTtlMs: organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS, now };
+      return runOnce(change, sessionExtensionSchema, (tx) => extendSession(tx, change, params, facts));
+    },
     'authoring.turns.create': ({ change, params, body: request }) =>
       runOnce(change, authoringTurnCreationSchema, (tx) =>
         createTurn(tx, change, params, { request, models, now }),

@@ -1,6 +1,5 @@
 import {
   type ControlCode,
-  MAX_SESSION_TTL_MS,
   type Result,
   type SessionExtendRequest,
   type WorldSession,
@@ -78,17 +77,15 @@ export async function extendSession(
   tx: Tx,
   change: Change,
   { projectId, sessionId }: SessionRef,
-  { request, now }: { readonly request: SessionExtendRequest; readonly now: () => number },
+  { request, maxTtlMs, now }: Pick<ExtendFacts, 'request' | 'maxTtlMs'> & { readonly now: () => number },
 ): Promise<Result<'sessions.extend'>> {
-  const [row, runs, organization] = await Promise.all([
+  const [row, runs] = await Promise.all([
     tx.sessions.lock(projectId, sessionId),
     tx.runs.lockUnfinished(projectId, sessionId),
-    tx.organizations.find(change.principal.organizationId),
   ]);
   if (row === undefined) throw notFound();
   assertCurrent(change, row.resource);
   const admittedAtMs = now();
-  const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
   const session: WorldSession = {
     ...row.resource,

@@ -4,24 +4,28 @@ import type { Sql } from './table.ts';
 
 const MAX_REMEMBERED = 2_000;
 
+/** The version of the tables of tenants, which change seldom, and of all tables; `undefined` is never the same. */
+export type Versions = { readonly tenants?: unknown; readonly all?: unknown };
+
+const TENANTS: ReadonlySet<string> = new Set(['organizations', 'projects', 'tokens']);
+
 /**
- * Remembers what was read from each table while `readVersion` returns the same for the data; `undefined` is never the
- * same. The version is read after the requests that need it have arrived, once for all of them, and holds for what
- * they read without a pause.
+ * Remembers what was read from each table while it has the same version. The versions are read after the requests that
+ * need them have arrived, once for all of them, and hold for what they read without a pause.
  */
-export function createMemory(readVersion: () => unknown): {
+export function createMemory(readVersions: () => Versions | Promise<Versions>): {
   readonly remember: NonNullable<Sql['remember']>;
   /** Forgets what was read from a table. */
   readonly forget: (table: string) => void;
 } {
   const tables = new Map<string, Map<string, Promise<unknown>>>();
-  let current: unknown;
+  let current: Versions = {};
   let isCurrent = false;
   let checking: Promise<void> | undefined;
   let reading: Promise<unknown> | undefined;
-  const readNext = async (): Promise<unknown> => {
+  const readNext = async (): Promise<Versions> => {
     try {
-      return await readVersion();
+      return await readVersions();
     } finally {
       reading = undefined;
     }
@@ -31,7 +35,10 @@ export function createMemory(readVersion: () => unknown): {
     await (reading?.catch(() => undefined) ?? setImmediate());
     checking = undefined;
     const seen = await (reading = readNext());
-    if (seen === undefined || seen !== current) tables.clear();
+    for (const table of tables.keys()) {
+      const which = TENANTS.has(table) ? 'tenants' : 'all';
+      if (seen[which] === undefined || seen[which] !== current[which]) tables.delete(table);
+    }
     current = seen;
     isCurrent = true;
     // The tick comes after all microtasks, and before anything else can arrive; from here it would come before them.

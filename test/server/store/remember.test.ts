@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createMemory } from '../../../src/server/store/remember.ts';
+import { createMemory, type Versions } from '../../../src/server/store/remember.ts';
 
-/** A memory of data with a version, which counts how often either is read. */
+/** A memory of data with versions, which counts how often either is read. */
 function counted() {
-  const seen = { version: 1 as unknown, versions: 0, reads: 0 };
+  const seen = { version: { all: 1, tenants: 1 } as Versions, versions: 0, reads: 0 };
   const memory = createMemory(() => {
     seen.versions++;
     return seen.version;
@@ -30,7 +30,7 @@ describe('the memory of a store', () => {
   });
 
   it('reads one later version for all that is asked for while a version is read', async () => {
-    const answers: ((version: number) => void)[] = [];
+    const answers: ((versions: Versions) => void)[] = [];
     const { remember } = createMemory(() => new Promise((resolve) => answers.push(resolve)));
     let row = 'before';
     const read = () => remember('tokens', 'a', async () => row);
@@ -41,29 +41,33 @@ describe('the memory of a store', () => {
       later.push(read());
     }
     expect(answers).toHaveLength(1);
-    answers[0]?.(1);
+    answers[0]?.({ tenants: 1 });
     expect(await first).toBe('before');
     row = 'after';
     await turn();
     expect(answers).toHaveLength(2);
-    answers[1]?.(2);
+    answers[1]?.({ tenants: 2 });
     expect(await Promise.all(later)).toEqual(['after', 'after', 'after']);
   });
 
-  it.each([
-    ['another version', 2],
-    ['no version', undefined],
-  ])('reads again after %s', async (_, version) => {
+  it.each<[name: string, table: string, version: Versions, reads: number]>([
+    ['a token again after another version of tenants', 'tokens', { all: 1, tenants: 2 }, 2],
+    ['a token again without a version of tenants', 'tokens', { all: 1 }, 2],
+    ['no token again after another version of other tables', 'tokens', { all: 2, tenants: 1 }, 1],
+    ['a session again after another version', 'sessions', { all: 2, tenants: 1 }, 2],
+    ['a session again without a version', 'sessions', { tenants: 1 }, 2],
+    ['no session again after the same version', 'sessions', { all: 1 }, 1],
+  ])('reads %s', async (_, table, version, reads) => {
     const { seen, read } = counted();
-    await read();
+    await read(table);
     await turn();
     seen.version = version;
-    expect(await read()).toBe(2);
+    expect(await read(table)).toBe(reads);
   });
 
   it('never takes two unknown versions for the same', async () => {
     const { seen, read } = counted();
-    seen.version = undefined;
+    seen.version = {};
     for (const expected of [1, 2]) {
       expect(await read()).toBe(expected);
       await turn();
@@ -87,7 +91,7 @@ describe('the memory of a store', () => {
     let fails = true;
     const { remember } = createMemory(() => {
       if (fails) throw new Error('lost');
-      return 1;
+      return {};
     });
     await expect(remember('tokens', 'a', async () => 1)).rejects.toThrow('lost');
     fails = false;

@@ -15,7 +15,7 @@ import {
   postgresSql,
   sqlState,
 } from './driver.ts';
-import { createMemory } from '../remember.ts';
+import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -151,10 +151,12 @@ async function assertUtf8(client: Client): Promise<void> {
   }
 }
 
-// Transactions that are committed, aborted or running all show in it, so two reads with one snapshot see the same. That of
-// a standby lacks what runs, and another server can have the same numbers.
-const VERSION = `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
-  ELSE txid_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text END AS version`;
+// Transactions that are committed, aborted or running all show in a snapshot, so two reads with one snapshot see the same.
+// That of a standby lacks what runs, and another server can have the same numbers.
+const VERSIONS = `
+  SELECT server || txid_current_snapshot() AS all,
+    server || (SELECT value FROM meta WHERE name = 'tenants_changed') AS tenants
+  FROM (SELECT pg_postmaster_start_time() || ' ' AS server WHERE NOT pg_is_in_recovery()) AS primaries`;
 
 /** One step and its number are committed together; the lock goes with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
@@ -202,11 +204,13 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   const reads = openPool(pg, config, Math.max(1, half - 1));
   // On a connection of its own, nothing but the versions that are waited for resumes with an answer.
   const versions = openPool(pg, config, 1);
-  const readVersion = async (): Promise<unknown> =>
-    (await postgresSql(versions).all(VERSION))[0]?.['version'] ?? undefined;
+  const readVersions = async (): Promise<Versions> => {
+    const [row] = await postgresSql(versions).all(VERSIONS);
+    return { all: row?.['all'], tenants: row?.['tenants'] ?? undefined };
+  };
   let closed: Promise<unknown> | undefined;
   return sqlStore({
-    reads: { ...postgresSql(reads), remember: createMemory(readVersion).remember },
+    reads: { ...postgresSql(reads), remember: createMemory(readVersions).remember },
     dialect,
     migrations: all.migrations,
     transact: transactions(writes, all),

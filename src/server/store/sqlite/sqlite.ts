@@ -5,7 +5,7 @@ import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { createMemory } from '../remember.ts';
+import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
@@ -311,14 +311,15 @@ export async function openSqliteStore(
   const sql = noteTables(sqliteSql(writer, pause), changed);
   // This version rises with each commit of any other process, and not with those of this connection.
   const version = writer.prepare('PRAGMA data_version');
-  const readVersion = (): unknown => {
+  const readVersions = (): Versions => {
     try {
-      return version.get()?.['data_version'];
+      const all = version.get()?.['data_version'];
+      return { all, tenants: all };
     } catch {
-      return undefined; // the next read waits for what is busy, or reports what is broken
+      return {}; // the next read waits for what is busy, or reports what is broken
     }
   };
-  const { remember, forget } = createMemory(readVersion);
+  const { remember, forget } = createMemory(readVersions);
   const committed = (): void => {
     for (const table of changed) forget(table);
     changed.clear();

@@ -68,6 +68,24 @@ describe('PostgreSQL', () => {
       expect(await ask(loose)).toEqual([]);
     });
 
+    it('notes each statement that changes organizations, projects or tokens', async () => {
+      await (await openPostgresStore(url)).close();
+      const changes = [
+        "INSERT INTO organizations VALUES ('o', 'o', 1)",
+        "INSERT INTO projects VALUES ('p', 'o', 'p', 1)",
+        "INSERT INTO tokens VALUES ('t', 'h', 'o', '[]', '[]', 1)",
+        'UPDATE tokens SET revoked_at_ms = 2',
+        'DELETE FROM tokens',
+        'TRUNCATE organizations CASCADE',
+      ];
+      const noted = new Set<unknown>();
+      for (const change of changes) {
+        await ask(change);
+        noted.add((await ask("SELECT value FROM meta WHERE name = 'tenants_changed'"))[0]?.['value']);
+      }
+      expect([noted.size, noted.has(undefined)]).toEqual([changes.length, false]);
+    });
+
     it('refuses a newer schema, and a version that is not a number', async () => {
       await (await openPostgresStore(url)).close();
       for (const value of [String(migrations.length + 1), 'x', '-1', '0.5']) {
