@@ -112,10 +112,8 @@ const thumbprints = new WeakMap<TrustedKey, Digest>();
 
 /** The digest of the public key, which is the same whatever the key is called. */
 export function thumbprintOf(key: TrustedKey): Digest {
-  const known = thumbprints.get(key);
-  if (known !== undefined) return known;
-  const thumbprint = keyIdOf(key.point);
-  thumbprints.set(key, thumbprint);
+  let thumbprint = thumbprints.get(key);
+  if (thumbprint === undefined) thumbprints.set(key, (thumbprint = keyIdOf(key.point)));
   return thumbprint;
 }
 

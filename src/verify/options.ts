@@ -110,8 +110,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
 export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
-  const { clockSkewMs = 0 } = options;
-  const { secondOpinion, limits, zipLimits: zip, short, signal } = options;
+  const { clockSkewMs = 0, secondOpinion, limits, zipLimits, short, signal } = options;
   signal?.throwIfAborted();
   return {
     asOfMs: Number(asOfMs),
@@ -122,7 +121,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
     predicateTypes,
     secondOpinion,
     limits: limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...limits },
-    zipLimits: zip,
+    zipLimits,
     short,
     signal,
   };
