@@ -41,7 +41,7 @@ export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, esca
 
 /** Writes lines that are already escaped. */
 export async function sayLines(cli: Cli, lines: string): Promise<void> {
-  if (talks(cli)) await writeFolded(cli.stderr, `${lines}\n`);
+  if (isTalkative(cli)) await writeFolded(cli.stderr, `${lines}\n`);
 }
 
 /** Writes text in which untrusted words are escaped. On a terminal it never reaches the first column by wrapping. */
@@ -56,7 +56,7 @@ export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; rea
   width: widthOf(output),
 });
 
-export const talks = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
+export const isTalkative = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
 function wantsColour(cli: Cli, output: Output): boolean {

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const cli = processCli(interruptSignal());
   // An error outside every awaited promise is reported like any other, without a stack.
   process.on('uncaughtException', (error) => {
-    void import('./shared/output/failed.ts').then(async ({ failed }) =>
+    void import('./shared/output/failed.ts').then(async ({ reportFailure: failed }) =>
       process.exit(await failed(error, [], cli)),
     );
   });

@@ -42,12 +42,16 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
 async function addCommands(program: Command, argv: readonly string[], cli: Cli): Promise<void> {
   const called = argv[0] === 'help' ? argv[1] : argv[0];
   for (const [name, { summary, group, load }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).summary(summary).description(sentence(summary)).helpGroup(group);
+    const command = program
+      .command(name)
+      .summary(summary)
+      .description(formatSentence(summary))
+      .helpGroup(group);
     if (name === called) (await load())(command, cli);
   }
 }
 
-const sentence = (summary: string): string => `${summary[0]!.toUpperCase()}${summary.slice(1)}.`;
+const formatSentence = (summary: string): string => `${summary[0]!.toUpperCase()}${summary.slice(1)}.`;
 
 function readStandardOptions(action: Command, cli: Cli): void {
   const { quiet, json, format }: { quiet?: boolean; json?: boolean; format?: unknown } = action.opts();

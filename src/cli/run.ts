@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
       return error.exitCode === 0 ? EXIT.pass : EXIT.usage;
     }
-    const { failed } = await import('./shared/output/failed.ts');
+    const { reportFailure: failed } = await import('./shared/output/failed.ts');
     return failed(error, argv, cli);
   }
 }

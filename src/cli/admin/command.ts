@@ -10,11 +10,11 @@ import {
   defineTokenRevoke,
 } from './tenants.ts';
 import { type Cli, say } from '../cli.ts';
-import { examples } from '../shared/options/options.ts';
+import { addExamples } from '../shared/options/options.ts';
 import { parseJson } from '../../bytes/index.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { readInput } from '../shared/input/input.ts';
-import { table, writeFacts, writeProduct, facts } from '../shared/output/product.ts';
+import { formatTable, writeFacts, writeProduct, formatFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeFacts } from '../../codes/index.ts';
@@ -42,14 +42,14 @@ function defineImport(command: Command, cli: Cli): void {
       const document = parseJson(await readInput(path, MAX_IMPORT_BYTES, cli));
       const resources = await withAdmin(cli, options, ({ admin }) => admin.importResources(document));
       const cells = resources.map(({ result, type, projectId, id }) => [result, type, projectId, id]);
-      const lines = table(['RESULT', 'TYPE', 'PROJECT', 'ID'], cells);
+      const lines = formatTable(['RESULT', 'TYPE', 'PROJECT', 'ID'], cells);
       await writeProduct(
         cli,
         { kind: 'imported', resources },
         lines === '' ? 'The file has no resources.\n' : lines,
       );
     });
-  examples(command, {
+  addExamples(command, {
     'worlds that another system made': 'drillproof admin import worlds.json',
     'from a pipe': 'drillproof admin import -',
   }).addHelpText('after', IMPORT_HELP);
@@ -70,7 +70,7 @@ function defineCancel(command: Command, cli: Cli): void {
         ['state', operation.state],
       ]);
     });
-  examples(command, {
+  addExamples(command, {
     'a waiting turn': 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',
   });
 }
@@ -107,7 +107,7 @@ export function defineAdminCommand(command: Command, cli: Cli): void {
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
   for (const group of [org, project, token, operation, ingest, ...evidence]) groupHelp(group);
-  examples(command, {
+  addExamples(command, {
     'create an organization': 'drillproof admin org create --name Acme',
     'with a project': 'drillproof admin project create --organization org_0123456789ab --name web',
     'and a token': 'drillproof admin token create --organization org_0123456789ab --all-projects',
@@ -129,7 +129,7 @@ function groupHelp(group: Command): void {
   const { parent } = group;
   const [first] = group.commands;
   if (parent === null || first === undefined) return;
-  examples(group, {
+  addExamples(group, {
     'show the options of a command': `drillproof ${parent.name()} ${group.name()} ${first.name()} --help`,
   });
 }
@@ -149,7 +149,7 @@ function defineMigrate(command: Command, cli: Cli): void {
         ['schema', `${schema.version} of ${schema.known}`],
       ]);
     });
-  examples(command, { 'before new servers start': 'drillproof admin migrate' });
+  addExamples(command, { 'before new servers start': 'drillproof admin migrate' });
 }
 
 type BackupOptions = DataOptions & { readonly out: string };
@@ -187,7 +187,7 @@ function defineBackup(command: Command, cli: Cli): void {
     )
     .requiredOption('--out <path>', 'file to write, or a folder to write store.sqlite into')
     .action((options: BackupOptions) => backup(cli, options));
-  examples(command, { 'a backup': 'drillproof admin backup --out backup-2026-11-21.sqlite' }).addHelpText(
+  addExamples(command, { 'a backup': 'drillproof admin backup --out backup-2026-11-21.sqlite' }).addHelpText(
     'after',
     BACKUP_HELP,
   );
@@ -226,7 +226,7 @@ function defineCheck(command: Command, cli: Cli): void {
       await writeProduct(cli, { kind: 'check', ...report }, checkText(report));
       cli.exitCode = checkExit(report);
     });
-  examples(command, {
+  addExamples(command, {
     'after a restore, or every week': 'drillproof admin check',
     'for a program': 'drillproof admin check --json',
   }).addHelpText('after', CHECK_HELP);
@@ -247,13 +247,13 @@ function checkExit({ findings }: CheckReport): ExitCode {
 
 function checkText({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
   const wrong = findings.filter(({ code }) => code !== 'server.BLOB_ORPHAN').length;
-  const lines = facts([
+  const lines = formatFacts([
     ['blobs', `${count(blobs)}, ${size(bytes)}`],
     ['intact', count(intact)],
     ['wrong', count(wrong)],
     ['orphans', count(findings.length - wrong)],
     ['awaiting removal', count(awaitingRemoval)],
   ]);
-  const rows = findings.map((one) => [one.code, one.digest, size(one.bytes)]);
-  return rows.length === 0 ? lines : `${lines}\n${table(['CODE', 'BLOB', 'SIZE'], rows)}`;
+  const rows = findings.map((finding) => [finding.code, finding.digest, size(finding.bytes)]);
+  return rows.length === 0 ? lines : `${lines}\n${formatTable(['CODE', 'BLOB', 'SIZE'], rows)}`;
 }

@@ -6,7 +6,7 @@ import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../export/local-report.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
-import { examples, time, texts } from '../shared/options/options.ts';
+import { addExamples, time, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
@@ -18,7 +18,7 @@ const projectOption = (command: Command): Command =>
 const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> =>
   closeAfter(await openFile(path), work);
 
-const news = (created: boolean): string => (created ? 'stored' : 'unchanged');
+const formatState = (created: boolean): string => (created ? 'stored' : 'unchanged');
 
 export function defineBundle(command: Command, cli: Cli): void {
   projectOption(command)
@@ -38,10 +38,10 @@ export function defineBundle(command: Command, cli: Cli): void {
         ['bundle', bundle.evidenceBundleId],
         ['project', bundle.projectId],
         ['signed', bundle.signed ? 'yes (not verified)' : 'no'],
-        ['result', news(created)],
+        ['result', formatState(created)],
       ]);
     });
-  examples(command, { 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
+  addExamples(command, { 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
 }
 
 const EXPORT_HELP = `
@@ -77,11 +77,11 @@ export function defineExport(command: Command, cli: Cli): void {
           ['export', evidenceExportId],
           ['bundles', String(bundleCount)],
           ['manifest', manifestDigest],
-          ['result', news(result.created)],
+          ['result', formatState(result.created)],
         ]);
       });
     });
-  examples(command, {
+  addExamples(command, {
     'an export': 'drillproof admin ingest export ./export',
     'with a local report that is not stored yet':
       'drillproof admin ingest export ./export --report-metadata meta.json',
@@ -99,10 +99,10 @@ export function defineBuild(command: Command, cli: Cli): void {
       await writeFacts(cli, { kind: 'ingested-build', ...result }, [
         ['build', result.buildHash],
         ['attempt', result.buildAttemptId],
-        ['result', news(result.created)],
+        ['result', formatState(result.created)],
       ]);
     });
-  examples(command, { 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
+  addExamples(command, { 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
 }
 
 const METADATA_HELP = `
@@ -139,10 +139,10 @@ export function defineLocalReport(command: Command, cli: Cli): void {
       );
       await writeFacts(cli, { kind: 'ingested-local-report', ...result }, [
         ['local report', result.localReportId],
-        ['result', news(result.created)],
+        ['result', formatState(result.created)],
       ]);
     });
-  examples(command, {
+  addExamples(command, {
     'a local report':
       'drillproof admin ingest local-report report.zip --project prj_0123456789ab --metadata meta.json',
   }).addHelpText('after', METADATA_HELP);

@@ -4,9 +4,9 @@ import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract
 import type { IssuedToken } from '../../server/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { examples, time, wholeNumber, texts } from '../shared/options/options.ts';
+import { addExamples, time, wholeNumber, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
+import { formatFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 type OrgOptions = DataOptions & { readonly name: string; readonly id?: string };
 type ProjectOptions = OrgOptions & { readonly organization: string };
@@ -36,7 +36,7 @@ export function defineOrganization(command: Command, cli: Cli): void {
         ['name', row.name],
       ]);
     });
-  examples(command, { 'a first organization': 'drillproof admin org create --name Acme' });
+  addExamples(command, { 'a first organization': 'drillproof admin org create --name Acme' });
 }
 
 export function defineEntitlement(command: Command, cli: Cli): void {
@@ -60,7 +60,7 @@ export function defineEntitlement(command: Command, cli: Cli): void {
         ]);
       },
     );
-  examples(command, {
+  addExamples(command, {
     'one day': 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000',
   });
 }
@@ -81,7 +81,7 @@ export function defineProject(command: Command, cli: Cli): void {
         ['name', row.name],
       ]);
     });
-  examples(command, {
+  addExamples(command, {
     'a project': 'drillproof admin project create --organization org_0123456789ab --name web',
   });
 }
@@ -103,7 +103,7 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
       `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
     )
     .action((options: TokenOptions) => createToken(cli, options));
-  examples(command, {
+  addExamples(command, {
     'to mirror and review':
       'drillproof admin token create --organization org_0123456789ab --all-projects --expires-at 2027-01-01',
     'into a file, for --token-file':
@@ -112,10 +112,10 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
 }
 
 function permission(value: string, before: readonly Permission[]): readonly Permission[] {
-  const known = permissions.find((one) => one === value);
-  if (known === undefined)
+  const permission = permissions.find((one) => one === value);
+  if (permission === undefined)
     throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
-  return before === DEFAULT_PERMISSIONS ? [known] : [...before, known];
+  return before === DEFAULT_PERMISSIONS ? [permission] : [...before, permission];
 }
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
@@ -136,7 +136,7 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
 }
 
 const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
-  facts([
+  formatFacts([
     ['token id', row.tokenId],
     ['organization', row.organizationId],
     ['projects', row.projects === 'all' ? 'all' : row.projects.join(', ')],
@@ -158,14 +158,14 @@ export function defineTokenList(command: Command, cli: Cli): void {
         row.projects === 'all' ? 'all' : row.projects.join(','),
         row.permissions.join(','),
       ]);
-      const lines = table(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
+      const lines = formatTable(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
       await writeProduct(
         cli,
         { kind: 'tokens', tokens },
         lines === '' ? 'The organization has no tokens.\n' : lines,
       );
     });
-  examples(command, { 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
+  addExamples(command, { 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
 }
 
 function stateOf(
@@ -185,5 +185,5 @@ export function defineTokenRevoke(command: Command, cli: Cli): void {
       await withAdmin(cli, options, ({ admin }) => admin.revokeToken(tokenId));
       await writeProduct(cli, { kind: 'token-revoked', tokenId }, `revoked ${tokenId}\n`);
     });
-  examples(command, { 'at once': 'drillproof admin token revoke tok_0123456789abcdefghijklmn' });
+  addExamples(command, { 'at once': 'drillproof admin token revoke tok_0123456789abcdefghijklmn' });
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
+import { addExamples, standardOptions } from '../shared/options/options.ts';
 import {
   openReportSigning,
   reportSigningOptions,
@@ -27,7 +27,7 @@ export function defineDiffCommand(command: Command, cli: Cli): void {
     .action((before: string, after: string, options: ReportSigningOptions) =>
       diff(cli, before, after, options),
     );
-  examples(command, {
+  addExamples(command, {
     'compare with yesterday': 'drillproof diff yesterday.json today.json',
     'compare with the evidence as it is now':
       'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
@@ -38,11 +38,11 @@ async function diff(cli: Cli, before: string, after: string, options: ReportSign
   if (before === '-' && after === '-')
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const sign = await openReportSigning(cli, options, { shown: cli.format, files: [] });
-  const found = diffReports(await read(cli, before), await read(cli, after));
-  const json = cli.format === 'json' ? stableJson(found) : undefined;
+  const diff = diffReports(await read(cli, before), await read(cli, after));
+  const json = cli.format === 'json' ? stableJson(diff) : undefined;
   const signed = json === undefined ? undefined : await sign?.(json);
-  await cli.stdout.write(signed ?? json ?? renderDiff(found, lookOf(cli, cli.stdout)));
-  cli.exitCode = found.equal ? EXIT.pass : EXIT.bad;
+  await cli.stdout.write(signed ?? json ?? renderDiff(diff, lookOf(cli, cli.stdout)));
+  cli.exitCode = diff.equal ? EXIT.pass : EXIT.bad;
 }
 
 async function read(cli: Cli, file: string) {
@@ -50,5 +50,5 @@ async function read(cli: Cli, file: string) {
     if (!(cause instanceof DrillproofError) || cause.code !== 'json.TOO_LARGE') throw cause;
     throw new DrillproofError('report.UNREADABLE', cause.message, { cause });
   });
-  return namingFile(file, () => readReport(bytes));
+  return withFileName(file, () => readReport(bytes));
 }

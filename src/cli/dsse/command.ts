@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Cli, lookOf, sayLines } from '../cli.ts';
 import {
-  examples,
+  addExamples,
   standardOptions,
   time,
   trustOptions,
@@ -41,7 +41,7 @@ import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { formatFacts, writeProduct } from '../shared/output/product.ts';
 
 export function defineDsseCommand(command: Command, cli: Cli): void {
   command.description(
@@ -49,7 +49,7 @@ export function defineDsseCommand(command: Command, cli: Cli): void {
   );
   defineCreate(command.command('create').summary('sign a part or the list of an export'), cli);
   defineVerify(command.command('verify').summary('verify an envelope about a part or export'), cli);
-  examples(command, {
+  addExamples(command, {
     'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
     'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
     'verify the part by it': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
@@ -71,7 +71,7 @@ function defineCreate(command: Command, cli: Cli): void {
   signingOptions(command, 'the statement')
     .option('--force', 'replace an existing envelope')
     .action((path: string, options: CreateOptions) => createEnvelope(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
     'the list of an export, signed by a command':
       'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
@@ -93,7 +93,7 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((path: string, options: VerifyOptions) => verifyEnvelopeFile(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
     'two of your keys must have signed':
       'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json --threshold 2',
@@ -106,7 +106,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   const envelope = await createDsse(cli, path, signing);
   const { issuer, signer } = signing;
   await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
-  const text = facts([
+  const text = formatFacts([
     ['subject', path],
     ['envelope', options.out],
     ['signed by', `${issuer}, key ${signer.keyId}`],
@@ -127,7 +127,7 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions
   const report = verifyDsse(envelope, {
     asOfMs: asOf,
     trust,
-    ...(await subjectManifest(cli, subject)),
+    ...(await readSubjectManifest(cli, subject)),
     ...defined({ threshold }),
   });
   const look = lookOf(cli, cli.stdout);
@@ -139,8 +139,8 @@ const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 
 type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
 
-async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
-  if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
+async function readSubjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
+  if (path === '-' || (await looksLikeJson(path))) return readManifestDocument(cli, path);
   return withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'export')
       return {
@@ -162,7 +162,7 @@ export async function looksLikeJson(path: string): Promise<boolean> {
   });
 }
 
-async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
+async function readManifestDocument(cli: Cli, path: string): Promise<SubjectManifest> {
   const manifest = await readInput(path, DEFAULT_LIMITS.manifestBytes, cli);
   const value = parseJson(manifest);
   const kind = value !== null && typeof value === 'object' && 'kind' in value ? value['kind'] : undefined;

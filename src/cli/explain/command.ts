@@ -4,11 +4,11 @@ import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { stableJson } from '../../report/index.ts';
 import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { addExamples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
-import { facts } from '../shared/output/product.ts';
+import { formatFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
@@ -28,9 +28,9 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
           `"${name}" cannot be combined with a list`,
           'Name a code or check, or ask for a list.',
         );
-      await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
+      await cli.stdout.write(name === undefined ? formatList(options, cli) : formatExplanation(name, cli));
     });
-  examples(command, {
+  addExamples(command, {
     'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
     'what a word of a report means': 'drillproof explain intact',
     'what a check proves': 'drillproof explain part.bytes',
@@ -59,7 +59,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['not_applicable', 'The check had nothing to examine.'],
 ]);
 
-function explanation(name: string, cli: Cli): string {
+function formatExplanation(name: string, cli: Cli): string {
   const json = cli.format === 'json';
   if (isCode(name))
     return json ? stableJson({ schemaVersion: 1, kind: 'code', ...codeMember(name) }) : codeText(name);
@@ -70,9 +70,9 @@ function explanation(name: string, cli: Cli): string {
   if (meaning !== undefined)
     return json ? stableJson({ schemaVersion: 1, kind: 'word', word, meaning }) : `${word}\n  ${meaning}\n`;
   const named = CODES.filter((code) => nameOf(code) === name.toUpperCase());
-  if (named.length === 1) return explanation(named[0]!, cli);
-  const known = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
-  const hint = didYouMean(name, known) ?? didYouMean(name, known.map(nameOf));
+  if (named.length === 1) return formatExplanation(named[0]!, cli);
+  const names = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
+  const hint = didYouMean(name, names) ?? didYouMean(name, names.map(nameOf));
   throw usageError(
     `unknown code, check or word "${name}"`,
     hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
@@ -98,7 +98,7 @@ function codeText(code: Code): string {
   const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
   const exit = exitOfCode(code);
   const checks = checksOf(code);
-  const rows = facts([
+  const rows = formatFacts([
     ['  what to do', action],
     ['  severity', severity],
     ['  class', codeClass],
@@ -128,18 +128,20 @@ const EXIT_WORDS = {
   [EXIT.interrupted]: 'interrupted',
 };
 
-function listing({ checks = false }: Options, cli: Cli): string {
+function formatList({ checks = false }: Options, cli: Cli): string {
   if (cli.format === 'json') {
     const all = { codes: CODES.map(codeMember), checks: CHECK_IDS.map(checkMember) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
   }
-  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('') : byNamespace();
+  return checks
+    ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('')
+    : formatNamespaces();
 }
 
-const byNamespace = (): string =>
+const formatNamespaces = (): string =>
   [...new Set(CODES.map(namespaceOf))]
     .map((space) => {
-      const own = CODES.filter((code) => namespaceOf(code) === space);
-      return `${space}\n${own.map((code) => `  ${code}\n      ${codeEntry(code).meaning}\n`).join('')}`;
+      const codes = CODES.filter((code) => namespaceOf(code) === space);
+      return `${space}\n${codes.map((code) => `  ${code}\n      ${codeEntry(code).meaning}\n`).join('')}`;
     })
     .join('\n');

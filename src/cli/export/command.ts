@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { examples, many, standardOptions, time } from '../shared/options/options.ts';
+import { addExamples, many, standardOptions, time } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { type ReportSpec, reportSpec, readReportFacts } from './local-report.ts';
 import { once as onceEmitted } from 'node:events';
@@ -18,8 +18,8 @@ import {
 } from '../../evidence/index.ts';
 import { newId, openFile, writeNewFile, zipExport } from '../../node/index.ts';
 import { count } from '../../report/index.ts';
-import { fileBytes } from '../pack/input.ts';
-import { namingFile } from '../shared/input/input.ts';
+import { readFileBytes } from '../pack/input.ts';
+import { withFileName } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { writeFacts } from '../shared/output/product.ts';
@@ -46,7 +46,7 @@ export function defineExportCommand(command: Command, cli: Cli): void {
   signingOptions(command, 'the list of bundles')
     .option('--force', 'replace an existing ZIP')
     .action((parts: string[], options: ExportOptions) => exportParts(cli, parts, options));
-  examples(command, {
+  addExamples(command, {
     'a folder': 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci',
     'one file, with a local report': 'drillproof export part-1.zip --report local.zip --out export.zip',
     'of one project and one month':
@@ -104,7 +104,7 @@ async function exportParts(cli: Cli, paths: readonly string[], options: ExportOp
 const readPart = async (path: string): Promise<PartFacts> =>
   closeAfter(await openFile(path), (access) =>
     readPartFacts(access).catch((error: unknown) =>
-      namingFile(path, () => {
+      withFileName(path, () => {
         throw error;
       }),
     ),
@@ -192,7 +192,7 @@ export function exportFiles(
   const archives = [...manifest.parts, ...manifest.localReports].map(({ path, digest, bytes }) => {
     const file = filesByDigest.get(digest);
     if (file === undefined) throw new DrillproofError('internal.BUG', `no file for ${path}`);
-    return { path, bytes: Number(bytes), open: () => unchanged(file, digest, signal) };
+    return { path, bytes: Number(bytes), open: () => readUnchanged(file, digest, signal) };
   });
   return [
     ...documents.map(({ path, bytes }) => ({ path, bytes: bytes.length, open: () => once(bytes) })),
@@ -201,9 +201,9 @@ export function exportFiles(
 }
 
 /** The bytes of a file that must still be what was digested. */
-async function* unchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readUnchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const sum = digester();
-  for await (const chunk of fileBytes(file)) {
+  for await (const chunk of readFileBytes(file)) {
     signal.throwIfAborted();
     sum.update(chunk);
     yield chunk;

@@ -13,7 +13,7 @@ import { openFile } from '../../node/index.ts';
 import { derivedId, type LocalReportMetadata, localReportMetadataSchema } from '../../server/index.ts';
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
 import { fileSpec } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
@@ -28,7 +28,7 @@ export const reportSpec = (value: string): ReportSpec =>
 export async function readReportMetadata(cli: Cli, path: string): Promise<LocalReportMetadata> {
   const bytes = await readInput(path, MAX_METADATA_BYTES, cli);
   const code = 'pack.INPUT_INVALID';
-  return namingFile(
+  return withFileName(
     path,
     () => typeDocument(parseJson(bytes), { schema: localReportMetadataSchema, code }),
     () => code,

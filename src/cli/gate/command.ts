@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts';
 import {
   evidenceOptions,
   type EvidenceOptions,
-  examples,
+  addExamples,
   many,
   parameterOption,
   type PolicyOptions,
@@ -37,7 +37,7 @@ export function defineGateCommand(command: Command, cli: Cli): void {
       const { gate } = await import('./run.ts');
       await gate(cli, names, options);
     });
-  examples(command, {
+  addExamples(command, {
     'a mirror, under a policy': 'drillproof gate ./mirror --policy policy.yaml --trust trust.json',
     'under the default policy': 'drillproof gate ./mirror --trust trust.json',
     'an export at a control plane, once it is generated':

@@ -14,7 +14,7 @@ import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { failureOf } from '../shared/output/failure.ts';
-import { planOutputs, replacingStale } from '../shared/output/targets.ts';
+import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
@@ -24,7 +24,7 @@ import { openSummary } from './summary.ts';
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
   const { vsa } = options;
   const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);
-  const settings = await replacingStale(cli, outputs, async () => ({
+  const settings = await replaceStale(cli, outputs, async () => ({
     ...(await readSettings(cli, named, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
@@ -59,11 +59,11 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   // Both name inputs, which no output may replace, not even when something else is wrong.
   const [listed, opened] = await Promise.allSettled([
     isNothing ? [] : pathsOf(cli, named, options),
-    configured(() => openPolicy(cli, options.policy, options)),
+    readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
-  const given = findGiven(options, ['project', 'tokenFile', 'wait']);
-  if (options.url === undefined && given !== undefined)
-    throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
+  const remoteOption = findGiven(options, ['project', 'tokenFile', 'wait']);
+  if (options.url === undefined && remoteOption !== undefined)
+    throw usageError(`${remoteOption} is for a control plane`, 'Name it with --url URL.');
   const isPast = refusePast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
@@ -72,7 +72,7 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   if (options.caFile !== undefined && options.url === undefined && !isFetched)
     throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
   const how = {
-    ...(await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
+    ...(await readConfiguration(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
     // Every layer must hold, so the strictest one decides.
     clockSkewMs: Math.min(...policy.layers.map(skewMsOf)),
   };
@@ -94,7 +94,7 @@ function valueOf<T>(result: PromiseSettledResult<T>): T {
 }
 
 /** A faulty configuration is a wrong call, whatever the class of its code: no evidence was verified. */
-async function configured<T>(read: () => Promise<T>): Promise<T> {
+async function readConfiguration<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {

@@ -58,9 +58,9 @@ async function settingOf(cli: Cli, options: SummaryOptions) {
   if (resourceUri !== undefined) refuseNoUri('--resource-uri', resourceUri);
   if (signing.vsaKey === undefined && signing.vsaSigner === undefined)
     throw usageError('no signer given for the summary', 'Pass --vsa-key FILE, or --vsa-signer COMMAND.');
-  const made = await readSummarySigning(cli, signing, verifierId);
-  if (made === undefined) return undefined;
-  return { file, signer: made.signer, verifierId, ...defined({ resourceUri }) };
+  const opened = await readSummarySigning(cli, signing, verifierId);
+  if (opened === undefined) return undefined;
+  return { file, signer: opened.signer, verifierId, ...defined({ resourceUri }) };
 }
 
 function refuseStray(options: SummaryOptions): undefined {
@@ -87,7 +87,8 @@ async function writeSummary(
   { file, signer, ...names }: Setting,
   force: boolean,
 ): Promise<void> {
-  const unread = decision.answer === 'no' && decision.inputs.some((one) => one.manifestDigest === undefined);
+  const unread =
+    decision.answer === 'no' && decision.inputs.some((input) => input.manifestDigest === undefined);
   const statement = unread ? undefined : summarize(decision, { ...names, version: await ownVersion() });
   if (statement === undefined) {
     const why = unread ? 'an input has no manifest that the summary could name' : 'the gate could not tell';

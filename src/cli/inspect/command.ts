@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Cli, say } from '../cli.ts';
-import { examples, standardOptions, trustOptions, type TrustOptions } from '../shared/options/options.ts';
+import { addExamples, standardOptions, trustOptions, type TrustOptions } from '../shared/options/options.ts';
 import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {
@@ -37,7 +37,7 @@ export function defineInspectCommand(command: Command, cli: Cli): void {
     .option('--export-signature', 'write the signed bytes, the signature and the key as files')
     .option('--out <dir>', 'with --export-signature: write the files to this folder (default: ID.signature)')
     .action((path: string, options: InspectOptions) => inspect(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'show a mirror': 'drillproof inspect ./mirror',
     'show one bundle of it': 'drillproof inspect ./mirror --bundle evidence_0123456789ab',
     'verify the signature of the list with openssl':
@@ -84,18 +84,23 @@ async function readSubject(
 ): Promise<Subject> {
   if (evidence.kind === 'part') {
     if (bundle !== undefined) throw usageError(`--bundle needs an export, but ${path} is a single part`);
-    const manifestCommand = isS3Url(path) ? undefined : unzipManifest(path);
+    const manifestCommand = isS3Url(path) ? undefined : formatUnzip(path);
     return partSubject(await readPartDocuments(evidence.access), manifestCommand);
   }
   const { source } = evidence;
   const documents = await readExportDocuments(source);
   if (bundle !== undefined) {
-    const row = partRow(documents, bundle);
-    const manifestCommand = source.kind === 'directory' ? unzipManifest(join(path, row.path)) : undefined;
+    const row = findPartRow(documents, bundle);
+    const manifestCommand = source.kind === 'directory' ? formatUnzip(join(path, row.path)) : undefined;
     return partSubject(await readListedPart(source, row.path), manifestCommand);
   }
   const id = documents.manifest.evidenceExportId;
-  return { kind: 'export', id, documents, ...defined({ manifestCommand: commandFor(path, source.kind) }) };
+  return {
+    kind: 'export',
+    id,
+    documents,
+    ...defined({ manifestCommand: formatManifestCommand(path, source.kind) }),
+  };
 }
 
 const partSubject = (documents: PartDocuments, manifestCommand: string | undefined): Subject => ({
@@ -105,13 +110,13 @@ const partSubject = (documents: PartDocuments, manifestCommand: string | undefin
   ...defined({ manifestCommand }),
 });
 
-const unzipManifest = (path: string): string => `unzip -p ${quoteShellWord(path)} manifest.json`;
+const formatUnzip = (path: string): string => `unzip -p ${quoteShellWord(path)} manifest.json`;
 
 /** A command that writes the manifest of an export; `undefined` where it takes more than one. */
-function commandFor(path: string, kind: EvidenceSource['kind']): string | undefined {
+function formatManifestCommand(path: string, kind: EvidenceSource['kind']): string | undefined {
   if (kind === 'directory') return `cat ${quoteShellWord(join(path, 'manifest.json'))}`;
   if (kind === 's3') return `aws s3 cp ${s3Words(path, 'manifest.json')} -`;
-  return isS3Url(path) ? undefined : unzipManifest(path);
+  return isS3Url(path) ? undefined : formatUnzip(path);
 }
 
 /** A file below an address in S3, as the command `aws` takes it. */
@@ -122,7 +127,7 @@ function s3Words(address: string, file: string): string {
   return endpoint === undefined ? words : `${words} --endpoint-url ${quoteShellWord(endpoint)}`;
 }
 
-function partRow({ manifest }: ExportDocuments, id: string) {
+function findPartRow({ manifest }: ExportDocuments, id: string) {
   const row = manifest.parts.find((part) => part.evidenceBundleId === id);
   if (row !== undefined) return row;
   const ids = manifest.parts.map((part) => part.evidenceBundleId);

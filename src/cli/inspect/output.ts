@@ -3,7 +3,7 @@ import { defined, isoTime } from '../../bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import { count, shortId, size } from '../../report/index.ts';
 import type { ExportDocuments } from '../shared/input/evidence.ts';
-import { facts, table } from '../shared/output/product.ts';
+import { formatFacts, formatTable } from '../shared/output/product.ts';
 
 type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
@@ -13,7 +13,7 @@ export function describeExport(documents: ExportDocuments): Described {
   const listed = new Set([...parts, ...localReports].map((row) => row.path));
   const others = files.filter((file) => !listed.has(file.path));
   const text = [
-    facts([
+    formatFacts([
       ['export', manifest.evidenceExportId],
       ['organization', manifest.organizationId],
       ['scope', manifest.scope.kind === 'project' ? `project ${manifest.scope.projectId}` : 'organization'],
@@ -25,7 +25,7 @@ export function describeExport(documents: ExportDocuments): Described {
       ['bundles', count(parts.length)],
       ['local reports', count(localReports.length)],
     ]),
-    table(
+    formatTable(
       ['#', 'BUNDLE', 'PROJECT', 'BYTES', 'SIGNED', 'ARCHIVE'],
       parts.map((row) => [
         String(row.ordinal),
@@ -36,7 +36,7 @@ export function describeExport(documents: ExportDocuments): Described {
         shortId(row.digest),
       ]),
     ),
-    table(
+    formatTable(
       ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE'],
       localReports.map((row) => [
         String(row.ordinal),
@@ -46,7 +46,7 @@ export function describeExport(documents: ExportDocuments): Described {
         shortId(row.digest),
       ]),
     ),
-    table(
+    formatTable(
       ['OTHER FILE', 'BYTES'],
       others.map((file) => [file.path, String(file.bytes)]),
     ),
@@ -62,7 +62,7 @@ export function describeExport(documents: ExportDocuments): Described {
 export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Described {
   const subject = attestation?.statement.subject;
   const text = [
-    facts([
+    formatFacts([
       ['bundle', manifest.evidenceBundleId],
       ['organization', manifest.organizationId],
       ['project', manifest.projectId],
@@ -75,7 +75,7 @@ export function describePart({ manifest, manifestDigest, attestation }: PartDocu
       ['drill', subject?.reproduction.drillId],
       ['target', subject?.reproduction.targetId],
     ]),
-    table(
+    formatTable(
       ['OBJECT', 'ROLE', 'MEDIA TYPE', 'SIZE', 'DIGEST'],
       manifest.objects.map((object) => [
         object.path,
@@ -105,7 +105,7 @@ export function formatSignatureFiles(
   { statement: { issuer, keyId, issuedAtMs, subject } }: Attestation | ExportAttestation,
   manifestCommand: string | undefined,
 ): string {
-  const lines = facts([
+  const lines = formatFacts([
     ['statement', files.statementPath],
     ['signature', files.signaturePath],
     ['public key', files.keyPath ?? 'not written: pass it with --trust or --key; evidence never supplies it'],

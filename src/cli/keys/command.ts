@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES, type Retirement, RETIREMENTS } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import {
-  examples,
+  addExamples,
   jobsOption,
   standardOptions,
   texts,
@@ -20,7 +20,7 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
   defineSet(command.command('set').summary('change when and for what a key is trusted'), cli);
   defineRevoke(command.command('revoke').summary('revoke a key'), cli);
   definePlan(command.command('plan').summary('list what would stop verifying without a key'), cli);
-  examples(command, {
+  addExamples(command, {
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
     'show whom you trust': 'drillproof keys list trust.json',
@@ -41,7 +41,7 @@ function defineGenerate(command: Command, cli: Cli): void {
     .option('--public <file>', 'public key to write (default: the same name with .pub.pem)')
     .option('--force', 'replace existing files')
     .action(async (options: GenerateOptions) => (await import('./run.ts')).generate(cli, options));
-  examples(command, { 'make a key pair': 'drillproof keys generate --out key.pem' });
+  addExamples(command, { 'make a key pair': 'drillproof keys generate --out key.pem' });
 }
 
 /** A moment, or `none` to take a limit away. */
@@ -58,7 +58,7 @@ type KeyOptions<M = Moment> = {
   readonly purpose?: readonly Purpose[];
 };
 
-const momentOrNone = (value: string): Moment => (value === 'none' ? 'none' : time(value));
+const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : time(value));
 
 /** The options that limit a key; `defaultPurposes` is what the help says of a key without --purpose. */
 function keyOptions(command: Command, read: (value: string) => Moment, defaultPurposes?: string): Command {
@@ -81,7 +81,7 @@ function keyOptions(command: Command, read: (value: string) => Moment, defaultPu
 }
 
 function purposes(value: string, before: readonly Purpose[] | undefined): readonly Purpose[] {
-  const purpose = PURPOSES.find((one) => one === value);
+  const purpose = PURPOSES.find((name) => name === value);
   if (purpose === undefined) throw usageError(`--purpose is one of ${PURPOSES.join(', ')}`);
   return [...(before ?? []), purpose];
 }
@@ -118,7 +118,7 @@ function defineAdd(command: Command, cli: Cli): void {
     time,
     DEFAULT_PURPOSES.join(' and '),
   ).action(async (path: string, options: AddOptions) => (await import('./run.ts')).add(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'trust a key': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
     'for evidence, and for lists of bundles':
       'drillproof keys add key.pub.pem --issuer acme-ci --purpose evidence --purpose export --trust trust.json',
@@ -137,7 +137,7 @@ function defineList(command: Command, cli: Cli): void {
     .description('Show the keys of a trust store and what each is valid for.')
     .argument('<trust>', 'trust store; - for standard input')
     .action(async (path: string) => (await import('./run.ts')).list(cli, path));
-  examples(command, {
+  addExamples(command, {
     'show whom you trust': 'drillproof keys list trust.json',
     'for programs': 'drillproof keys list trust.json --json',
   });
@@ -154,14 +154,14 @@ milliseconds since 1970; "none" removes the limit. What is not named stays
 as it is.`;
 
 function defineSet(command: Command, cli: Cli): void {
-  keyOptions(whichKey(command), momentOrNone)
+  keyOptions(addKeyOptions(command), parseMoment)
     .description('Change when and for what a key of a trust store is valid.')
     .addOption(new Option('--any-project', 'valid for every project').conflicts('project'))
     .addOption(new Option('--any-organization', 'valid for every organization').conflicts('organization'))
     .action(async (keyId: string, options: SetOptions) =>
       (await import('./run.ts')).set(cli, keyId, options),
     );
-  examples(command, {
+  addExamples(command, {
     'set the end of a key':
       'drillproof keys set sha256:fc6290a9ccf4 --not-after 2026-12-31T23:59:59.999Z --trust trust.json',
     'limit it to one project':
@@ -171,14 +171,14 @@ function defineSet(command: Command, cli: Cli): void {
 }
 
 function defineRevoke(command: Command, cli: Cli): void {
-  whichKey(command)
+  addKeyOptions(command)
     .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
     .option('--at <time>', 'moment of the revocation (default: now)', time)
     .option('--not-compromised', 'accept signatures made before that moment')
     .action(async (keyId: string, options: RevokeOptions) =>
       (await import('./run.ts')).revoke(cli, keyId, options),
     );
-  examples(command, {
+  addExamples(command, {
     'a key that may be stolen: refuse all its signatures':
       'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
     'a key that was destroyed: accept earlier signatures':
@@ -186,7 +186,7 @@ function defineRevoke(command: Command, cli: Cli): void {
   });
 }
 
-const whichKey = (command: Command): Command =>
+const addKeyOptions = (command: Command): Command =>
   standardOptions(command)
     .argument('<key>', 'key id, or its beginning as keys list shows it')
     .requiredOption('--trust <file>', 'trust store to change')
@@ -239,7 +239,7 @@ function definePlan(command: Command, cli: Cli): void {
     .action(async (paths: string[], options: PlanOptions) =>
       (await import('./plan.ts')).plan(cli, paths, options),
     );
-  examples(command, {
+  addExamples(command, {
     'if the key were compromised':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
     'if it ended with the year':

@@ -4,23 +4,23 @@ import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
-import { facts, table } from '../shared/output/product.ts';
+import { formatFacts, formatTable } from '../shared/output/product.ts';
 import type { PlanOptions } from './command.ts';
 
 export function formatKeys(store: TrustStore): string {
   const blocks = store.keys.map((key) =>
-    facts([
+    formatFacts([
       ['issuer', key.issuer],
       ['key', key.keyId],
       ['valid for', key.purposes.join(', ')],
-      ['period', validity(key)],
-      ['only for', scope(key)],
+      ['period', formatValidity(key)],
+      ['only for', formatScope(key)],
     ]),
   );
-  return [...blocks, facts([['fingerprint', store.fingerprint]])].join('\n');
+  return [...blocks, formatFacts([['fingerprint', store.fingerprint]])].join('\n');
 }
 
-function validity({
+function formatValidity({
   notBeforeMs,
   notAfterMs,
   revokedAtMs,
@@ -28,17 +28,17 @@ function validity({
   fromCertificate,
 }: TrustedKey): string {
   const words = [
-    ...(notBeforeMs === undefined ? [] : [`from ${day(notBeforeMs)}`]),
-    ...(notAfterMs === undefined ? [] : [`to ${day(notAfterMs)}`]),
+    ...(notBeforeMs === undefined ? [] : [`from ${formatDay(notBeforeMs)}`]),
+    ...(notAfterMs === undefined ? [] : [`to ${formatDay(notAfterMs)}`]),
   ];
   if (revokedAtMs !== undefined)
-    words.push(`revoked ${day(revokedAtMs)}${compromised ? '' : ', earlier signatures stay valid'}`);
+    words.push(`revoked ${formatDay(revokedAtMs)}${compromised ? '' : ', earlier signatures stay valid'}`);
   if (words.length === 0) words.push('always');
   return `${words.join(' ')}${fromCertificate === true ? ' (certificate)' : ''}`;
 }
 
-const day = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', '');
-const scope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
+const formatDay = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', '');
+const formatScope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
   projects.length + organizations.length === 0 ? undefined : [...organizations, ...projects].join(', ');
 
 export type PlanResult = { readonly path: string } & (
@@ -71,13 +71,13 @@ function countsOf(plan: Plan): Readonly<Record<TrustOutcome, number>> {
   return counts;
 }
 
-const unopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
+const listUnopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
 
 /** Bad if something would stop, unchecked if something was not read or nothing was signed. */
 export function exitOfPlan(plan: Plan): ExitCode {
   const { stops, unread, unsigned } = countsOf(plan);
   if (stops > 0) return EXIT.bad;
-  if (unread > 0 || unopened(plan).length > 0) return EXIT.unchecked;
+  if (unread > 0 || listUnopened(plan).length > 0) return EXIT.unchecked;
   return allEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
 }
 
@@ -91,20 +91,20 @@ export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
   const { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results } = plan;
   return {
     kind: 'key-plan',
-    retire: { ...named(key), how, atMs },
-    replacements: replacements.map(named),
-    sameKey: aliases.map(named),
+    retire: { ...selectName(key), how, atMs },
+    replacements: replacements.map(selectName),
+    sameKey: aliases.map(selectName),
     asOfMs,
     depth,
     trust: { before: trustUsed(before), after: trustUsed(after) },
-    counts: { ...countsOf(plan), unopened: unopened(plan).length, timeClaimed: claimedOf(plan) },
+    counts: { ...countsOf(plan), unopened: listUnopened(plan).length, timeClaimed: claimedOf(plan) },
     results: results.map((result) =>
       'effects' in result ? result : { path: result.path, error: failureJsonObject(result.failure) },
     ),
   };
 }
 
-export const named = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
+export const selectName = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
 const trustUsed = ({ fingerprint, keys }: TrustStore) => ({ fingerprint, keys: keys.length });
 
 const HOW: Readonly<Record<Plan['how'], string>> = {
@@ -124,16 +124,16 @@ export function formatPlan(plan: Plan): string {
   const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${escapeText(head)}\n`,
-    facts([
+    formatFacts([
       ['depth', DEPTHS[depth]],
       ['verified as of', isoTime(asOfMs)],
       ['trust store', before.fingerprint],
       ['would become', after.fingerprint],
-      ...TRUST_OUTCOMES.map((outcome) => [WORDS[outcome], figure(counts[outcome])] as const),
-      ['time only claimed', figure(claimedOf(plan))],
+      ...TRUST_OUTCOMES.map((outcome) => [WORDS[outcome], formatFigure(counts[outcome])] as const),
+      ['time only claimed', formatFigure(claimedOf(plan))],
     ]),
     ...(['stops', 'starts', 'unread', 'refused'] as const).map((outcome) => section(plan, outcome)),
-    ...unopened(plan).map(
+    ...listUnopened(plan).map(
       ({ path, failure }) =>
         `\ncould not be opened: ${escapeText(`${path}: ${failure.code}: ${failure.message}`)}\n`,
     ),
@@ -162,7 +162,7 @@ const WORDS: Readonly<Record<TrustOutcome, string>> = {
   unsigned: 'unsigned',
 };
 
-const figure = (n: number): string | undefined => (n === 0 ? undefined : count(n));
+const formatFigure = (n: number): string | undefined => (n === 0 ? undefined : count(n));
 
 function section(plan: Plan, outcome: TrustOutcome): string {
   const rows = plan.results.flatMap((result) =>
@@ -170,10 +170,12 @@ function section(plan: Plan, outcome: TrustOutcome): string {
       .filter((effect) => effect.outcome === outcome)
       .map((effect) => rowOf(result.path, effect)),
   );
-  const left = rows.length - MAX_ROWS;
-  const more = left > 0 ? `and ${count(left)} more; --json lists them all\n` : '';
+  const omitted = rows.length - MAX_ROWS;
+  const more = omitted > 0 ? `and ${count(omitted)} more; --json lists them all\n` : '';
   const heading = ['IN', 'WHAT', 'SIGNED', 'WHY'];
-  return rows.length === 0 ? '' : `\n${WORDS[outcome]}:\n${table(heading, rows.slice(0, MAX_ROWS))}${more}`;
+  return rows.length === 0
+    ? ''
+    : `\n${WORDS[outcome]}:\n${formatTable(heading, rows.slice(0, MAX_ROWS))}${more}`;
 }
 
 const rowOf = (path: string, { kind, id, signer, codes }: TrustEffect): readonly string[] => [

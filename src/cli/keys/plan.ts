@@ -18,7 +18,7 @@ import {
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { failureOf } from '../shared/output/failure.ts';
@@ -36,7 +36,7 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const asOfMs = Math.max(atMs, cli.now());
   const retired = retireKey(before, { issuer: key.issuer, keyId: key.keyId, how, atMs });
   const replacements = await readReplacements(cli, options.replaceWith, key, atMs);
-  const added = replacements.filter((one) => !isTrusted(before, one));
+  const added = replacements.filter((key) => !isTrusted(before, key));
   const after = trustStore([...retired.keys, ...added]);
   const { depth, jobs } = options;
   const results: PlanResult[] = [];
@@ -63,7 +63,7 @@ async function readReplacements(
     fromCertificate: _from,
     ...same
   } = key;
-  return namingFile(path, () => readVerifyingKeys(bytes)).map((read) => {
+  return withFileName(path, () => readVerifyingKeys(bytes)).map((read) => {
     if (Buffer.compare(read.point, key.point) === 0)
       throw usageError(`${path} contains the key that is retired`, 'Name the public key that replaces it.');
     return { ...same, notBeforeMs: atMs, compromised: true, ...read };

@@ -16,7 +16,7 @@ import {
   trustStoreJwks,
 } from '../../trust/index.ts';
 import { type Cli, say } from '../cli.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
@@ -66,9 +66,9 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
 export async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
   const { trust, newOnly = false } = options;
   const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
-  const read = namingFile(path, () => readVerifyingKeys(bytes));
+  const read = withFileName(path, () => readVerifyingKeys(bytes));
   refuseMeaningless(path, read, options);
-  const keys = read.map((key) => trustedKey(key, options));
+  const keys = read.map((key) => toTrustedKey(key, options));
   const file = await openTrustFile(cli, trust);
   const before = file.current?.store;
   const added = newOnly ? keys.filter((key) => !isTrusted(before, key)) : keys;
@@ -89,7 +89,7 @@ function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options:
     throw usageError('--compromised and --not-compromised are for revoked keys', 'Add --revoked-at TIME.');
 }
 
-function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
+function toTrustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
   const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
   const notBeforeMs = options.notBefore ?? key.notBeforeMs;
   const notAfterMs = options.notAfter ?? key.notAfterMs;
@@ -170,8 +170,8 @@ function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
   const { notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization } =
     options;
   const { anyProject, anyOrganization } = options;
-  const given = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
-  if ([...given, anyProject, anyOrganization].every((value) => value === undefined))
+  const flags = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
+  if ([...flags, anyProject, anyOrganization].every((value) => value === undefined))
     throw usageError('no change is given', 'Name what to change, such as --not-after TIME.');
   const revokedAtMs = applyMoment(revokedAt, key.revokedAtMs);
   if (revokedAtMs === undefined && (compromised ?? notCompromised) !== undefined)
@@ -193,8 +193,8 @@ function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
   };
 }
 
-const applyMoment = (given: Moment | undefined, before: number | undefined): number | undefined =>
-  given === 'none' ? undefined : (given ?? before);
+const applyMoment = (moment: Moment | undefined, before: number | undefined): number | undefined =>
+  moment === 'none' ? undefined : (moment ?? before);
 
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
   const file = await openTrustFile(cli, options.trust);
@@ -215,7 +215,7 @@ export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): P
 
 async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: TrustedKey): Promise<void> {
   const before = storeOf(file);
-  const changes = differences(key, next);
+  const changes = listKeyChanges(key, next);
   const keys = before.keys.map((other) => (other === key ? next : other));
   const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
   const { issuer, keyId } = key;
@@ -243,7 +243,7 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
 
 type Change = readonly [name: string, before: string, after: string];
 
-function differences(before: TrustedKey, after: TrustedKey): readonly Change[] {
+function listKeyChanges(before: TrustedKey, after: TrustedKey): readonly Change[] {
   const old = describeKey(before);
   return Object.entries(describeKey(after))
     .map(([name, value]): Change => [name, old[name] ?? 'none', value])
@@ -251,16 +251,16 @@ function differences(before: TrustedKey, after: TrustedKey): readonly Change[] {
 }
 
 const describeKey = (key: TrustedKey): Readonly<Record<string, string>> => ({
-  'not before': atOrNone(key.notBeforeMs),
-  'not after': atOrNone(key.notAfterMs),
-  'revoked at': atOrNone(key.revokedAtMs),
+  'not before': formatMoment(key.notBeforeMs),
+  'not after': formatMoment(key.notAfterMs),
+  'revoked at': formatMoment(key.revokedAtMs),
   compromised: key.revokedAtMs === undefined ? 'no' : key.compromised ? 'yes' : 'no',
   'valid for': key.purposes.toSorted().join(', '),
   projects: key.projects?.toSorted().join(', ') ?? 'any',
   organizations: key.organizations?.toSorted().join(', ') ?? 'any',
 });
 
-const atOrNone = (ms: number | undefined): string => (ms === undefined ? 'none' : isoTime(ms));
+const formatMoment = (ms: number | undefined): string => (ms === undefined ? 'none' : isoTime(ms));
 
 export async function list(cli: Cli, path: string): Promise<void> {
   const store = await readTrustFile(cli, path);

@@ -91,6 +91,6 @@ export const aliasesOf = (store: TrustStore, key: TrustedKey): readonly TrustedK
 
 /** Whether the store has this very key under this name; another key under it is a clash, which is refused. */
 export function isTrusted(store: TrustStore | undefined, { issuer, keyId, point }: TrustedKey): boolean {
-  const known = store?.find(issuer, keyId);
-  return known !== undefined && Buffer.compare(known.point, point) === 0;
+  const existing = store?.find(issuer, keyId);
+  return existing !== undefined && Buffer.compare(existing.point, point) === 0;
 }

@@ -10,7 +10,13 @@ import {
 } from '../../mirror/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
-import { digest, examples, remoteOptions, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import {
+  digest,
+  addExamples,
+  remoteOptions,
+  standardOptions,
+  wholeNumber,
+} from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { duration, rate, shard, timeOrAgo } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
@@ -84,7 +90,7 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
-  examples(command, {
+  addExamples(command, {
     'mirror an export':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
     'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',

@@ -19,17 +19,17 @@ import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
   isFailed,
-  sharedPlace,
+  describePlace,
   type SharedRun,
   type SharedWork,
   shareWork,
-  whyFailed,
+  reasonOfJob,
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
-import { interruption } from '../shared/output/failure.ts';
+import { interruptedError } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
-import { archiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
+import { buildArchiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
 import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
 import type { MirrorCommandOptions } from './setting.ts';
 
@@ -44,7 +44,7 @@ function factsOf({ baseUrl }: Client, options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
   const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
-  return { source: baseUrl, project, to: sharedPlace(to), bagit, withoutLocalReports, ...retention };
+  return { source: baseUrl, project, to: describePlace(to), bagit, withoutLocalReports, ...retention };
 }
 
 /** An export never changes, so its id and the expected digest of its manifest identify the work. */
@@ -71,7 +71,7 @@ function runReport(run: SharedRun, results: readonly JobResult[], asked: Asked):
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const done = rows.filter(({ state }) => state === 'done').map(doneOf);
-  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, whyFailed(row))] : []));
+  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, reasonOfJob(row))] : []));
   return {
     schemaVersion: 1,
     kind: 'mirror.archive',
@@ -141,7 +141,7 @@ async function mirrorHere(
     mirrored.set(wish.evidenceExportId, manifestDigest);
   };
   const outcome = await mirrorMany(asked.wishes, each, { atOnce: concurrency });
-  return archiveReport(outcome, mirrored, totals, asked);
+  return buildArchiveReport(outcome, mirrored, totals, asked);
 }
 
 /** Mirrors the exports together with every other machine that gives the same command. */
@@ -181,7 +181,7 @@ function watchEach(
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest, tally };
     } catch (cause) {
-      const error = cli.signal.aborted ? interruption(cause) : cause;
+      const error = cli.signal.aborted ? interruptedError(cause) : cause;
       if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
       events.exportEnded(evidenceExportId, tally, error);
       throw error;
@@ -200,7 +200,7 @@ async function selectExports(
   onRetry: OnRetry,
 ): Promise<Asked> {
   const whole = await findExports(cli, client, options, onRetry);
-  if (whole.wishes.length === 0) throw nothingFound(whole, options);
+  if (whole.wishes.length === 0) throw noExportsError(whole, options);
   const { shard, list } = options;
   if (shard === undefined) return whole;
   // What a project has may change from one shard to the next; a list may not.
@@ -208,7 +208,7 @@ async function selectExports(
   return { ...whole, wishes: selectShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
-function nothingFound({ older = 0 }: Asked, { since }: ManyOptions): DrillproofError {
+function noExportsError({ older = 0 }: Asked, { since }: ManyOptions): DrillproofError {
   const message =
     since === undefined || older === 0
       ? 'there is no export to mirror'
@@ -256,8 +256,8 @@ async function readWishes(cli: Cli, list: string, projectId: string): Promise<re
   for (const [i, line] of lines.entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [id = '', expectManifest, ...more] = line.trim().split(/[ \t]+/);
-    const known = evidenceExportIdSchema.safeParse(id).success;
-    if (!known || more.length > 0 || !(expectManifest === undefined || isDigest(expectManifest)))
+    const isValid = evidenceExportIdSchema.safeParse(id).success;
+    if (!isValid || more.length > 0 || !(expectManifest === undefined || isDigest(expectManifest)))
       throw usageError(`${name}, line ${i + 1}: this is not the id of an export`, FORM);
     if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
     wishes.set(id, { projectId, evidenceExportId: id, ...defined({ expectManifest }) });

@@ -22,8 +22,8 @@ import type { Cli } from '../cli.ts';
 import { timeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
-import { adviceFor } from '../shared/output/failure.ts';
-import { facts, table, writeProduct } from '../shared/output/product.ts';
+import { listAdvice } from '../shared/output/failure.ts';
+import { formatFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';
 
 const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
@@ -38,13 +38,13 @@ export function receiptText(
   const { files, evidenceExportId, manifestDigest, withoutLocalReports } = receipt;
   const bytes = files.reduce((sum, file) => sum + Number(file.bytes), 0);
   const states = statesText((state) => files.filter((file) => file.state === state).length);
-  const lines = facts([
+  const lines = formatFacts([
     ['mirrored', evidenceExportId],
     [isS3Url(to) ? 'bucket' : 'folder', to],
     ['manifest', manifestDigest],
     ['files', `${countNoun(files.length, 'file')}, ${size(bytes)} (${states})`],
     ['transfer', transferText(tally)],
-    ['took', shortSpan(receipt.finishedAtMs - receipt.startedAtMs)],
+    ['took', formatSpan(receipt.finishedAtMs - receipt.startedAtMs)],
     ['local reports', withoutLocalReports ? 'omitted, as requested' : undefined],
   ]);
   const word = quoteShellWord(to);
@@ -55,7 +55,7 @@ export function receiptText(
 
 /** The files of an incomplete mirror. The error that follows names the failures. */
 export const incompleteText = (tally: MirrorTally): string =>
-  facts([
+  formatFacts([
     [
       'files',
       `${count(tally.done)} of ${countNoun(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
@@ -79,10 +79,10 @@ function transferText({ moved, transferMs, retries }: Transfer): string | undefi
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
   const again = retries === 0 ? '' : `; ${countNoun(retries, 'retry', 'retries')}`;
-  return `${size(moved)} in ${shortSpan(transferMs)}${rate}${again}`;
+  return `${size(moved)} in ${formatSpan(transferMs)}${rate}${again}`;
 }
 
-const shortSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : timeSpan(ms));
+const formatSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : timeSpan(ms));
 
 const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
   complete: EXIT.pass,
@@ -116,13 +116,13 @@ const fileFailure = ({ path, found }: MirrorFault) => ({
 function checkText(check: MirrorCheck, to: string): string {
   const { outcome, evidenceExportId, manifestDigest, files, bytes, faults } = check;
   const rows = faults.map((fault) => [fault.found, fault.path, size(fault.bytes)]);
-  const lines = facts([
+  const lines = formatFacts([
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
     ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
   ]);
-  return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
+  return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'size'], rows)}`;
 }
 
 export type Aside = {
@@ -138,7 +138,7 @@ type FailedFile = Failure['files'][number];
 const MAX_FILES = 10;
 
 /** The results of many exports; `mirrored` has the digest of the manifest of each that is complete. */
-export function archiveReport(
+export function buildArchiveReport(
   outcome: ArchiveOutcome,
   mirrored: ReadonlyMap<string, string>,
   totals: MirrorTally,
@@ -190,7 +190,7 @@ function archiveText(report: ArchiveReport): string {
   const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
   const states = Object.entries(left);
   return [
-    facts([
+    formatFacts([
       ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
       ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
       [
@@ -227,8 +227,8 @@ function failuresText(failures: readonly Failure[], moreFailures: number): strin
     ...fileRows(files),
   ]);
   const faults = failures.flatMap((failure) => [failure, ...failure.files]);
-  const advice = adviceFor(faults).map((line) => `${line}\n`);
-  return `\n${table(['failed', 'code', 'why'], rows)}${more}\n${advice.join('')}`;
+  const advice = listAdvice(faults).map((line) => `${line}\n`);
+  return `\n${formatTable(['failed', 'code', 'why'], rows)}${more}\n${advice.join('')}`;
 }
 
 function fileRows(files: readonly FailedFile[]): readonly (readonly string[])[] {

@@ -19,13 +19,13 @@ export class MirrorTally {
   private readonly parts = new Map<string, number>();
 
   take(event: MirrorEvent, nowMs: number): void {
-    if (event.type === 'planned') this.planned(event, nowMs);
+    if (event.type === 'planned') this.start(event, nowMs);
     else if (event.type === 'part-started') this.parts.set(event.path, 0);
-    else if (event.type === 'resumed') this.received(event.path, event.received, 0);
-    else if (event.type === 'bytes') this.came(event.path, event.received);
+    else if (event.type === 'resumed') this.addReceived(event.path, event.received, 0);
+    else if (event.type === 'bytes') this.addDownloaded(event.path, event.received);
     else if (event.type === 'retry') this.retries++;
-    else if (event.type === 'part-done') this.ended(event, nowMs);
-    else if (event.type === 'failed') this.gaveUp(event.path, nowMs);
+    else if (event.type === 'part-done') this.endFile(event, nowMs);
+    else if (event.type === 'failed') this.failFile(event.path, nowMs);
   }
 
   get whole(): Whole {
@@ -55,7 +55,7 @@ export class MirrorTally {
     this.endedAtMs = Math.max(this.endedAtMs, other.endedAtMs);
   }
 
-  private planned(event: Extract<MirrorEvent, { type: 'planned' }>, nowMs: number): void {
+  private start(event: Extract<MirrorEvent, { type: 'planned' }>, nowMs: number): void {
     this.files = event.files;
     this.totalBytes = event.bytes;
     this.done = event.files - event.missingFiles;
@@ -65,32 +65,32 @@ export class MirrorTally {
   }
 
   // Fewer bytes than before: the file was started again.
-  private came(path: string, received: number): void {
+  private addDownloaded(path: string, received: number): void {
     const before = this.parts.get(path) ?? 0;
-    this.received(path, received, received < before ? received : received - before);
+    this.addReceived(path, received, received < before ? received : received - before);
   }
 
-  private received(path: string, received: number, moved: number): void {
+  private addReceived(path: string, received: number, moved: number): void {
     this.bytes += received - (this.parts.get(path) ?? 0);
     this.moved += moved;
     this.parts.set(path, received);
   }
 
-  private ended({ path, bytes, state }: Extract<MirrorEvent, { type: 'part-done' }>, nowMs: number): void {
+  private endFile({ path, bytes, state }: Extract<MirrorEvent, { type: 'part-done' }>, nowMs: number): void {
     this.states[state]++;
     if (state === 'kept') return; // it was so when the plan was made
-    this.received(path, bytes, 0);
+    this.addReceived(path, bytes, 0);
     this.done++;
-    this.leave(path, nowMs);
+    this.removeFile(path, nowMs);
   }
 
-  private gaveUp(path: string, nowMs: number): void {
+  private failFile(path: string, nowMs: number): void {
     this.bytes -= this.parts.get(path) ?? 0;
     this.failed++;
-    this.leave(path, nowMs);
+    this.removeFile(path, nowMs);
   }
 
-  private leave(path: string, nowMs: number): void {
+  private removeFile(path: string, nowMs: number): void {
     this.parts.delete(path);
     this.endedAtMs = nowMs;
   }

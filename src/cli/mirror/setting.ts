@@ -114,9 +114,9 @@ function assertFrom(options: MirrorCommandOptions): void {
 
 /** A check writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
-  const given = findGiven(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
-  if (given !== undefined)
-    throw usageError(`${given} is for writing, and --check writes nothing`, 'Omit one of them.');
+  const stray = findGiven(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
+  if (stray !== undefined)
+    throw usageError(`${stray} is for writing, and --check writes nothing`, 'Omit one of them.');
 }
 
 export type SinkOptions = {

@@ -7,16 +7,16 @@ import {
   type PackedBundle,
 } from '../../evidence/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
-import { examples, many, standardOptions } from '../shared/options/options.ts';
+import { addExamples, many, standardOptions } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
 import { defined, didYouMean, digester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { formatFacts, writeProduct } from '../shared/output/product.ts';
 import {
-  fileBytes,
-  filesBelow,
+  readFileBytes,
+  listFilesBelow,
   mediaTypeOf,
   readRunFile,
   type RunFile,
@@ -50,7 +50,7 @@ export function definePackCommand(command: Command, cli: Cli): void {
       throw new CommanderError(0, 'commander.helpDisplayed', '');
     })
     .action((dir: string, options: PackOptions) => pack(cli, dir, options));
-  examples(command, {
+  addExamples(command, {
     'a signed part':
       'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     'signed by a command':
@@ -89,7 +89,7 @@ evidence, state and trajectory. Other roles are log, screenshot, video and file.
 function roleOf(value: string): RoleOf {
   const at = value.lastIndexOf('=');
   const name = value.slice(at + 1);
-  const role = OBJECT_ROLES.find((one) => one === name);
+  const role = OBJECT_ROLES.find((role) => role === name);
   if (at > 0 && role !== undefined) return { path: value.slice(0, at), role };
   throw new InvalidArgumentError(`It must be PATH=ROLE, ROLE one of ${OBJECT_ROLES.join(', ')}.`);
 }
@@ -121,7 +121,7 @@ async function objectsOf(
   run: RunFile,
   signal: AbortSignal,
 ): Promise<ObjectInput[]> {
-  const files = (await filesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
+  const files = (await listFilesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
   const byPath = new Map<string, ObjectRole>();
   for (const { path, role } of roles) {
     if (!files.includes(path)) {
@@ -135,7 +135,7 @@ async function objectsOf(
     return {
       path: `objects/${path}`,
       mediaType: mediaTypeOf(path),
-      open: () => fileBytes(join(dir, path), signal),
+      open: () => readFileBytes(join(dir, path), signal),
       ...defined({ role }),
     };
   });
@@ -147,7 +147,7 @@ async function write(
   { out, compression, force = false }: PackOptions,
 ): Promise<void> {
   const sum = digester();
-  await writeBytes(cli, out, counted(packed.archive({ compression }), sum, cli.signal), { force });
+  await writeBytes(cli, out, countBytes(packed.archive({ compression }), sum, cli.signal), { force });
   const { manifest, manifestDigest, attestation } = packed;
   const product = {
     kind: 'packed-bundle',
@@ -160,7 +160,7 @@ async function write(
     signed: attestation !== undefined,
     ...(attestation && { issuer: attestation.statement.issuer, keyId: attestation.statement.keyId }),
   };
-  const text = facts([
+  const text = formatFacts([
     ['bundle', product.evidenceBundleId],
     ['part', out],
     ['archive', `${product.digest} (${product.bytes} bytes)`],
@@ -175,7 +175,7 @@ async function write(
   else await writeProduct(cli, product, text);
 }
 
-async function* counted(
+async function* countBytes(
   chunks: AsyncIterable<Uint8Array>,
   sum: { update(chunk: Uint8Array): void },
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import { DrillproofError, LimitError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { ioError } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -44,32 +44,36 @@ export type RunFile = {
 };
 
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
-  const { runResult, original, ...facts } = typed(path, await readJson(cli, path), runFileSchema);
+  const { runResult, original, ...facts } = typeInput(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);
   const common = { facts, ...defined({ original }) };
   if (runResult === undefined) return { ...common, ownFiles };
   if (typeof runResult !== 'string') {
-    return { ...common, ownFiles, runResult: typed(`${path}, runResult`, runResult, runFileResultSchema) };
+    return {
+      ...common,
+      ownFiles,
+      runResult: typeInput(`${path}, runResult`, runResult, runFileResultSchema),
+    };
   }
   const resultPath = resolve(path === '-' ? '.' : dirname(path), runResult);
   const value = await readJson(cli, resultPath);
   return {
     ...common,
     ownFiles: ownFiles.add(resultPath),
-    runResult: typed(runResult, value, runFileResultSchema),
+    runResult: typeInput(runResult, value, runFileResultSchema),
   };
 }
 
 async function readJson(cli: Cli, path: string): Promise<JsonValue> {
   const bytes = await readInput(path, MAX_BYTES, cli);
-  return namingFile(
+  return withFileName(
     path,
     () => parseJson(bytes, { maxBytes: MAX_BYTES }),
     () => 'pack.INPUT_INVALID',
   );
 }
 
-function typed<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
+function typeInput<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
   try {
     return typeDocument(value, { schema: wanted, code: 'pack.INPUT_INVALID' });
   } catch (cause) {
@@ -85,7 +89,7 @@ function typed<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
 const MAX_FILES = 100_000;
 
 /** Every file below a folder, as paths with `/`, sorted by UTF-8 bytes. */
-export async function filesBelow(folder: string): Promise<readonly string[]> {
+export async function listFilesBelow(folder: string): Promise<readonly string[]> {
   const files: string[] = [];
   const pending = [''];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
@@ -111,7 +115,7 @@ async function list(folder: string, root: string) {
 }
 
 /** The bytes of a file, opened when they are first read. */
-export async function* fileBytes(
+export async function* readFileBytes(
   path: string,
   signal?: AbortSignal,
 ): Bytes & AsyncGenerator<Uint8Array, void, undefined> {

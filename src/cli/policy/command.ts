@@ -16,9 +16,9 @@ import {
   type Waiver,
 } from '../../policy/index.ts';
 import { type Cli, say, lookOf } from '../cli.ts';
-import { caFileOption, examples, standardOptions, type PolicyOptions } from '../shared/options/options.ts';
+import { caFileOption, addExamples, standardOptions, type PolicyOptions } from '../shared/options/options.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { formatFacts, writeProduct } from '../shared/output/product.ts';
 import { defineTest, openPolicy } from './run.ts';
 import { wrapLabel, type Page, pageOf, escapeText, sections } from '../../report/index.ts';
 
@@ -29,7 +29,7 @@ export function definePolicyCommand(command: Command, cli: Cli): void {
   defineSchema(command.command('schema').summary('print the JSON Schema of policies'), cli);
   defineExplain(command.command('explain').summary('explain a policy in words'), cli);
   defineTest(command.command('test').summary('apply a policy to cases with expected answers'), cli);
-  examples(command, {
+  addExamples(command, {
     'write the default policy': 'drillproof policy init policy.yaml',
     'find mistakes': 'drillproof policy check policy.yaml',
     'read it in words': 'drillproof policy explain policy.yaml',
@@ -51,7 +51,7 @@ function defineInit(command: Command, cli: Cli): void {
       if (file !== '-')
         await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
     });
-  examples(command, {
+  addExamples(command, {
     'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
     JSON: 'drillproof policy init policy.json',
   });
@@ -63,7 +63,7 @@ function defineSchema(command: Command, cli: Cli): void {
     .action(async () => {
       await cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW));
     });
-  examples(command, { 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
+  addExamples(command, { 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
 }
 
 const CHECK_MORE = `
@@ -86,7 +86,7 @@ function defineCheck(command: Command, cli: Cli): void {
         formatPolicy(policy, waivers, warnings),
       );
     });
-  examples(command, {
+  addExamples(command, {
     'check before use': 'drillproof policy check policy.yaml',
     'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
   }).addHelpText('after', CHECK_MORE);
@@ -113,7 +113,7 @@ const formatPolicy = (
   waivers: number,
   warnings: readonly Warning[],
 ): string =>
-  `${name} is valid\n${facts([
+  `${name} is valid\n${formatFacts([
     ['  digest', digest],
     ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
     ['  waivers', String(waivers)],
@@ -146,7 +146,7 @@ export function defineExplain(command: Command, cli: Cli): void {
         explanationText(page, policy, cli.now()),
       );
     });
-  examples(command, {
+  addExamples(command, {
     'explain a policy': 'drillproof policy explain policy.yaml',
     'explain the default policy': 'drillproof policy explain',
   });

@@ -22,10 +22,10 @@ import {
 import { escapeText } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { namingFile, readInput } from '../shared/input/input.ts';
+import { withFileName, readInput } from '../shared/input/input.ts';
 import {
   caFileOption,
-  examples,
+  addExamples,
   parameterOption,
   type PolicyOptions,
   standardOptions,
@@ -91,17 +91,17 @@ export function defineTest(command: Command, cli: Cli): void {
       const tested: Tested[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
       const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
-      for (const expected of namingFile(cases, () => parseCases(bytes, cases)))
+      for (const expected of withFileName(cases, () => parseCases(bytes, cases)))
         tested.push(await tryCase(cli, trial, expected));
       const failed = tested.filter(({ holds }) => !holds).length;
       await writeProduct(
         cli,
         { kind: 'policy-test', policy: policy.name, digest: policy.digest, cases: tested, failed },
-        text(tested, failed),
+        formatTests(tested, failed),
       );
       cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
     });
-  examples(command, {
+  addExamples(command, {
     'run the cases': 'drillproof policy test policy.yaml cases.yaml --trust trust.json',
   }).addHelpText('after', MORE);
 }
@@ -128,7 +128,7 @@ async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: Pol
   const inputs: EvidenceInput[] = [...(expected.inputs ?? [])];
   for (const path of expected.evidence ?? []) {
     const place = join(folder, path);
-    const report = (await storedReport(place)) ?? (await verifyPath(cli, place, how));
+    const report = (await findStoredReport(place)) ?? (await verifyPath(cli, place, how));
     const pinned = expectManifest !== undefined && report.kind === 'bundle';
     inputs.push({ name: path, report, ...(pinned && { pinned: report.manifestDigest === expectManifest }) });
   }
@@ -142,14 +142,14 @@ async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: Pol
 
 /** The time of stored reports, if the case has none. */
 function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
-  const times = new Set(inputs.flatMap((one) => ('report' in one ? [one.report.asOfMs] : [])));
+  const times = new Set(inputs.flatMap((input) => ('report' in input ? [input.report.asOfMs] : [])));
   const [only] = times;
   return times.size === 1 && only !== undefined ? only : nowMs;
 }
 
 const storedSchema = z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]);
 
-async function storedReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
+async function findStoredReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
   const stats = await stat(path).catch(() => undefined); // opening it as evidence reports the error
   if (stats?.isFile() !== true || !path.endsWith('.json')) return undefined;
   const result = storedSchema.safeParse(parseJson(await readFile(path)));
@@ -157,7 +157,7 @@ async function storedReport(path: string): Promise<z.infer<typeof storedSchema> 
   throw new DrillproofError('policy.INVALID', `${path} is not a report on an export or bundle`, { path });
 }
 
-const text = (tested: readonly Tested[], failed: number): string =>
+const formatTests = (tested: readonly Tested[], failed: number): string =>
   [
     ...tested.flatMap(({ name, holds, differences: found }) => [
       `${holds ? 'holds' : 'FAILS'}  ${escapeText(name)}`,
@@ -202,21 +202,21 @@ function resolveAddress(from: string, path: string): string {
   return `git:${revision}:${posix.join(posix.dirname(file), path)}`;
 }
 
-const unreadable = (address: string, reason: string, cause?: unknown): DrillproofError =>
+const unreadableError = (address: string, reason: string, cause?: unknown): DrillproofError =>
   new DrillproofError('policy.SOURCE_UNREADABLE', `cannot read ${address}: ${reason}`, defined({ cause }));
 
 async function readFromGit(cli: Cli, address: string): Promise<Uint8Array> {
   const [, revision = '', file = ''] = /^git:([^:]*):([^]*)$/i.exec(address) ?? [];
   // A revision that begins with "-" would be an option of git.
   if (!/^[A-Za-z0-9]/.test(revision) || file === '' || file.startsWith('../'))
-    throw unreadable(address, 'it is not git:REVISION:PATH');
+    throw unreadableError(address, 'it is not git:REVISION:PATH');
   try {
     const options = { encoding: 'buffer', maxBuffer: MAX_POLICY_BYTES + 1, signal: cli.signal } as const;
     const { stdout } = await promisify(execFile)('git', ['cat-file', 'blob', `${revision}:${file}`], options);
     return stdout;
   } catch (cause) {
     cli.signal.throwIfAborted();
-    throw unreadable(address, reasonOf(cause), cause);
+    throw unreadableError(address, reasonOf(cause), cause);
   }
 }
 
@@ -228,24 +228,25 @@ function reasonOf(cause: unknown): string {
 }
 
 async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined): Promise<Uint8Array> {
-  if (!/^https:/i.test(address)) throw unreadable(address, 'only https addresses are read');
+  if (!/^https:/i.test(address)) throw unreadableError(address, 'only https addresses are read');
   const send = await createFetch(cli, caFile);
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
   try {
     const answer = await send(new URL(address), { method: 'GET', headers: {}, signal, redirect: 'manual' });
     if (answer.status !== 200 || answer.body === null)
-      throw unreadable(address, `the server responded ${answer.status}`);
+      throw unreadableError(address, `the server responded ${answer.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     const reader = answer.body.getReader();
     for (let read = await reader.read(); read.value !== undefined; read = await reader.read()) {
       bytes += read.value.length;
-      if (bytes > MAX_POLICY_BYTES) throw unreadable(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
+      if (bytes > MAX_POLICY_BYTES)
+        throw unreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
       chunks.push(read.value);
     }
     return Buffer.concat(chunks);
   } catch (cause) {
     cli.signal.throwIfAborted();
-    throw cause instanceof DrillproofError ? cause : unreadable(address, reasonOf(cause), cause);
+    throw cause instanceof DrillproofError ? cause : unreadableError(address, reasonOf(cause), cause);
   }
 }

@@ -8,10 +8,10 @@ import {
   type ReceiptsReport,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { digest, examples, standardOptions } from '../shared/options/options.ts';
+import { digest, addExamples, standardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
-import { writeProduct, facts, table } from '../shared/output/product.ts';
+import { writeProduct, formatFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
@@ -27,7 +27,7 @@ export function defineReceiptsCommand(command: Command, cli: Cli): void {
   command.description('List and verify the receipts that mirrors leave: what was fetched, from where, when.');
   defineList(command.command('list').summary('show the receipts of mirrors, without a verdict'), cli);
   defineVerify(command.command('verify').summary('verify the chain of receipts of each mirror'), cli);
-  examples(command, {
+  addExamples(command, {
     'every run of a mirror': 'drillproof receipts list ./mirror',
     'find missing or changed receipts': 'drillproof receipts verify ./archive',
   });
@@ -38,7 +38,7 @@ function defineList(command: Command, cli: Cli): void {
     .description('Show the receipts of every mirror, oldest first. Nothing is verified.')
     .argument('<path>', PLACE)
     .action((path: string) => list(cli, path));
-  examples(command, { 'of a mirror': 'drillproof receipts list ./mirror' });
+  addExamples(command, { 'of a mirror': 'drillproof receipts list ./mirror' });
 }
 
 const MORE = `
@@ -56,7 +56,7 @@ function defineVerify(command: Command, cli: Cli): void {
     .argument('<path>', PLACE)
     .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', digest)
     .action((path: string, options: ReceiptsOptions) => verify(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'an archive': 'drillproof receipts verify ./archive',
     'that nothing was removed since you looked':
       'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
@@ -190,21 +190,21 @@ and pass it with --expect-head DIGEST when you verify the mirror again.
 `;
 
 function formatVerified(mirrors: readonly MirrorReceipts[]): string {
-  const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
+  const last = mirrors.toSorted((a, b) => Number(isUnsound(a)) - Number(isUnsound(b)));
   const each = last.map(mirrorText).join('\n');
   const all = mirrors.map(({ report }) => report);
   const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
-  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '' : TAIL}`;
+  return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(all)}` : ''}${alone ? '' : TAIL}`;
 }
 
-const failed = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
+const isUnsound = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
 
 function mirrorText({ path, report }: MirrorReceipts): string {
   const { verdict, evidenceExportId, manifestDigest, head, receipts, findings } = report;
   const rows = findings
     .filter(({ severity }) => severity !== 'info')
     .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
-  const lines = facts([
+  const lines = formatFacts([
     [HEADLINES[verdict], path],
     ['export', evidenceExportId],
     ['manifest', manifestDigest],
@@ -214,22 +214,22 @@ function mirrorText({ path, report }: MirrorReceipts): string {
   const notes = findings
     .filter(({ severity }) => severity === 'info')
     .map(({ message }) => `note: ${escapeText(message)}\n`);
-  return `${lines}${notes.join('')}${table(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
+  return `${lines}${notes.join('')}${formatTable(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
 }
 
-function totals(reports: readonly ReceiptsReport[]): string {
-  const of = (verdict: ReceiptsReport['verdict']): string =>
-    count(reports.filter((one) => one.verdict === verdict).length);
-  return `${countNoun(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
+function formatReceiptTotals(reports: readonly ReceiptsReport[]): string {
+  const countVerdict = (verdict: ReceiptsReport['verdict']): string =>
+    count(reports.filter((report) => report.verdict === verdict).length);
+  return `${countNoun(reports.length, 'mirror')}: ${countVerdict('sound')} sound, ${countVerdict('broken')} broken, ${countVerdict('unread')} unread, ${countVerdict('none')} without receipts\n`;
 }
 
 const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
   mirrors
     .map(({ path, report }) => {
-      const name = facts([[report.evidenceExportId ?? 'mirror', path]]);
+      const name = formatFacts([[report.evidenceExportId ?? 'mirror', path]]);
       const rows = report.receipts.map(rowOf);
       const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'TOOL', 'DIGEST'];
-      return `${name}${rows.length === 0 ? 'no receipts\n' : table(heading, rows)}`;
+      return `${name}${rows.length === 0 ? 'no receipts\n' : formatTable(heading, rows)}`;
     })
     .join('\n');
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, examples, standardOptions, time, texts } from '../shared/options/options.ts';
+import { digest, addExamples, standardOptions, time, texts } from '../shared/options/options.ts';
 import { reportFormatOptions } from '../shared/options/reporting.ts';
 import { targetIn } from '../shared/options/values.ts';
 import {
@@ -44,7 +44,7 @@ export function defineReportCommand(command: Command, cli: Cli): void {
   );
   defineMerge(command.command('merge').summary('put the reports of shards or machines together'), cli);
   defineVerify(command.command('verify').summary('verify a chain of signed reports'), cli);
-  examples(command, {
+  addExamples(command, {
     'a page about a year of reports':
       'drillproof report show reports/*.json --format html=year.html --trust trust.json',
     'put shards together': 'drillproof report merge shard-*.json',
@@ -73,7 +73,7 @@ function defineShow(show: Command, cli: Cli): void {
     .option('-q, --quiet', 'print errors only')
     .helpOption('-h, --help', 'show help')
     .action((files: string[], options: HistoryOptions) => showHistory(cli, files, options));
-  examples(show, {
+  addExamples(show, {
     'a year of reports': 'drillproof report show reports/*.json --format html=year.html --trust trust.json',
   }).addHelpText('after', HISTORY_MORE);
 }
@@ -83,7 +83,7 @@ function defineMerge(merge: Command, cli: Cli): void {
     .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
     .action((files: string[]) => mergeFiles(cli, files));
-  examples(merge, {
+  addExamples(merge, {
     'three shards of a mirror': 'drillproof report merge shard-0.json shard-1.json shard-2.json',
     'as one report, for a machine': 'drillproof report merge shard-*.json --json > whole.json',
   }).addHelpText('after', MORE);
@@ -98,7 +98,7 @@ function defineVerify(verify: Command, cli: Cli): void {
     .option('--expect-last <digest>', 'require that the chain ends with this report', digest)
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((files: string[], options: ChainCommandOptions) => verifyChain(cli, files, options));
-  examples(verify, {
+  addExamples(verify, {
     'a chain that an auditor handed over':
       'drillproof report verify 2026-*.dsse.json --trust auditors.json --format html=chain.html',
   }).addHelpText('after', CHAIN_MORE);

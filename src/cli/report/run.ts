@@ -32,11 +32,11 @@ import {
 import type { Cli } from '../cli.ts';
 import { writeArchive } from '../mirror/output.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';
-import { readInput, namingFile } from '../shared/input/input.ts';
+import { readInput, withFileName } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
 import type { Failure } from '../shared/output/failure.ts';
-import { describeRun, facts, table } from '../shared/output/product.ts';
+import { describeRun, formatFacts, formatTable } from '../shared/output/product.ts';
 import { writeResults } from '../verify/output.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
@@ -52,11 +52,11 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
   }
   assertOneKind(reports);
   assertWholeOfShards(reports);
-  await writeMerged(cli, distinct(reports));
+  await writeMerged(cli, removeEqualReports(reports));
 }
 
-function distinct(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
-  const byText = new Map(reports.map((one) => [stableJson(one.report), one]));
+function removeEqualReports(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
+  const byText = new Map(reports.map((report) => [stableJson(report.report), report]));
   return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
@@ -93,7 +93,7 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
     { many: true, run: await describeRun({}) },
   );
   for (const { path, passed, result } of results) {
-    const exit = passed ? EXIT.pass : failedExit(result);
+    const exit = passed ? EXIT.pass : exitOfFailure(result);
     await writer.add(
       result.kind === 'error' ? { path, exit, failure: failureIn(result) } : { path, exit, report: result },
     );
@@ -101,7 +101,7 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
   await writer.end();
 }
 
-function failedExit(result: PathResult['result']): ExitCode {
+function exitOfFailure(result: PathResult['result']): ExitCode {
   if (result.kind === 'error') return result.exitCode;
   const exit = exitOfVerdict(result.verdict, false);
   // What is verified and did not pass lacks the coverage that was asked for.
@@ -156,7 +156,7 @@ function chainText({ verdict, reports, findings }: ReportChain): string {
     digest ?? '',
   ]);
   const problems = findings.map(({ code, subject, message, expected, actual }) =>
-    facts([
+    formatFacts([
       [code, `${subject}: ${message}`],
       ['expected', expected],
       ['actual', actual],
@@ -164,7 +164,7 @@ function chainText({ verdict, reports, findings }: ReportChain): string {
     ]),
   );
   const head = `${WORDS[verdict]} chain of ${reports.length} signed ${reports.length === 1 ? 'report' : 'reports'}\n`;
-  return [head, table(['#', 'REPORT', 'SIGNED BY', 'RESULT', 'DIGEST'], rows), ...problems].join('');
+  return [head, formatTable(['#', 'REPORT', 'SIGNED BY', 'RESULT', 'DIGEST'], rows), ...problems].join('');
 }
 
 /** Shows many reports over time as a page. The exit code is that of the chain, if any report is signed. */
@@ -178,7 +178,7 @@ export async function showHistory(
   if (file !== '-') await checkOutputFile(cli, file, force);
   const trust = await readTrust(cli, options);
   const opened = (await readFiles(cli, names)).map(openFile);
-  const chain = chainAmong(opened, { asOfMs: asOf, ...defined({ trust }) });
+  const chain = findChain(opened, { asOfMs: asOf, ...defined({ trust }) });
   const entries = opened.map(({ name, report, signed }): HistoryEntry =>
     defined({ name, report, issuedAtMs: signed?.issuedAtMs }),
   );
@@ -193,11 +193,11 @@ type Opened = OpenedReport & { readonly name: string; readonly bytes: Uint8Array
 const openFile = ({ name, report: bytes }: Named<Uint8Array>): Opened => ({
   name,
   bytes,
-  ...namingFile(name, () => openReport(bytes)),
+  ...withFileName(name, () => openReport(bytes)),
 });
 
 /** The chain of the signed reports among others, in the order of their numbers. */
-function chainAmong(opened: readonly Opened[], options: ChainOptions): ReportChain | undefined {
+function findChain(opened: readonly Opened[], options: ChainOptions): ReportChain | undefined {
   const files = opened.flatMap(({ name, bytes, signed }) =>
     signed === undefined ? [] : [{ name, report: bytes }],
   );

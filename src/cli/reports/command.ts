@@ -3,9 +3,14 @@ import { isoTime } from '../../bytes/index.ts';
 import type { LocalReportItem } from '../../client/index.ts';
 import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
+import {
+  addExamples,
+  remoteOptions,
+  type RemoteOptions,
+  standardOptions,
+} from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { table, writeProduct } from '../shared/output/product.ts';
+import { formatTable, writeProduct } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
@@ -13,16 +18,16 @@ export function defineReportsCommand(command: Command, cli: Cli): void {
   remoteOptions(standardOptions(command))
     .description('List the local reports of an export in a control plane, a folder or a ZIP.')
     .argument('<export>', 'id of an export with --url, else the path of one')
-    .action((what: string, options: RemoteOptions) => reports(cli, what, options));
-  examples(command, {
+    .action((what: string, options: RemoteOptions) => listReports(cli, what, options));
+  addExamples(command, {
     'from a control plane':
       'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
     'from a mirror': 'drillproof reports ./mirror',
   });
 }
 
-async function reports(cli: Cli, what: string, options: RemoteOptions): Promise<void> {
-  if (options.url === undefined && options.project === undefined) return localReports(cli, what);
+async function listReports(cli: Cli, what: string, options: RemoteOptions): Promise<void> {
+  if (options.url === undefined && options.project === undefined) return listLocalReports(cli, what);
   const { openProject } = await import('../shared/input/remote.ts');
   const hint = 'Pass both --url and --project for a control plane, or neither for a path.';
   const { client, project } = await openProject(cli, options, hint);
@@ -44,9 +49,9 @@ async function reports(cli: Cli, what: string, options: RemoteOptions): Promise<
 }
 
 const listText = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
-  rows.length === 0 ? 'The export has no local reports.\n' : table(heading, rows) + NOTE;
+  rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
 
-async function localReports(cli: Cli, path: string): Promise<void> {
+async function listLocalReports(cli: Cli, path: string): Promise<void> {
   const { readExportDocuments, withEvidence } = await import('../shared/input/evidence.ts');
   await withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);

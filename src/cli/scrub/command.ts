@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, examples, jobsOption, remoteOptions, trustOptions } from '../shared/options/options.ts';
+import { digest, addExamples, jobsOption, remoteOptions, trustOptions } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
 import { duration, shard } from '../shared/options/values.ts';
@@ -43,7 +43,7 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
     .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', digest)
     .action((place: string, options: ScrubCommandOptions) => scrub(cli, place, options));
   remoteOptions(command, 'with --repair-from source: ');
-  examples(command, {
+  addExamples(command, {
     'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
     'a read-only archive, with the journals elsewhere':
       'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',

@@ -28,11 +28,11 @@ import { findGiven, type RemoteOptions, type TrustOptions } from '../shared/opti
 import {
   assertQueue,
   type QueueOptions,
-  sharedPlace,
+  describePlace,
   type SharedRun,
   type SharedWork,
   shareWork,
-  whyFailed,
+  reasonOfJob,
 } from '../shared/options/queue.ts';
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -216,7 +216,7 @@ async function scrubShared(
   const policy = { ...policyOf(how), repairFrom: options.repairFrom ?? null };
   const work: SharedWork = {
     kind: 'scrub',
-    facts: { place: sharedPlace(place), policy },
+    facts: { place: describePlace(place), policy },
     items: mirrors.map((name) => ({ key: name, data: { mirror: name } })),
     async act({ mirror = '' }) {
       const results: MirrorScrub[] = [];
@@ -239,7 +239,7 @@ function scrubIn(result: JobResult): MirrorScrub {
   const nothing = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
   if (result.state === 'waiting' || result.state === 'active')
     return { name, outcome: 'unread', ...nothing, faults: [] };
-  const { code, message } = whyFailed(result);
+  const { code, message } = reasonOfJob(result);
   return {
     name,
     outcome: 'unreadable',

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { examples, jobsOption, standardOptions, wholeNumber, texts } from '../shared/options/options.ts';
+import { addExamples, jobsOption, standardOptions, wholeNumber, texts } from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { spawn } from 'node:child_process';
@@ -64,8 +64,8 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
         .default(60),
     )
     .addOption(jobsOption('run this many commands at once'))
-    .action((options: SelftestOptions) => selftest(cli, options));
-  examples(command, {
+    .action((options: SelftestOptions) => runSelftest(cli, options));
+  addExamples(command, {
     'test this installation': 'drillproof selftest',
     'one case': 'drillproof selftest --kind hex --case uppercase',
     'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
@@ -78,8 +78,8 @@ function defineCase(command: Command, cli: Cli): void {
   standardOptions(command, { formats: false })
     .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
-    .action((folder: string) => selftestCase(cli, folder));
-  examples(command, { 'verify one case': 'drillproof selftest case ./case' });
+    .action((folder: string) => runSelftestCase(cli, folder));
+  addExamples(command, { 'verify one case': 'drillproof selftest case ./case' });
 }
 
 type SelftestOptions = Selection & {
@@ -89,51 +89,62 @@ type SelftestOptions = Selection & {
   readonly jobs: number;
 };
 
-type Row = { readonly kind: string; readonly one: SelftestCase };
+type Row = { readonly kind: string; readonly testCase: SelftestCase };
 
-async function selftest(cli: Cli, options: SelftestOptions): Promise<void> {
+async function runSelftest(cli: Cli, options: SelftestOptions): Promise<void> {
   const files = await readVectors(cli, options);
-  const rows = files.flatMap(({ kind, cases }) => cases.map((one) => ({ kind, one })));
+  const rows = files.flatMap(({ kind, cases }) => cases.map((testCase) => ({ kind, testCase })));
   const report =
-    options.exec === undefined ? await ofThis(cli, rows, options) : await ofOther(cli, rows, options);
+    options.exec === undefined
+      ? await testProgram(cli, rows, options)
+      : await testCommand(cli, rows, options);
   await writeSelftest(cli, report);
 }
 
-async function ofThis(cli: Cli, rows: readonly Row[], options: SelftestOptions): Promise<SelftestReport> {
-  const here = platform.name === 'node' ? 'native' : 'portable';
+async function testProgram(
+  cli: Cli,
+  rows: readonly Row[],
+  options: SelftestOptions,
+): Promise<SelftestReport> {
+  const current = platform.name === 'node' ? 'native' : 'portable';
   const wanted = options.platform;
-  if (wanted === here) return ownReport(cli, rows);
-  const there = portableSelftest(argumentsOf(options), cli.signal);
-  return wanted === 'both' ? joinReports(await ownReport(cli, rows), await there) : there;
+  if (wanted === current) return ownReport(cli, rows);
+  const portable = runPortable(argumentsOf(options), cli.signal);
+  return wanted === 'both' ? joinReports(await ownReport(cli, rows), await portable) : portable;
 }
 
 const argumentsOf = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
   ...(vectors === undefined ? [] : ['--vectors', vectors]),
-  ...kind.flatMap((one) => ['--kind', one]),
-  ...ids.flatMap((one) => ['--case', one]),
+  ...kind.flatMap((name) => ['--kind', name]),
+  ...ids.flatMap((id) => ['--case', id]),
 ];
 
 async function ownReport(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
   const results: CaseResult[] = [];
-  for (const { kind, one } of rows) {
+  for (const { kind, testCase } of rows) {
     cli.signal.throwIfAborted();
     const tests = CASE_KINDS[kind];
-    if (tests === undefined) results.push({ kind, id: one.id, way: platform.name, state: 'unsupported' });
-    else results.push(...(await runCase(kind, one, tests, platform.name)));
+    if (tests === undefined)
+      results.push({ kind, id: testCase.id, way: platform.name, state: 'unsupported' });
+    else results.push(...(await runCase(kind, testCase, tests, platform.name)));
   }
   return selftestReport(`drillproof ${await ownVersion()}`, results);
 }
 
-async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions): Promise<SelftestReport> {
+async function testCommand(
+  cli: Cli,
+  rows: readonly Row[],
+  options: SelftestOptions,
+): Promise<SelftestReport> {
   const { exec: command = '', timeout, jobs } = options;
   const scratch = await mkdtemp(join(tmpdir(), 'drillproof-selftest-'));
   try {
     const how: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
     const progress = createProgress(cli, 'tried', 'cases');
     let done = 0;
-    const results = await mapConcurrently(rows, jobs, async ({ kind, one }) => {
+    const results = await mapConcurrently(rows, jobs, async ({ kind, testCase }) => {
       cli.signal.throwIfAborted();
-      const result = await execCase(kind, one, how);
+      const result = await execCase(kind, testCase, how);
       progress.update({ done: ++done, of: rows.length });
       return result;
     });
@@ -145,7 +156,7 @@ async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions)
 }
 
 /** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/formats/selftest.md. */
-async function selftestCase(cli: Cli, folder: string): Promise<void> {
+async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
   const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
   if (outcome === undefined) {
@@ -170,7 +181,7 @@ async function readVectors(cli: Cli, selection: Selection): Promise<readonly Vec
   const kinds = await kindsIn(vectors);
   for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];
-  for (const kind of kinds.filter((one) => wanted?.includes(one) ?? true)) {
+  for (const kind of kinds.filter((name) => wanted?.includes(name) ?? true)) {
     const path = join(vectors, `${kind}.json`);
     files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
   }
@@ -190,17 +201,17 @@ async function kindsIn(folder: string): Promise<readonly string[]> {
 }
 
 function withCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {
-  const known = [...new Set(files.flatMap(({ cases }) => cases.map(({ id }) => id)))];
-  for (const id of ids) assertKnown('case', id, known);
+  const allIds = [...new Set(files.flatMap(({ cases }) => cases.map(({ id }) => id)))];
+  for (const id of ids) assertKnown('case', id, allIds);
   return files
     .map((file) => ({ ...file, cases: file.cases.filter(({ id }) => ids.includes(id)) }))
     .filter(({ cases }) => cases.length > 0);
 }
 
-function assertKnown(what: string, given: string, known: readonly string[]): void {
-  if (known.includes(given)) return;
-  const names = known.length < 40 ? `There are ${known.join(', ')}.` : 'See the files in vectors/.';
-  throw usageError(`there is no ${what} "${escapeText(given)}"`, didYouMean(given, known) ?? names);
+function assertKnown(what: string, name: string, names: readonly string[]): void {
+  if (names.includes(name)) return;
+  const hint = names.length < 40 ? `There are ${names.join(', ')}.` : 'See the files in vectors/.';
+  throw usageError(`there is no ${what} "${escapeText(name)}"`, didYouMean(name, names) ?? hint);
 }
 
 const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
@@ -209,15 +220,15 @@ const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
  * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
  * own: which primitives a program has is decided when its modules are loaded.
  */
-async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
+async function runPortable(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)
     throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
   const { main } = packaging.selftest;
   // Where the hook has no effect, the child is native again and must not start another one.
   if (process.env[NESTED] !== undefined)
     throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
-  const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
-  const argv = [...process.execArgv, '--import', hook(main), main, ...own];
+  const command = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
+  const argv = [...process.execArgv, '--import', formatHook(main), main, ...command];
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, [NESTED]: '1' },
@@ -246,7 +257,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** A module, loaded before all others, that lets `#platform` mean the portable primitives. */
-function hook(main: string): string {
+function formatHook(main: string): string {
   const native = pathToFileURL(createRequire(main).resolve('#platform')).href;
   const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
   const resolve = `export const resolve = (name, context, next) =>

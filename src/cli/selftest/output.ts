@@ -2,7 +2,7 @@ import { count, countNoun, escapeText, stableJson } from '../../report/index.ts'
 import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { table } from '../shared/output/product.ts';
+import { formatTable } from '../shared/output/product.ts';
 
 const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
   passed: EXIT.pass,
@@ -19,19 +19,19 @@ export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<v
 }
 
 function textOf({ kinds, failures, total, verdict }: SelftestReport): string {
-  const rows = kinds.map((one) =>
-    [one.kind, one.cases, one.ways.length, one.passed, one.failed, one.unsupported, one.notRun].map(String),
+  const rows = kinds.map((row) =>
+    [row.kind, row.cases, row.ways.length, row.passed, row.failed, row.unsupported, row.notRun].map(String),
   );
-  const left = failures.length - MAX_FAILURES;
+  const omitted = failures.length - MAX_FAILURES;
   return [
-    table(HEADING, rows),
+    formatTable(HEADING, rows),
     ...failures.slice(0, MAX_FAILURES).map(failureText),
-    left > 0 ? `\nand ${count(left)} more; --json has all of them\n` : '',
-    `\n${verdict.replace('_', ' ')}: ${totals(total)}\n`,
+    omitted > 0 ? `\nand ${count(omitted)} more; --json has all of them\n` : '',
+    `\n${verdict.replace('_', ' ')}: ${formatTotals(total)}\n`,
   ].join('');
 }
 
-function totals({
+function formatTotals({
   cases,
   passed,
   failed,
@@ -53,15 +53,15 @@ function failureText({ kind, id, way, state, reason, flags, expected, actual }: 
   const lines = [
     `\n${state.replace('_', ' ')}  ${kind}/${id}, ${way}: ${escapeText(reason ?? '')}`,
     ...(flags === undefined || flags.length === 0 ? [] : [`  bug       ${escapeText(flags.join(', '))}`]),
-    ...(expected === undefined ? [] : [`  expected  ${brief(expected)}`]),
-    ...(actual === undefined ? [] : [`  actual    ${brief(actual)}`]),
+    ...(expected === undefined ? [] : [`  expected  ${shortenValue(expected)}`]),
+    ...(actual === undefined ? [] : [`  actual    ${shortenValue(actual)}`]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 const MAX_LENGTH = 400;
 
-function brief(value: unknown): string {
+function shortenValue(value: unknown): string {
   const text = escapeText(JSON.stringify(value));
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

@@ -7,8 +7,8 @@ import { modelTiers } from '../../contract/index.ts';
 import { escapeText } from '../../report/index.ts';
 import { createServer, defaultLimits, listen, type ServerLimits, type Stores } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { logging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
-import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { openLogging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
+import { addExamples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { ownVersion, writeProduct } from '../shared/output/product.ts';
 import { DrillproofError } from '../../errors.ts';
 
@@ -60,7 +60,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
   );
   settingOptions(command);
   logOptions(command).action((options: Options) => serve(cli, options));
-  examples(command, {
+  addExamples(command, {
     'on this machine': 'drillproof serve',
     'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
     'behind a proxy with TLS': 'drillproof serve --trust-proxy --public-url https://control.example',
@@ -81,13 +81,13 @@ const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 async function serve(cli: Cli, options: Options): Promise<void> {
   const { data, host, port, trustProxy = false, drainDelay } = options;
   const { limits, tiers, ...database } = readSettings(options, cli.env);
-  const { log, announce } = logging(cli, options);
+  const { log, announce } = openLogging(cli, options);
   const { store, blobs, places } = await openData(cli, data, true, database);
   const audit = openAudit(cli, options, places);
   let url = '';
   // Without a public address, links use the address it listens on, unless clients cannot reach that.
-  const known = !trustProxy && !EVERY_ADDRESS.has(host);
-  const links = options.publicUrl ?? (known ? () => url : '');
+  const isLocal = !trustProxy && !EVERY_ADDRESS.has(host);
+  const links = options.publicUrl ?? (isLocal ? () => url : '');
   const version = await ownVersion();
   const page = await packaging.page();
   const server = createServer({
@@ -108,7 +108,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
     ({ url } = listening);
     try {
       await writeProduct(cli, { kind: 'listening', url, ...places.names }, `${url}\n`);
-      await announce(await welcome({ store, places }, data, host), 'serve.started', { url, version });
+      await announce(await formatWelcome({ store, places }, data, host), 'serve.started', { url, version });
       if (!cli.signal.aborted) await once(cli.signal, 'abort');
       server.stopping();
       await announce('stopping: answers that are under way may end', 'serve.stopping');
@@ -124,7 +124,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
 
 type Opened = Pick<Stores, 'store' | 'places'>;
 
-async function welcome({ store, places }: Opened, data: string, host: string): Promise<string> {
+async function formatWelcome({ store, places }: Opened, data: string, host: string): Promise<string> {
   const organizations = await store.organizations.list();
   const empty = organizations.length === 0;
   const lines = [

@@ -6,7 +6,12 @@ import { exitOfVerdict, renderers } from '../../report/index.ts';
 import { verifyToolSource } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
+import {
+  addExamples,
+  remoteOptions,
+  type RemoteOptions,
+  standardOptions,
+} from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 
@@ -38,7 +43,7 @@ export function defineToolSourceCommand(command: Command, cli: Cli): void {
     .action((buildHash: string | undefined, packageId: string | undefined, options: Options) =>
       run(cli, buildHash, packageId, options),
     );
-  examples(command, {
+  addExamples(command, {
     'read it for review':
       'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
     'check one that was saved': 'drillproof tool-source --file mailer.json --lock build.json',

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { evidenceOptions, examples } from '../shared/options/options.ts';
+import { evidenceOptions, addExamples } from '../shared/options/options.ts';
 import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
 import { shard } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
@@ -33,7 +33,7 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
       const { verify } = await import('./run.ts');
       await verify(cli, paths, options);
     });
-  examples(command, {
+  addExamples(command, {
     'a mirror, with the keys you trust': 'drillproof verify ./mirror --trust trust.json',
     'a part, with the public key of its signer':
       'drillproof verify part.zip --key acme.pub.pem,issuer=acme-ci',

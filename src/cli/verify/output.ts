@@ -84,11 +84,11 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
-      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: hasPassed(result), result: jsonOf(result) }, 4)}`,
+      `${index === 0 ? '' : ','}\n    ${indentJson({ path: result.path, passed: hasPassed(result), result: jsonOf(result) }, 4)}`,
     end: ({ summary }, _look, { run, shard }) => {
       const facts = summary();
-      const cut = shard === undefined ? '' : `,\n  "shard": ${nested(shard, 2)}`;
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)},\n  "run": ${nested(run, 2)}${cut}\n}\n`;
+      const cut = shard === undefined ? '' : `,\n  "shard": ${indentJson(shard, 2)}`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${indentJson(facts, 2)},\n  "run": ${indentJson(run, 2)}${cut}\n}\n`;
     },
   },
   html: {
@@ -99,7 +99,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
 };
 
 /** Such JSON as a member of a document that is written piece by piece. */
-const nested = (value: unknown, indent: number): string =>
+const indentJson = (value: unknown, indent: number): string =>
   stableJson(value)
     .trimEnd()
     .replaceAll('\n', `\n${' '.repeat(indent)}`);
@@ -129,10 +129,10 @@ export async function writeResults(
   const renderings = many ? MANY : ONE;
   const files = outputs.files.map(({ format, file }) => ({
     rendering: renderings[format],
-    ...signing(openOutputFile(cli, file, outputs), format, sign),
+    ...signOnEnd(openOutputFile(cli, file, outputs), format, sign),
   }));
   const plainStdout: Stream = { write: cli.stdout.write, close: () => Promise.resolve(undefined) };
-  const stdout = signing(plainStdout, outputs.shown, sign);
+  const stdout = signOnEnd(plainStdout, outputs.shown, sign);
   const shown = renderings[outputs.shown];
   const detail: Detail = verbose ? 'full' : 'brief';
   const plain: Look = { color: false, width: Infinity, detail, ...defined({ trust }) };
@@ -191,7 +191,7 @@ type Stream = {
 };
 
 /** The stream of a JSON report that is signed: it takes everything before it writes the envelope. */
-function signing<S extends Stream>(stream: S, format: ReportFormat, sign: SignText | undefined): S {
+function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: SignText | undefined): S {
   if (format !== 'json' || sign === undefined) return stream;
   const texts: string[] = [];
   return {

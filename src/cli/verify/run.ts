@@ -32,7 +32,7 @@ import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
-import { type FormatOptions, planOutputs, replacingStale } from '../shared/output/targets.ts';
+import { type FormatOptions, planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
 import { type Result, writeResults } from './output.ts';
@@ -61,7 +61,7 @@ export async function verify(
   options: VerifyCommandOptions,
 ): Promise<void> {
   const outputs = await planOutputs(cli, options);
-  const { all, paths, how, sign } = await replacingStale(cli, outputs, async () => ({
+  const { all, paths, how, sign } = await replaceStale(cli, outputs, async () => ({
     ...(await readSettings(cli, named, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
@@ -152,7 +152,7 @@ export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Pr
     asOfMs: options.asOf ?? cli.now(),
     depth: options.depth,
     jobs: options.jobs,
-    expect: expectations(options),
+    expect: readExpectations(options),
     signal: cli.signal,
     ...defined({
       trust: await readTrust(cli, options),
@@ -166,7 +166,7 @@ export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Pr
 export const loadSecondOpinion = async (wanted = false): Promise<SecondOpinion | undefined> =>
   wanted ? (await import('../../node/second-opinion/index.ts')).secondOpinion : undefined;
 
-const expectations = (options: VerifyingOptions): Expectations =>
+const readExpectations = (options: VerifyingOptions): Expectations =>
   defined({
     manifestDigest: options.expectManifest,
     evidenceExportId: options.expectExport,

@@ -7,7 +7,7 @@ import { readInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import {
   digest,
-  examples,
+  addExamples,
   many,
   standardOptions,
   time,
@@ -35,7 +35,7 @@ export function defineVsaCommand(command: Command, cli: Cli): void {
     'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );
   defineVerify(command.command('verify').summary('verify a summary'), cli);
-  examples(command, {
+  addExamples(command, {
     'make one':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --vsa vsa.json --vsa-key gate.pem --verifier-id https://ci.example/gate',
     'check it':
@@ -68,7 +68,7 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((path: string, options: VerifyOptions) => verify(cli, path, options));
-  examples(command, {
+  addExamples(command, {
     'everything pinned':
       'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --expect-policy sha256:… --expect-input sha256:… --max-age 7d',
   }).addHelpText('after', MORE);

@@ -12,8 +12,8 @@ import {
   standardWork,
 } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { logging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
-import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { openLogging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
+import { addExamples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import {
   exportSigningOptions,
   type ExportSigningOptions,
@@ -56,20 +56,20 @@ export function defineWorkerCommand(command: Command, cli: Cli): void {
     )
     .option('--health-host <address>', 'address of --health-port', '127.0.0.1');
   exportSigningOptions(command);
-  logOptions(command).action((options: Options) => work(cli, options));
-  examples(command, {
+  logOptions(command).action((options: Options) => runWorker(cli, options));
+  addExamples(command, {
     'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
     'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
     'four at once': 'drillproof worker --runner ./my-runner.js --concurrency 4',
   }).addHelpText('after', MORE);
 }
 
-async function work(cli: Cli, options: Options): Promise<void> {
+async function runWorker(cli: Cli, options: Options): Promise<void> {
   const { data, runner: path, concurrency, healthPort, healthHost } = options;
   const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path);
   const { store, blobs, places } = await openData(cli, data, true);
-  const { log: write, announce } = logging(cli, options);
+  const { log: write, announce } = openLogging(cli, options);
   const version = await ownVersion();
   const health = createWorkerHealth({ store, blobs, now: cli.now, log: write, version });
   const { log } = health;
@@ -92,7 +92,9 @@ async function work(cli: Cli, options: Options): Promise<void> {
     worker.start();
     const product = { kind: 'working', kinds, concurrency, ...places.names };
     await writeProduct(cli, { ...product, ...defined({ healthUrl: listening?.url }) }, '');
-    await announce(welcome(kinds, places.names.store, runner), 'worker.started', { kinds: kinds.join(' ') });
+    await announce(formatStart(kinds, places.names.store, runner), 'worker.started', {
+      kinds: kinds.join(' '),
+    });
     if (!cli.signal.aborted) await once(cli.signal, 'abort');
     health.stopping();
     await announce('stopping: work that is under way may end', 'worker.stopping');
@@ -104,7 +106,7 @@ async function work(cli: Cli, options: Options): Promise<void> {
   }
 }
 
-function welcome(kinds: readonly string[], store: string, runner: Runner | undefined): string {
+function formatStart(kinds: readonly string[], store: string, runner: Runner | undefined): string {
   const lines = [
     'the worker is up; end it with Ctrl-C',
     escapeText(`it does ${kinds.join(', ') || 'no queued work'} of ${store}`),

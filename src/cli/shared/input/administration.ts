@@ -161,7 +161,7 @@ function joinLines(write: (lines: string) => void): (line: string) => void {
 }
 
 /** The log that the options ask for. With --quiet it holds errors only. */
-export function logging(cli: Cli, { logLevel, logFormat }: LogOptions) {
+export function openLogging(cli: Cli, { logLevel, logFormat }: LogOptions) {
   const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
   const write = joinLines((lines) => void cli.stderr.write(lines));
   const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });

@@ -74,7 +74,7 @@ export async function pathsOf(
   }
   const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
   for (const path of listed) cli.inputs.add(path);
-  return distinct(cli, [...named, ...listed]);
+  return removeRepeats(cli, [...named, ...listed]);
 }
 
 /** Names with one on each line (of either ending), or each ended by NUL; empty ones are none. */
@@ -83,7 +83,7 @@ function namesIn(bytes: Uint8Array, byNull: boolean): readonly string[] {
   return text.split(byNull ? '\0' : /\r?\n/).filter((name) => name !== '');
 }
 
-async function distinct(cli: Cli, paths: readonly string[]): Promise<readonly string[]> {
+async function removeRepeats(cli: Cli, paths: readonly string[]): Promise<readonly string[]> {
   const seen = new Map<string, string>();
   for (const path of paths) {
     const place = isS3Url(path) ? path : resolve(path);
@@ -99,7 +99,11 @@ const inputName = (file: string): string => (file === '-' ? 'standard input' : f
  * Puts the name of a file before the error of reading its content.
  * @throws DrillproofError what `read` throws, with the code that `codeOf` makes of its code
  */
-export function namingFile<T>(file: string, read: () => T, codeOf: (code: Code) => Code = (code) => code): T {
+export function withFileName<T>(
+  file: string,
+  read: () => T,
+  codeOf: (code: Code) => Code = (code) => code,
+): T {
   try {
     return read();
   } catch (cause) {

@@ -54,7 +54,7 @@ const KEEP_ALIVE_MS = 15_000;
  */
 export async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
   const proxies = proxiesOf(cli.env);
-  const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
+  const ca = caFile === undefined ? undefined : await readCertificates(cli, caFile);
   // NODE_DEBUG makes node:http print the token.
   const isPlain = proxies.http === undefined && proxies.https === undefined && !cli.env['NODE_DEBUG'];
   if (isPlain) return createHttpFetch(defined({ ca }));
@@ -99,7 +99,7 @@ function proxyAddress(name: string, value: string): string {
 }
 
 /** The certificates of a file, and those that the platform trusts anyway. */
-async function authorities(cli: Cli, file: string): Promise<string[]> {
+async function readCertificates(cli: Cli, file: string): Promise<string[]> {
   const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
   const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   if (given.length === 0 || !given.every(isCertificate))
@@ -107,7 +107,7 @@ async function authorities(cli: Cli, file: string): Promise<string[]> {
       `${file} does not contain certificates`,
       'Pass a PEM file with the certificates to trust.',
     );
-  return [...(await ofPlatform(cli.env)), ...given];
+  return [...(await readDefaultCertificates(cli.env)), ...given];
 }
 
 function isCertificate(pem: string): boolean {
@@ -119,7 +119,7 @@ function isCertificate(pem: string): boolean {
 }
 
 // A list replaces the default one, which Node.js before 22.15 does not report.
-async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
+async function readDefaultCertificates(env: Cli['env']): Promise<readonly string[]> {
   const tls = process.getBuiltinModule('node:tls');
   const { getCACertificates }: { getCACertificates?: typeof tls.getCACertificates } = tls;
   if (getCACertificates !== undefined) return getCACertificates('default');

@@ -16,7 +16,7 @@ import {
 import type { Cli } from '../../cli.ts';
 import type { KeySpec, TrustOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
-import { namingFile, readInput } from './input.ts';
+import { withFileName, readInput } from './input.ts';
 
 /** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;
@@ -63,7 +63,7 @@ function kindOf(bytes: Uint8Array): 'key' | 'store' | 'other' {
 }
 
 export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
-  namingFile(
+  withFileName(
     file,
     () => parseTrustStore(bytes),
     (code) => (code.startsWith('trust.') ? code : 'trust.STORE_INVALID'),
@@ -81,7 +81,7 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
       `--key ${file} does not name the issuer of the key`,
       `Ask the owner of the key for the issuer, then pass --key ${file},issuer=NAME.`,
     );
-  const keys = namingFile(file, () => readVerifyingKeys(bytes));
+  const keys = withFileName(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)
     throw usageError(`keyId names one key, and ${file} contains ${keys.length}`, 'Omit keyId=.');
   return keys.map((key) => ({

@@ -50,7 +50,7 @@ export function findGiven<T extends object>(
 }
 
 /** Shows examples in the help: command lines by their purpose. */
-export function examples(command: Command, lineByPurpose: Readonly<Record<string, string>>): Command {
+export function addExamples(command: Command, lineByPurpose: Readonly<Record<string, string>>): Command {
   const lines = Object.entries(lineByPurpose).flatMap(([purpose, line]) => [`  # ${purpose}`, `  $ ${line}`]);
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
@@ -110,7 +110,7 @@ export function fileSpec<N extends string>(
   const members: { [K in N]?: string } = {};
   const words = value.split(',');
   for (let last = words.at(-1) ?? ''; words.length > 1; last = words.at(-1) ?? '') {
-    const name = names.find((one) => last.startsWith(`${one}=`));
+    const name = names.find((option) => last.startsWith(`${option}=`));
     if (name === undefined) break;
     if (members[name] !== undefined || last.length === name.length + 1)
       throw new InvalidArgumentError(`It must be ${form}.`);

@@ -67,7 +67,7 @@ export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, 
 }
 
 /** A place in S3, without what differs between machines. */
-export function sharedPlace(place: string): JsonValue {
+export function describePlace(place: string): JsonValue {
   const location = parseS3Location(place, { name: 'the address in S3', code: 'usage.INVALID' });
   return { place: s3Name(location), endpoint: location.endpoint ?? null };
 }
@@ -117,7 +117,7 @@ const workersOf = (results: readonly JobResult[]): string[] =>
 export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
 
 /** Why a job failed: the error of its last worker, unless the job was cancelled or lost. */
-export function whyFailed({ state, output }: JobResult): {
+export function reasonOfJob({ state, output }: JobResult): {
   readonly code: Code;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import {
 } from '../../../report/index.ts';
 import { dsseBytes } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import { namingFile, readInput } from '../input/input.ts';
+import { withFileName, readInput } from '../input/input.ts';
 import type { Outputs } from '../output/targets.ts';
 import { many, standardOptions } from './options.ts';
 import { readReportSigning, type SignerOptions, signerOptions } from './signing.ts';
@@ -77,5 +77,5 @@ export async function openReportSigning(
 
 async function readPrevious(cli: Cli, file: string): Promise<SignedReport> {
   const bytes = await readInput(file, MAX_SIGNED_BYTES, cli);
-  return namingFile(file, () => readSignedReport(parseSignedEnvelope(bytes)));
+  return withFileName(file, () => readSignedReport(parseSignedEnvelope(bytes)));
 }

@@ -3,7 +3,7 @@ import { defined } from '../../../bytes/index.ts';
 import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
 import type { Signer, VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import { namingFile, readInput } from '../input/input.ts';
+import { withFileName, readInput } from '../input/input.ts';
 import { wholeNumber } from './options.ts';
 import { usageError } from './values.ts';
 
@@ -86,8 +86,8 @@ export const readSummarySigning = (
   { vsaKey: key, vsaSigner: signer, vsaPublicKey: publicKey, vsaSignerTimeout }: SummarySigningOptions,
   issuer: string,
 ): Promise<{ signer: Signer } | undefined> => {
-  const given = defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer });
-  return readSigning(cli, given, SUMMARIES);
+  const signing = defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer });
+  return readSigning(cli, signing, SUMMARIES);
 };
 
 export async function readSigning(
@@ -111,7 +111,7 @@ export async function readSigning(
   const made =
     signer === undefined
       ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
-      : await externalSigner(cli, signer, options);
+      : await createCommandSigner(cli, signer, options);
   return { signer: made, issuer, issuedAtMs: cli.now() };
 }
 
@@ -126,7 +126,7 @@ function refuseStray(
     throw usageError(`${stray} needs ${prefix}signer`, `Pass the command with ${prefix}signer COMMAND.`);
 }
 
-async function externalSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
+async function createCommandSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
   const { publicKey: file, signerTimeout } = options;
   const command = commandWords(line);
   return commandSigner({
@@ -141,6 +141,6 @@ async function externalSigner(cli: Cli, line: string, options: SignerOptions): P
 
 async function readPublicKey(cli: Cli, file: string): Promise<VerifyingKey> {
   const bytes = await readInput(file, MAX_KEY_BYTES, cli);
-  const { keyId, point } = namingFile(file, () => readVerifyingKey(bytes));
+  const { keyId, point } = withFileName(file, () => readVerifyingKey(bytes));
   return { keyId, point };
 }

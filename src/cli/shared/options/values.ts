@@ -28,9 +28,9 @@ export function duration(value: string): number {
 export const timeOrAgo =
   (now: () => number) =>
   (value: string): number =>
-    DURATION.test(value) ? now() - duration(value) : orAgo(value);
+    DURATION.test(value) ? now() - duration(value) : timeOrAge(value);
 
-function orAgo(value: string): number {
+function timeOrAge(value: string): number {
   try {
     return time(value);
   } catch (cause) {

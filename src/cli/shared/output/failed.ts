@@ -9,8 +9,8 @@ import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
 
 /** Reports why the work ended: a line on stderr and, with JSON output, an object on stdout. */
-export async function failed(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
-  const error = thrown instanceof CommanderError ? await usage(thrown, argv, cli) : thrown;
+export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
+  const error = thrown instanceof CommanderError ? await explainUsage(thrown, argv, cli) : thrown;
   const failure = failureOf(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(failureJson(failure));
   if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, failureText(failure));
@@ -48,7 +48,7 @@ const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token w
 export function commandOf(program: Command, argv: readonly string[]): Command {
   let command = program;
   for (const word of argv) {
-    const next = command.commands.find((one) => one.name() === word);
+    const next = command.commands.find((subcommand) => subcommand.name() === word);
     if (next === undefined) break;
     command = next;
   }
@@ -56,23 +56,27 @@ export function commandOf(program: Command, argv: readonly string[]): Command {
 }
 
 /** What commander says of a wrong call, with the near name where there is one. */
-async function usage(error: CommanderError, argv: readonly string[], cli: Cli): Promise<DrillproofError> {
+async function explainUsage(
+  error: CommanderError,
+  argv: readonly string[],
+  cli: Cli,
+): Promise<DrillproofError> {
   const command = commandOf(await createProgram(argv, cli), argv);
   const message = error.message.replace(/^error: /, '').split('\n')[0]!;
   const help = `See "${pathOf(command)} --help".`;
-  const given = /'([^']*)'/.exec(message)?.[1] ?? '';
-  if (error.code === 'commander.unknownOption') return unknownOption(given, command, help);
+  const word = /'([^']*)'/.exec(message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') return unknownOptionError(word, command, help);
   if (error.code === 'commander.unknownCommand') {
-    const known = command.commands.map((one) => one.name());
-    const hint = given === 'version' ? 'Did you mean --version?' : didYouMean(given, known);
-    return usageError(`unknown command "${given}"`, join(hint, help));
+    const names = command.commands.map((one) => one.name());
+    const hint = word === 'version' ? 'Did you mean --version?' : didYouMean(word, names);
+    return usageError(`unknown command "${word}"`, join(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
   const names = optionNames(command);
   const unknown = argv.find(
     (word) => word.startsWith('--') && word !== '--' && !names.includes(nameOf(word)),
   );
-  return unknown === undefined ? usageError(message, help) : unknownOption(unknown, command, help);
+  return unknown === undefined ? usageError(message, help) : unknownOptionError(unknown, command, help);
 }
 
 const nameOf = (word: string): string => word.split('=', 1)[0]!;
@@ -82,8 +86,8 @@ const optionNames = (command: Command): readonly string[] => [
 ];
 
 /** The value after `=` is not repeated: it may be a secret. */
-function unknownOption(given: string, command: Command, help: string): DrillproofError {
-  const name = nameOf(given);
+function unknownOptionError(option: string, command: Command, help: string): DrillproofError {
+  const name = nameOf(option);
   if (SECRET_OPTIONS.has(name)) {
     return usageError(
       'a token is never taken from the command line, where every user of the machine can see it',

@@ -19,8 +19,8 @@ export type Failure = {
 
 /** Any thrown value as a failure; after an interruption whatever was thrown is the end of it. */
 export function failureOf(error: unknown, interrupted: boolean): Failure {
-  const known = interrupted ? interruption(error) : coded(error);
-  const { code, message, path, details } = known;
+  const cause = interrupted ? interruptedError(error) : toDrillproofError(error);
+  const { code, message, path, details } = cause;
   const { hint, ...rest } = details ?? {};
   return {
     code,
@@ -33,10 +33,10 @@ export function failureOf(error: unknown, interrupted: boolean): Failure {
 }
 
 /** The end of the work by the person or system that runs the command. */
-export const interruption = (cause: unknown): DrillproofError =>
+export const interruptedError = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
 
-function coded(error: unknown): DrillproofError {
+function toDrillproofError(error: unknown): DrillproofError {
   if (error instanceof TransportError) return withReason(error);
   if (error instanceof DrillproofError) return error;
   if (errnoOf(error) !== undefined && isSystemError(error))
@@ -75,19 +75,19 @@ const MAX_CASES = 10;
 /** A failure for people: one line, what to do, and the single faults of a document where there are some. */
 export function failureText(failure: Failure): string {
   const cases = casesOf(failure);
-  const left = cases.length - MAX_CASES;
+  const omitted = cases.length - MAX_CASES;
   const lines = [
-    `drillproof: ${failure.code}: ${escapeText(failure.message)}${cases.length > 0 ? '' : where(failure)}${answered(failure)}`,
+    `drillproof: ${failure.code}: ${escapeText(failure.message)}${cases.length > 0 ? '' : pathSuffix(failure)}${answerDetails(failure)}`,
     ...cases.slice(0, MAX_CASES).map(caseLine),
-    ...(left > 0 ? [`  - and ${left} more`] : []),
-    ...adviceFor(cases, failure.code).map((line) => `  ${line}`),
+    ...(omitted > 0 ? [`  - and ${omitted} more`] : []),
+    ...listAdvice(cases, failure.code).map((line) => `  ${line}`),
     `  ${escapeText(failure.action)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
 /** More from the server: how long to wait, and the id by which its operator finds the request. */
-function answered({ details }: Failure): string {
+function answerDetails({ details }: Failure): string {
   const waitMs: unknown = details?.['retryAfterMs'];
   const id: unknown = details?.['correlationId'];
   const words = [
@@ -97,14 +97,14 @@ function answered({ details }: Failure): string {
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
-function where({ path, message }: Failure): string {
+function pathSuffix({ path, message }: Failure): string {
   return path === undefined || path === '' || message.includes(path) ? '' : ` (${escapeText(path)})`;
 }
 
 const caseLine = ({ path, code, message }: Case): string =>
   `  - ${escapeText([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
 
-export function adviceFor(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
+export function listAdvice(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
   const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));
   return [...codes].filter((code) => code !== reported).map((code) => `${code}: ${codeEntry(code).action}`);
 }

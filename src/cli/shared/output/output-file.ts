@@ -46,7 +46,7 @@ export async function writeOutputFile(
 ): Promise<void> {
   const { force = false, mode = 0o666 } = options;
   const { target, isReplaced } = await checkPlace(cli, path, force);
-  if (!isReplaced) return writing(path, () => writeInPlace(target, chunks, mode));
+  if (!isReplaced) return runWrite(path, () => writeInPlace(target, chunks, mode));
   await writeDurably(target, async (temporary) => {
     await writeNewFile(temporary, chunks, mode);
     if (!force) await refuseExisting(path);
@@ -60,7 +60,7 @@ export async function writeOutputFile(
 export async function checkOutputFile(cli: Inputs, path: string, force: boolean): Promise<void> {
   const { target, isReplaced } = await checkPlace(cli, path, force);
   const place = isReplaced ? dirname(target) : target;
-  await writing(place, () => access(place, constants.W_OK)).catch((error: unknown) => {
+  await runWrite(place, () => access(place, constants.W_OK)).catch((error: unknown) => {
     // What a link names may still be made.
     if (isReplaced || errnoOf(error instanceof Error ? error.cause : error) !== 'ENOENT') throw error;
   });
@@ -73,7 +73,7 @@ export async function checkOutputFile(cli: Inputs, path: string, force: boolean)
 export async function removeStale(cli: Inputs, path: string): Promise<void> {
   const { target, isReplaced } = await checkPlace(cli, path, true);
   if (!isReplaced) return;
-  await writing(path, () => (target === path ? rm(path, { force: true }) : truncate(target)));
+  await runWrite(path, () => (target === path ? rm(path, { force: true }) : truncate(target)));
 }
 
 type OutputPlace = { readonly target: string; /** A new file gets the name. */ readonly isReplaced: boolean };
@@ -95,11 +95,11 @@ async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<Ou
 async function refuseInput({ inputs }: Inputs, path: string, file: BigIntStats): Promise<void> {
   const place = await realpath(path);
   for (const input of inputs) {
-    const found = await statOf(input, stat);
-    if (found === undefined) continue;
-    const isInput = found.isDirectory()
+    const existing = await statOf(input, stat);
+    if (existing === undefined) continue;
+    const isInput = existing.isDirectory()
       ? place.startsWith(`${await realpath(input)}${sep}`) || (file.nlink > 1n && (await holds(input, file)))
-      : isSame(found, file);
+      : isSame(existing, file);
     if (isInput)
       throw usageError(
         `${path} is read by the same command, as ${input === '/dev/stdin' ? 'standard input' : input}`,
@@ -112,8 +112,8 @@ const isSame = (a: BigIntStats, b: BigIntStats): boolean => a.ino === b.ino && a
 
 async function holds(folder: string, file: BigIntStats): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const found = entry.isFile() ? await statOf(join(entry.parentPath, entry.name), stat) : undefined;
-    if (found !== undefined && isSame(found, file)) return true;
+    const existing = entry.isFile() ? await statOf(join(entry.parentPath, entry.name), stat) : undefined;
+    if (existing !== undefined && isSame(existing, file)) return true;
   }
   return false;
 }
@@ -124,7 +124,7 @@ type Stat = (path: string, options: { readonly bigint: true }) => Promise<BigInt
 const statOf = (path: string, read: Stat): Promise<BigIntStats | undefined> =>
   read(path, { bigint: true }).catch(() => undefined);
 
-async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function runWrite<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

@@ -14,7 +14,7 @@ export async function writeProduct(
 }
 
 /** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(escapeText))];
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
   const lines = cells.map((row) =>
@@ -24,18 +24,18 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
 }
 
 /** Named values below each other, the names in one column; undefined values are omitted. */
-export function facts(rows: readonly (readonly [string, string | undefined])[]): string {
-  const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-  const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
+export function formatFacts(rows: readonly (readonly [string, string | undefined])[]): string {
+  const present = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  const width = Math.max(0, ...present.map(([name]) => name.length));
+  return present.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
 }
 
 /** `writeProduct` with named values as its text. */
 export const writeFacts = (
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
-  rows: Parameters<typeof facts>[0],
-): Promise<void> => writeProduct(cli, json, facts(rows));
+  rows: Parameters<typeof formatFacts>[0],
+): Promise<void> => writeProduct(cli, json, formatFacts(rows));
 
 export const ownVersion = (): Promise<string> => packaging.version();
 

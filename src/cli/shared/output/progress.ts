@@ -1,5 +1,5 @@
 import { clipEnd, count, foldLines, percent, escapeText, size } from '../../../report/index.ts';
-import { type Cli, say, talks } from '../../cli.ts';
+import { type Cli, say, isTalkative } from '../../cli.ts';
 
 /** How far a command is; without bytes where things are only counted. */
 export type Whole = {
@@ -26,8 +26,8 @@ const CLEAR_LINE = '\r\u001B[K';
  * nothing with `--quiet`.
  */
 export function createProgress(cli: Cli, verb: string, things: string): Progress {
-  if (!talks(cli)) return { update() {}, phase() {}, note() {}, end() {} };
-  return canRedraw(cli) ? onTerminal(cli, verb, things) : inLog(cli, verb, things);
+  if (!isTalkative(cli)) return { update() {}, phase() {}, note() {}, end() {} };
+  return canRedraw(cli) ? createTerminalProgress(cli, verb, things) : createLogProgress(cli, verb, things);
 }
 
 /** `createProgress` for the time of some work. */
@@ -50,7 +50,7 @@ function canRedraw({ stderr, env }: Cli): boolean {
   return stderr.isTTY && TERM !== 'dumb' && (CI === '' || CI === 'false');
 }
 
-function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Progress {
+function createTerminalProgress({ stderr, now }: Cli, firstVerb: string, things: string): Progress {
   let verb = firstVerb;
   let shown: { readonly verb: string; readonly whole: Whole } | undefined;
   let drawnAtMs = -Infinity;
@@ -80,7 +80,7 @@ function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Pr
   };
 }
 
-function inLog(cli: Cli, firstVerb: string, things: string): Progress {
+function createLogProgress(cli: Cli, firstVerb: string, things: string): Progress {
   let verb = firstVerb;
   let dueAtMs = cli.now() + FIRST_LINE_MS;
   return {

@@ -43,7 +43,7 @@ export async function planOutputs<F extends string>(
 }
 
 /** Reads what decides the work; then, even if that fails, removes what an earlier run wrote to the files. */
-export async function replacingStale<T>(
+export async function replaceStale<T>(
   cli: Cli,
   { paths, force }: Outputs<string>,
   read: () => Promise<T>,
