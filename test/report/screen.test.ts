@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failureText } from '../../src/cli/shared/output/failure.ts';
-import { formatFacts, formatTable } from '../../src/cli/shared/output/product.ts';
+import { alignFacts, formatTable } from '../../src/cli/shared/output/product.ts';
 import { diffReports, renderDiff } from '../../src/report/diff.ts';
 import { decisionRenderers, escapeText, renderers } from '../../src/report/index.ts';
 import { createSummary } from '../../src/report/merge/summary.ts';
@@ -173,7 +173,7 @@ function screensOf(text: string, width: number): readonly string[] {
       }),
     ),
     fold(formatTable(['A', 'B'], [[text, text]])),
-    fold(formatFacts([['name', text]])),
+    fold(alignFacts([['name', text]])),
     fold(`drillproof: ${escapeText(text)}`),
   ];
 }

@@ -14,7 +14,7 @@ import { addExamples } from '../shared/options/options.ts';
 import { parseJson } from '../../bytes/index.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { readInput } from '../shared/input/input.ts';
-import { formatTable, writeFacts, writeProduct, formatFacts } from '../shared/output/product.ts';
+import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeFacts } from '../../codes/index.ts';
@@ -247,7 +247,7 @@ function checkExit({ findings }: CheckReport): ExitCode {
 
 function checkText({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
   const wrong = findings.filter(({ code }) => code !== 'server.BLOB_ORPHAN').length;
-  const lines = formatFacts([
+  const lines = alignFacts([
     ['blobs', `${count(blobs)}, ${size(bytes)}`],
     ['intact', count(intact)],
     ['wrong', count(wrong)],

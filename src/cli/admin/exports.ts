@@ -13,7 +13,7 @@ import {
 } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { formatFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct } from '../shared/output/product.ts';
 
 type NowOption = { readonly now?: boolean };
 type CreateOptions = DataOptions &
@@ -45,7 +45,7 @@ async function settleOperation(
 }
 
 const operationFacts = (operation: OperationResource): string =>
-  formatFacts([
+  alignFacts([
     ['operation', operation.operationId],
     ['state', operation.state],
     ['why', operation.error?.message],
@@ -100,7 +100,7 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
     return { resource: row?.resource ?? asked.resource, operation };
   });
   const { resource, operation } = created;
-  const lines = formatFacts([
+  const lines = alignFacts([
     ['export', resource.evidenceExportId],
     ['bundles', count(resource.bundleCount)],
     ['local reports', count(resource.localReportCount ?? 0)],
@@ -122,7 +122,7 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
         return { ...asked, operation: await settleOperation(open, asked.operation, options) };
       });
       const lines =
-        formatFacts([['bundle', `${evidenceBundleId}, deleted`]]) + operationFacts(deleted.operation);
+        alignFacts([['bundle', `${evidenceBundleId}, deleted`]]) + operationFacts(deleted.operation);
       await writeProduct(cli, { kind: 'deleted-bundle', ...deleted }, lines);
     },
   );
@@ -148,7 +148,7 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
         const row = await open.store.exports.find(options.organization, evidenceExportId);
         return { resource: row?.resource ?? asked.resource, operation };
       });
-      const lines = formatFacts([
+      const lines = alignFacts([
         ['export', evidenceExportId],
         ['deletion', made.resource.deletion?.state ?? 'requested'],
       ]);
@@ -173,7 +173,7 @@ export function defineSweep(command: Command, cli: Cli): void {
 }
 
 const sweptText = ({ settled: overdue, bundlesDue, jobs, blobsRemoved }: WorkedOff): string =>
-  formatFacts([
+  alignFacts([
     ['past deadline', count(overdue)],
     ['bundles due', count(bundlesDue)],
     ['work done', count(jobs)],

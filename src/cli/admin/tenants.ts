@@ -6,7 +6,7 @@ import { type Cli, sayLines } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { addExamples, time, wholeNumber, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { formatFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 type OrgOptions = DataOptions & { readonly name: string; readonly id?: string };
 type ProjectOptions = OrgOptions & { readonly organization: string };
@@ -136,7 +136,7 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
 }
 
 const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
-  formatFacts([
+  alignFacts([
     ['token id', row.tokenId],
     ['organization', row.organizationId],
     ['projects', row.projects === 'all' ? 'all' : row.projects.join(', ')],

@@ -41,7 +41,7 @@ import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { formatFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct } from '../shared/output/product.ts';
 
 export function defineDsseCommand(command: Command, cli: Cli): void {
   command.description(
@@ -106,7 +106,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   const envelope = await createDsse(cli, path, signing);
   const { issuer, signer } = signing;
   await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
-  const text = formatFacts([
+  const text = alignFacts([
     ['subject', path],
     ['envelope', options.out],
     ['signed by', `${issuer}, key ${signer.keyId}`],

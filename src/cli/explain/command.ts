@@ -8,7 +8,7 @@ import { addExamples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
-import { formatFacts } from '../shared/output/product.ts';
+import { alignFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
@@ -98,7 +98,7 @@ function codeText(code: Code): string {
   const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
   const exit = exitOfCode(code);
   const checks = checksOf(code);
-  const rows = formatFacts([
+  const rows = alignFacts([
     ['  what to do', action],
     ['  severity', severity],
     ['  class', codeClass],

@@ -3,7 +3,7 @@ import { defined, isoTime } from '../../bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import { count, shortId, size } from '../../report/index.ts';
 import type { ExportDocuments } from '../shared/input/evidence.ts';
-import { formatFacts, formatTable } from '../shared/output/product.ts';
+import { alignFacts, formatTable } from '../shared/output/product.ts';
 
 type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
@@ -13,7 +13,7 @@ export function describeExport(documents: ExportDocuments): Described {
   const listed = new Set([...parts, ...localReports].map((row) => row.path));
   const others = files.filter((file) => !listed.has(file.path));
   const text = [
-    formatFacts([
+    alignFacts([
       ['export', manifest.evidenceExportId],
       ['organization', manifest.organizationId],
       ['scope', manifest.scope.kind === 'project' ? `project ${manifest.scope.projectId}` : 'organization'],
@@ -62,7 +62,7 @@ export function describeExport(documents: ExportDocuments): Described {
 export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Described {
   const subject = attestation?.statement.subject;
   const text = [
-    formatFacts([
+    alignFacts([
       ['bundle', manifest.evidenceBundleId],
       ['organization', manifest.organizationId],
       ['project', manifest.projectId],
@@ -105,7 +105,7 @@ export function formatSignatureFiles(
   { statement: { issuer, keyId, issuedAtMs, subject } }: Attestation | ExportAttestation,
   manifestCommand: string | undefined,
 ): string {
-  const lines = formatFacts([
+  const lines = alignFacts([
     ['statement', files.statementPath],
     ['signature', files.signaturePath],
     ['public key', files.keyPath ?? 'not written: pass it with --trust or --key; evidence never supplies it'],

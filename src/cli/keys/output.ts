@@ -4,12 +4,12 @@ import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
-import { formatFacts, formatTable } from '../shared/output/product.ts';
+import { alignFacts, formatTable } from '../shared/output/product.ts';
 import type { PlanOptions } from './command.ts';
 
 export function formatKeys(store: TrustStore): string {
   const blocks = store.keys.map((key) =>
-    formatFacts([
+    alignFacts([
       ['issuer', key.issuer],
       ['key', key.keyId],
       ['valid for', key.purposes.join(', ')],
@@ -17,7 +17,7 @@ export function formatKeys(store: TrustStore): string {
       ['only for', formatScope(key)],
     ]),
   );
-  return [...blocks, formatFacts([['fingerprint', store.fingerprint]])].join('\n');
+  return [...blocks, alignFacts([['fingerprint', store.fingerprint]])].join('\n');
 }
 
 function formatValidity({
@@ -124,7 +124,7 @@ export function formatPlan(plan: Plan): string {
   const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${escapeText(head)}\n`,
-    formatFacts([
+    alignFacts([
       ['depth', DEPTHS[depth]],
       ['verified as of', isoTime(asOfMs)],
       ['trust store', before.fingerprint],

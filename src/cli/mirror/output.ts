@@ -23,7 +23,7 @@ import { timeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { listAdvice } from '../shared/output/failure.ts';
-import { formatFacts, formatTable, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';
 
 const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
@@ -38,7 +38,7 @@ export function receiptText(
   const { files, evidenceExportId, manifestDigest, withoutLocalReports } = receipt;
   const bytes = files.reduce((sum, file) => sum + Number(file.bytes), 0);
   const states = statesText((state) => files.filter((file) => file.state === state).length);
-  const lines = formatFacts([
+  const lines = alignFacts([
     ['mirrored', evidenceExportId],
     [isS3Url(to) ? 'bucket' : 'folder', to],
     ['manifest', manifestDigest],
@@ -55,7 +55,7 @@ export function receiptText(
 
 /** The files of an incomplete mirror. The error that follows names the failures. */
 export const incompleteText = (tally: MirrorTally): string =>
-  formatFacts([
+  alignFacts([
     [
       'files',
       `${count(tally.done)} of ${countNoun(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
@@ -116,7 +116,7 @@ const fileFailure = ({ path, found }: MirrorFault) => ({
 function checkText(check: MirrorCheck, to: string): string {
   const { outcome, evidenceExportId, manifestDigest, files, bytes, faults } = check;
   const rows = faults.map((fault) => [fault.found, fault.path, size(fault.bytes)]);
-  const lines = formatFacts([
+  const lines = alignFacts([
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
@@ -190,7 +190,7 @@ function archiveText(report: ArchiveReport): string {
   const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
   const states = Object.entries(left);
   return [
-    formatFacts([
+    alignFacts([
       ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
       ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
       [

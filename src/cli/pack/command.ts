@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { defined, didYouMean, digester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { formatFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import {
   readFileBytes,
   listFilesBelow,
@@ -160,7 +160,7 @@ async function write(
     signed: attestation !== undefined,
     ...(attestation && { issuer: attestation.statement.issuer, keyId: attestation.statement.keyId }),
   };
-  const text = formatFacts([
+  const text = alignFacts([
     ['bundle', product.evidenceBundleId],
     ['part', out],
     ['archive', `${product.digest} (${product.bytes} bytes)`],

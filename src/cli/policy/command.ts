@@ -18,7 +18,7 @@ import {
 import { type Cli, say, lookOf } from '../cli.ts';
 import { caFileOption, addExamples, standardOptions, type PolicyOptions } from '../shared/options/options.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { formatFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import { defineTest, openPolicy } from './run.ts';
 import { wrapLabel, type Page, pageOf, escapeText, sections } from '../../report/index.ts';
 
@@ -113,7 +113,7 @@ const formatPolicy = (
   waivers: number,
   warnings: readonly Warning[],
 ): string =>
-  `${name} is valid\n${formatFacts([
+  `${name} is valid\n${alignFacts([
     ['  digest', digest],
     ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
     ['  waivers', String(waivers)],

@@ -11,7 +11,7 @@ import type { Cli } from '../cli.ts';
 import { digest, addExamples, standardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
-import { writeProduct, formatFacts, formatTable } from '../shared/output/product.ts';
+import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
@@ -204,7 +204,7 @@ function mirrorText({ path, report }: MirrorReceipts): string {
   const rows = findings
     .filter(({ severity }) => severity !== 'info')
     .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
-  const lines = formatFacts([
+  const lines = alignFacts([
     [HEADLINES[verdict], path],
     ['export', evidenceExportId],
     ['manifest', manifestDigest],
@@ -226,7 +226,7 @@ function formatReceiptTotals(reports: readonly ReceiptsReport[]): string {
 const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
   mirrors
     .map(({ path, report }) => {
-      const name = formatFacts([[report.evidenceExportId ?? 'mirror', path]]);
+      const name = alignFacts([[report.evidenceExportId ?? 'mirror', path]]);
       const rows = report.receipts.map(rowOf);
       const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'TOOL', 'DIGEST'];
       return `${name}${rows.length === 0 ? 'no receipts\n' : formatTable(heading, rows)}`;

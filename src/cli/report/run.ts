@@ -36,7 +36,7 @@ import { readInput, withFileName } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
 import type { Failure } from '../shared/output/failure.ts';
-import { describeRun, formatFacts, formatTable } from '../shared/output/product.ts';
+import { describeRun, alignFacts, formatTable } from '../shared/output/product.ts';
 import { writeResults } from '../verify/output.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
@@ -156,7 +156,7 @@ function chainText({ verdict, reports, findings }: ReportChain): string {
     digest ?? '',
   ]);
   const problems = findings.map(({ code, subject, message, expected, actual }) =>
-    formatFacts([
+    alignFacts([
       [code, `${subject}: ${message}`],
       ['expected', expected],
       ['actual', actual],

@@ -11,7 +11,7 @@ import type { MirrorScrub } from '../../scrub/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import type { SignText } from '../shared/options/reporting.ts';
-import { formatFacts, formatTable } from '../shared/output/product.ts';
+import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 
 const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
@@ -51,7 +51,7 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
     [outcomes.unread, 'not read to the end'],
   ] as const;
   const counts = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
-  const lines = formatFacts([
+  const lines = alignFacts([
     [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
     ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
     ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],

@@ -7,7 +7,13 @@ import { modelTiers } from '../../contract/index.ts';
 import { escapeText } from '../../report/index.ts';
 import { createServer, defaultLimits, listen, type ServerLimits, type Stores } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { openLogging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
+import {
+  openLogging,
+  logOptions,
+  type LogOptions,
+  openAudit,
+  openData,
+} from '../shared/input/administration.ts';
 import { addExamples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { ownVersion, writeProduct } from '../shared/output/product.ts';
 import { DrillproofError } from '../../errors.ts';

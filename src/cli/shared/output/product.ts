@@ -24,7 +24,7 @@ export function formatTable(heading: readonly string[], rows: readonly (readonly
 }
 
 /** Named values below each other, the names in one column; undefined values are omitted. */
-export function formatFacts(rows: readonly (readonly [string, string | undefined])[]): string {
+export function alignFacts(rows: readonly (readonly [string, string | undefined])[]): string {
   const present = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
@@ -34,8 +34,8 @@ export function formatFacts(rows: readonly (readonly [string, string | undefined
 export const writeFacts = (
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
-  rows: Parameters<typeof formatFacts>[0],
-): Promise<void> => writeProduct(cli, json, formatFacts(rows));
+  rows: Parameters<typeof alignFacts>[0],
+): Promise<void> => writeProduct(cli, json, alignFacts(rows));
 
 export const ownVersion = (): Promise<string> => packaging.version();
 
