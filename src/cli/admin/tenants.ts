@@ -112,10 +112,10 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
 }
 
 function permission(value: string, before: readonly Permission[]): readonly Permission[] {
-  const permission = permissions.find((one) => one === value);
-  if (permission === undefined)
+  const match = permissions.find((one) => one === value);
+  if (match === undefined)
     throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
-  return before === DEFAULT_PERMISSIONS ? [permission] : [...before, permission];
+  return before === DEFAULT_PERMISSIONS ? [match] : [...before, match];
 }
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {

@@ -38,11 +38,11 @@ async function diff(cli: Cli, before: string, after: string, options: ReportSign
   if (before === '-' && after === '-')
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const sign = await openReportSigning(cli, options, { shown: cli.format, files: [] });
-  const diff = diffReports(await read(cli, before), await read(cli, after));
-  const json = cli.format === 'json' ? stableJson(diff) : undefined;
+  const report = diffReports(await read(cli, before), await read(cli, after));
+  const json = cli.format === 'json' ? stableJson(report) : undefined;
   const signed = json === undefined ? undefined : await sign?.(json);
-  await cli.stdout.write(signed ?? json ?? renderDiff(diff, lookOf(cli, cli.stdout)));
-  cli.exitCode = diff.equal ? EXIT.pass : EXIT.bad;
+  await cli.stdout.write(signed ?? json ?? renderDiff(report, lookOf(cli, cli.stdout)));
+  cli.exitCode = report.equal ? EXIT.pass : EXIT.bad;
 }
 
 async function read(cli: Cli, file: string) {

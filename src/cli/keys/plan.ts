@@ -36,7 +36,7 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const asOfMs = Math.max(atMs, cli.now());
   const retired = retireKey(before, { issuer: key.issuer, keyId: key.keyId, how, atMs });
   const replacements = await readReplacements(cli, options.replaceWith, key, atMs);
-  const added = replacements.filter((key) => !isTrusted(before, key));
+  const added = replacements.filter((replacement) => !isTrusted(before, replacement));
   const after = trustStore([...retired.keys, ...added]);
   const { depth, jobs } = options;
   const results: PlanResult[] = [];

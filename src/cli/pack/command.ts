@@ -89,7 +89,7 @@ evidence, state and trajectory. Other roles are log, screenshot, video and file.
 function roleOf(value: string): RoleOf {
   const at = value.lastIndexOf('=');
   const name = value.slice(at + 1);
-  const role = OBJECT_ROLES.find((role) => role === name);
+  const role = OBJECT_ROLES.find((item) => item === name);
   if (at > 0 && role !== undefined) return { path: value.slice(0, at), role };
   throw new InvalidArgumentError(`It must be PATH=ROLE, ROLE one of ${OBJECT_ROLES.join(', ')}.`);
 }

@@ -228,12 +228,12 @@ type Given = {
 };
 
 export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): Given {
-  const given = settings.flatMap((each) => {
+  const pairs = settings.flatMap((each) => {
     const option = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     const value = typeof option === 'number' ? option : readSetting(env, each);
     return value === undefined ? [] : [[each.limit, value * SCALE[each.unit]]];
   });
-  const { databaseConnections, ...limits } = Object.fromEntries(given) as Partial<typeof DEFAULTS>;
+  const { databaseConnections, ...limits } = Object.fromEntries(pairs) as Partial<typeof DEFAULTS>;
   const { modelTiers: list = env['DRILLPROOF_MODEL_TIERS'] } = options;
   const names = typeof list === 'string' ? list.split(',').map((name) => name.trim()) : undefined;
   return { limits, tiers: defined({ modelTiers: names }), ...defined({ databaseConnections }) };

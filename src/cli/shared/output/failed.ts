@@ -64,12 +64,12 @@ async function explainUsage(
   const command = commandOf(await createProgram(argv, cli), argv);
   const message = error.message.replace(/^error: /, '').split('\n')[0]!;
   const help = `See "${pathOf(command)} --help".`;
-  const word = /'([^']*)'/.exec(message)?.[1] ?? '';
-  if (error.code === 'commander.unknownOption') return unknownOptionError(word, command, help);
+  const rejected = /'([^']*)'/.exec(message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') return unknownOptionError(rejected, command, help);
   if (error.code === 'commander.unknownCommand') {
-    const names = command.commands.map((one) => one.name());
-    const hint = word === 'version' ? 'Did you mean --version?' : didYouMean(word, names);
-    return usageError(`unknown command "${word}"`, join(hint, help));
+    const names = command.commands.map((subcommand) => subcommand.name());
+    const hint = rejected === 'version' ? 'Did you mean --version?' : didYouMean(rejected, names);
+    return usageError(`unknown command "${rejected}"`, join(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
   const names = optionNames(command);
