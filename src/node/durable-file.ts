@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, openSync } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, ioError } from './fs-errors.ts';
 
@@ -34,12 +34,13 @@ const isSystemError = (cause: unknown): boolean =>
 
 /** Writes and flushes a file under a name that must be free. Throws the errors of the system as they are. */
 export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
-  const file = await open(path, 'wx', mode);
+  const fd = openSync(path, 'wx', mode);
   try {
-    for await (const chunk of chunks) await writeChunk(file, chunk);
-    await file.sync();
+    for await (const chunk of chunks)
+      await writeChunk(fd, chunk, chunk.length > AT_ONCE_BYTES ? writeLater : writeSync);
+    await fsyncFile(fd);
   } finally {
-    await file.close();
+    closeSync(fd);
   }
 }
 
@@ -50,16 +51,26 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
 export async function writeInPlace(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
   const file = await open(path, 'w', mode);
   try {
-    for await (const chunk of chunks) await writeChunk(file, chunk);
+    for await (const chunk of chunks) await writeChunk(file.fd, chunk, writeLater);
   } finally {
     await file.close();
   }
 }
 
-// FileHandle.write may write less than it was given.
-async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+/** Up to this size, a synchronous write takes less than handing the bytes to another thread. */
+const AT_ONCE_BYTES = 16 * 1024;
+
+// A write may write less than it was given.
+async function writeChunk(fd: number, chunk: Uint8Array, writeNext: WriteNext): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += await writeNext(fd, chunk, at);
 }
+
+type WriteNext = (fd: number, chunk: Uint8Array, at: number) => Promise<number> | number;
+
+const writeLater: WriteNext = (fd, chunk, at) =>
+  new Promise((resolve, reject) =>
+    write(fd, chunk, at, (cause, written) => (cause === null ? resolve(written) : reject(cause))),
+  );
 
 /**
  * Gives a flushed file its final name, durably.
@@ -67,7 +78,7 @@ async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
  */
 export async function renameDurably(temporary: string, file: string): Promise<void> {
   try {
-    await rename(temporary, file);
+    renameSync(temporary, file);
   } catch (cause) {
     throw ioError(cause, file, 'write');
   }

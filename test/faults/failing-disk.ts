@@ -95,6 +95,14 @@ export const failingFs = (fs: typeof Fs) => ({
     halfWritten(() => fs.writeSync(fd, buffer, from, Math.floor(many / 2), position));
     return fs.writeSync(fd, buffer, from, many, position);
   },
+  write(fd: number, bytes: Uint8Array, offset: number, done: (cause: Error | null, written: number) => void) {
+    try {
+      halfWritten(() => fs.writeSync(fd, bytes, offset, Math.floor((bytes.length - offset) / 2)));
+    } catch (error) {
+      return done(error instanceof Error ? error : null, 0);
+    }
+    fs.write(fd, bytes, offset, done);
+  },
   readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number) {
     disk.meet('read', paths.get(fd));
     return fs.readSync(fd, buffer, offset, length, position);

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,41 +6,23 @@ import { writeDurably, writeNewFile } from '../../src/node/durable-file.ts';
 
 /** What was asked of the system, in order. */
 const calls: string[] = [];
-vi.mock('node:fs/promises', async (original) => {
-  const fs = await original<typeof import('node:fs/promises')>();
-  return {
-    ...fs,
-    open: async (...args: Parameters<typeof openFile>) => {
-      const handle = await fs.open(...args);
-      const name = basename(String(args[0])).replace(/[0-9a-f]{12}/, 'X');
-      const sync = handle.sync.bind(handle);
-      handle.sync = async () => {
-        calls.push(`flush ${name}`);
-        await sync();
-      };
-      return handle;
-    },
-    rename: async (from: string, to: string) => {
-      calls.push(`rename to ${basename(to)}`);
-      await fs.rename(from, to);
-    },
-  };
-});
-
-// A folder is opened and flushed without a FileHandle.
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
-  const folders = new Map<number, string>();
+  const names = new Map<number, string>();
   return {
     ...fs,
     openSync: (...args: Parameters<typeof fs.openSync>) => {
       const fd = fs.openSync(...args);
-      folders.set(fd, basename(String(args[0])));
+      names.set(fd, basename(String(args[0])).replace(/[0-9a-f]{12}/, 'X'));
       return fd;
     },
     fsync: (...[fd, done]: Parameters<typeof fs.fsync>) => {
-      calls.push(`flush ${folders.get(fd)}`);
+      calls.push(`flush ${names.get(fd)}`);
       fs.fsync(fd, done);
+    },
+    renameSync: (from: string, to: string) => {
+      calls.push(`rename to ${basename(to)}`);
+      fs.renameSync(from, to);
     },
   };
 });
@@ -68,6 +49,12 @@ describe('a durable file', () => {
     await write('new');
     expect(calls).toEqual(['flush .file.X.part', 'rename to file', `flush ${basename(root)}`]);
     expect(readFileSync(file, 'utf8')).toBe('new');
+  });
+
+  it('has all bytes of small and large chunks, in their order', async () => {
+    const chunks = [1, 16 * 1024, 16 * 1024 + 1, 0, 100_000].map((length, at) => Buffer.alloc(length, at));
+    await writeNewFile(file, chunks);
+    expect(readFileSync(file)).toEqual(Buffer.concat(chunks));
   });
 
   it('replaces the bytes and keeps nothing else in the folder', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Digest,
@@ -188,8 +188,10 @@ async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<
 /** Moves a finished file to its final name so that the name survives a power cut, not only the bytes. */
 async function publish(temporary: string, path: string): Promise<void> {
   const folder = dirname(path);
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined)
+  if (!existsSync(folder)) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await flushFolder(dirname(folder));
+  }
   await renameDurably(temporary, path);
 }
 

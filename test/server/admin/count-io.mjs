@@ -32,12 +32,23 @@ crypto.hash = (algorithm, data, ...rest) => {
   return hash(algorithm, data, ...rest);
 };
 
+const { write, writeSync } = fs;
+fs.writeSync = (...args) => {
+  const bytes = writeSync(...args);
+  counts.written += bytes;
+  return bytes;
+};
+fs.write = (fd, chunk, at, done) =>
+  write(fd, chunk, at, (cause, bytes) => {
+    counts.written += bytes;
+    done(cause, bytes);
+  });
 const handle = await fs.promises.open(new URL(import.meta.url));
 const prototype = Object.getPrototypeOf(handle);
 await handle.close();
-const { write } = prototype;
+const { write: writeToHandle } = prototype;
 prototype.write = async function (...args) {
-  const result = await write.apply(this, args);
+  const result = await writeToHandle.apply(this, args);
   counts.written += result.bytesWritten;
   return result;
 };
