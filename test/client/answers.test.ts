@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
-import { LimitError, TransportError } from '../../src/errors.ts';
+import { TransportError } from '../../src/errors.ts';
 import { envelope, faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
 import { exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
 
@@ -49,24 +49,6 @@ describe('an answer', () => {
       response.end(body);
     });
     expect(await failureOf(work)).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
-  });
-
-  it('beyond the limit is given up, read no further', async () => {
-    let sent = 0;
-    const { work } = await read(
-      (_, response) => {
-        const more = (): void => {
-          while (!response.destroyed && response.write(Buffer.alloc(65_536, ' '))) sent += 65_536;
-        };
-        response.on('drain', more);
-        more();
-      },
-      { limits: { jsonBytes: 100_000 } },
-    );
-    const failure = await failureOf(work);
-    expect(failure).toBeInstanceOf(LimitError);
-    expect(failure).toMatchObject({ code: 'json.TOO_LARGE' });
-    expect(sent).toBeLessThan(50_000_000);
   });
 
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
@@ -133,16 +115,6 @@ describe('an answer that declares a digest', () => {
 });
 
 describe('an answer that reports an error', () => {
-  it('in a content coding is known by its status, and its body is not read', async () => {
-    const { work, server } = await read((_, response, n) => {
-      if (n > 0) return json(response, 200, exportResource);
-      response.writeHead(503, { 'content-encoding': 'gzip', 'retry-after': '1' });
-      response.end(gzipSync(Buffer.alloc(100 * 1024 * 1024)));
-    });
-    expect(await work).toEqual(exportResource);
-    expect(server.seen).toHaveLength(2);
-  });
-
   it('becomes a ControlError with every member of its envelope', async () => {
     const issues = [{ path: '/ttlMs', code: 'too_big', message: 'too long' }];
     const { work, server } = await read((_, response) =>
@@ -273,27 +245,5 @@ describe('an answer that asks to wait', () => {
     expect(failure instanceof ControlError && failure.retryAfterMs).toBeGreaterThan(60_000);
     expect(failure.details).toHaveProperty('retryAfterMs');
     expect(delays).toEqual([]);
-  });
-
-  it('is retried no more than the count', async () => {
-    const { work, delays, server } = await read((_, response) =>
-      envelope(response, 503, 'control.UNAVAILABLE', { retryable: true }),
-    );
-    expect(await failureOf(work)).toMatchObject({ code: 'control.UNAVAILABLE' });
-    expect(server.seen).toHaveLength(3);
-    expect(delays).toHaveLength(2);
-  });
-
-  it.each([
-    [501, true],
-    [500, false],
-    [409, true],
-    [400, true],
-  ])('of status %i with retryable %j is not repeated', async (status, retryable) => {
-    const { work, server } = await read((_, response) =>
-      envelope(response, status, 'control.NOT_IMPLEMENTED', { retryable }),
-    );
-    await failureOf(work);
-    expect(server.seen).toHaveLength(1);
   });
 });

@@ -3,7 +3,8 @@ import * as z from 'zod/mini';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/index.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import { collect } from '../support/evidence.ts';
+import { collect, NOW } from '../support/evidence.ts';
+import { receiptFacts } from '../support/receipts.ts';
 import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
 import { receiptBytes, type MirrorReceipt } from '../../src/evidence/export/receipt.ts';
 import { openZip } from '../../src/zip/index.ts';
@@ -55,24 +56,9 @@ const follows = (name: string, text: string): void =>
 const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
 
 describe('a receipt of a mirror', () => {
-  const digest = `sha256:${'0'.repeat(64)}`;
-  const receipt: MirrorReceipt = {
-    schemaVersion: 1,
-    kind: 'mirror.receipt',
-    evidenceExportId: 'evexp_000000000001',
-    organizationId: 'org_000000000001',
-    projectId: 'prj_000000000001',
-    manifestDigest: digest,
-    manifestFrom: 'source',
-    source: 'https://control.example',
-    tool: 'drillproof/1.0.0',
-    startedAtMs: 1,
-    finishedAtMs: 2,
-    outcome: 'incomplete',
-    withoutLocalReports: false,
-    files: [{ path: 'manifest.json', bytes: '12', state: 'fetched' }],
-    failures: [{ path: 'parts/a.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' }],
-  };
+  const failures = [{ path: 'parts/a.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' }];
+  const run = { ...receiptFacts, outcome: 'incomplete' as const, failures };
+  const receipt: MirrorReceipt = { schemaVersion: 1, kind: 'mirror.receipt', ...run, finishedAtMs: NOW };
   const schema = schemaOf('mirror-receipt');
 
   it('a receipt of a mirror follows its schema as it is written', () => {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
-import { appendReceipt, type ReceiptFacts } from '../../src/mirror/index.ts';
+import { appendReceipt } from '../../src/mirror/index.ts';
 import { directorySource, mirrorDirectory } from '../../src/node/index.ts';
 import { verifyReceipts } from '../../src/verify/index.ts';
 import { failureOf } from '../client/make.ts';
 import { makeExport } from '../faults/export-source.ts';
+import { receiptFacts } from '../support/receipts.ts';
 import { cleanUp, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
@@ -49,20 +50,7 @@ it('the receipts of a mirror stay in order when the clock is set back or stands 
 });
 
 describe('an appended receipt', () => {
-  const facts: ReceiptFacts = {
-    evidenceExportId: 'evexp_000000000001',
-    organizationId: 'org_000000000001',
-    projectId: 'prj_000000000001',
-    manifestDigest: `sha256:${'a'.repeat(64)}`,
-    manifestFrom: 'source',
-    source: 'https://control.example/base',
-    tool: 'drillproof/1.0.0',
-    startedAtMs: 1,
-    outcome: 'complete',
-    withoutLocalReports: false,
-    files: [],
-    failures: [],
-  };
+  const facts = { ...receiptFacts, startedAtMs: 1, files: [] };
 
   it('names a damaged receipt as it is, and skips files that are not receipts', async () => {
     const folder = await newFolder();

@@ -16,7 +16,7 @@ import { EXPORT_ID, hashOf, NOW, ORGANIZATION, PROJECT } from './evidence.ts';
 
 export type Files = Record<string, Uint8Array>;
 
-export const receiptFacts: ReceiptFacts = {
+export const receiptFacts = {
   evidenceExportId: EXPORT_ID,
   organizationId: ORGANIZATION,
   projectId: PROJECT,
@@ -29,7 +29,7 @@ export const receiptFacts: ReceiptFacts = {
   withoutLocalReports: false,
   files: [{ path: 'parts/evidence_000000000001.zip', bytes: '10', state: 'fetched' }],
   failures: [],
-};
+} satisfies ReceiptFacts;
 
 /** A target that holds files in memory. */
 export const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> => ({

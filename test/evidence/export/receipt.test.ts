@@ -1,23 +1,14 @@
 import { expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { NOW } from '../../support/evidence.ts';
+import { receiptFacts } from '../../support/receipts.ts';
 import { parseReceipt, receiptBytes, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';
 
 const receipt: MirrorReceipt = {
   schemaVersion: 1,
   kind: 'mirror.receipt',
-  evidenceExportId: 'evexp_000000000001',
-  organizationId: 'org_000000000001',
-  projectId: 'prj_000000000001',
-  manifestDigest: `sha256:${'a'.repeat(64)}`,
-  manifestFrom: 'source',
-  source: 'https://control.example/base',
-  tool: 'drillproof/1.0.0',
-  startedAtMs: 1,
-  finishedAtMs: 2,
-  outcome: 'complete',
-  withoutLocalReports: false,
-  files: [{ path: 'parts/evidence_000000000001.zip', bytes: '10', state: 'fetched' }],
-  failures: [],
+  ...receiptFacts,
+  finishedAtMs: NOW,
 };
 const failure = {
   path: 'parts/evidence_000000000002.zip',
