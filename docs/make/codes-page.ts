@@ -1,5 +1,5 @@
 import { catalogue, codeEntry, type Code, type CodeClass } from '../../src/codes/index.ts';
-import { exitOfCode } from '../../src/cli/shared/output/exit-codes.ts';
+import { exitOfCode } from '../../src/cli/shared/output/exit.ts';
 import { CHECK_TEXTS, checksOf } from '../../src/verify/check-texts.ts';
 import { CHECK_IDS, type CheckId } from '../../src/verify/checks.ts';
 

@@ -7,7 +7,7 @@ export * from './resources/authoring.ts';
 export * from './resources/build.ts';
 export * from './operations/errors.ts';
 export * from './resources/run.ts';
-export * from './identifiers.ts';
+export * from './scalars.ts';
 export * from './openapi/openapi.ts';
 export * from './resources/operation.ts';
 export * from './operations/rows.ts';

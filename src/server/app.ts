@@ -32,8 +32,7 @@ import {
   validateBody,
   validateHead,
 } from './http/validate.ts';
-import type { HttpRequest } from './http/request.ts';
-import { createRouter } from './http/router.ts';
+import { createRouter, type HttpRequest } from './http/request.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';

@@ -45,5 +45,4 @@ export {
   type LogLevel,
   logLevels,
 } from './telemetry/log.ts';
-export { createWorkerHealth } from './worker-health.ts';
-export { createWorker, type Worker, type WorkerOptions } from './worker.ts';
+export { createWorker, createWorkerHealth, type Worker, type WorkerOptions } from './worker.ts';

@@ -29,6 +29,12 @@ import { turnWork } from './jobs/run/turn.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Job, Store } from './store/store.ts';
+import { servedEndpoints } from './app.ts';
+import type { ServerContext } from './context.ts';
+import { type Answer, errorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import type { HttpRequest } from './http/request.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createReadiness } from './telemetry/readiness.ts';
 
 async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): Promise<void> {
   try {
@@ -40,7 +46,7 @@ async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): P
 }
 
 /** Repeats each sweep at its interval until the signal aborts; resolves when none is running. */
-export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, log: Log): Promise<void> {
+async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, log: Log): Promise<void> {
   const again = async (sweep: Sweep): Promise<void> => {
     while (!signal.aborted) {
       await sweepOnce(sweep, signal, log);
@@ -197,5 +203,45 @@ export function createWorker(options: WorkerOptions): Worker {
       await Promise.all(active);
       clearTimeout(late);
     },
+  };
+}
+
+const ENDED = 'worker.job.';
+
+/**
+ * What a worker shows of itself over HTTP: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
+ * the worker its `log`, from which it counts jobs.
+ */
+export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
+  readonly log: Log;
+  answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
+  stopping(): void;
+} {
+  const { log } = context;
+  const metrics = createMetrics({ version: context.version, node: process.version });
+  const readiness = createReadiness(context);
+  const { '/openapi.json': _document, ...open } = servedEndpoints({ metrics, readiness });
+  const endpoints = new Map(Object.entries(open));
+  return {
+    log(entry) {
+      const { event, facts } = entry;
+      if (event.startsWith(ENDED)) metrics.jobEnded(String(facts?.['kind']), event.slice(ENDED.length));
+      log(entry);
+    },
+    async answer({ path }) {
+      try {
+        const endpoint = endpoints.get(path);
+        if (endpoint === undefined) throw notFound();
+        const { body, headers } = await endpoint.answer();
+        return {
+          status: 200,
+          headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
+          body,
+        };
+      } catch (error) {
+        return errorAnswer(error, newCorrelationId(), log);
+      }
+    },
+    stopping: () => readiness.stop(),
   };
 }

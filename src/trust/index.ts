@@ -14,7 +14,7 @@ export * from './key/key-set.ts';
 export * from './key/key.ts';
 export { verifyAhead, verifySignature } from './key/signer.ts';
 export * from './key/signer.ts';
-export { readSpki } from './key/spki.ts';
+export { readSpki } from './key/key.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';
 export * from './store.ts';
 export { type Purpose, PURPOSES, thumbprintOf, type TrustedKey } from './trusted-key.ts';

@@ -21,8 +21,7 @@ import { codeFacts } from '../../codes/index.ts';
 import { count, size } from '../../report/index.ts';
 import { backupSqlite, type CheckReport, checkStores, type Places, placesOf } from '../../server/index.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
 import { withProgress } from '../shared/output/progress.ts';
 
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;

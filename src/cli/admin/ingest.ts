@@ -5,7 +5,7 @@ import { openFile } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../export/local-report.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { withEvidence } from '../shared/input/evidence.ts';
+import { withEvidence } from '../shared/input/input.ts';
 import { addExamples, time, texts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';

@@ -8,7 +8,7 @@ import {
   openReportSigning,
   reportSigningOptions,
   type ReportSigningOptions,
-} from '../shared/options/reporting.ts';
+} from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 

@@ -35,8 +35,7 @@ import {
   verifyExport,
   verifyPart,
 } from '../../verify/index.ts';
-import { readExportDocuments, withEvidence } from '../shared/input/evidence.ts';
-import { readInput } from '../shared/input/input.ts';
+import { readExportDocuments, readInput, withEvidence } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';

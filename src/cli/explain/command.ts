@@ -6,8 +6,7 @@ import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } fr
 import type { Cli } from '../cli.ts';
 import { addExamples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
-import { exitOfCode } from '../shared/output/exit-codes.ts';
+import { EXIT, exitOfCode } from '../shared/output/exit.ts';
 import { alignFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];

@@ -12,7 +12,7 @@ import {
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
-import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/reporting.ts';
+import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { duration, targetIn } from '../shared/options/values.ts';
 import type { FormatOptions } from '../shared/output/targets.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';

@@ -7,7 +7,7 @@ import { type Cli, lookOf, say } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
-import type { SignText } from '../shared/options/reporting.ts';
+import type { SignText } from '../shared/options/signing.ts';
 import type { GateOptions } from './command.ts';
 import type { SummaryWriter } from './summary.ts';
 

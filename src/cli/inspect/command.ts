@@ -17,7 +17,7 @@ import {
   readExportDocuments,
   readListedPart,
   withEvidence,
-} from '../shared/input/evidence.ts';
+} from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';

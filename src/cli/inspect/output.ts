@@ -2,7 +2,7 @@ import type { PartDocuments } from '../../evidence/index.ts';
 import { defined, isoTime } from '../../bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import { count, shortId, size } from '../../report/index.ts';
-import type { ExportDocuments } from '../shared/input/evidence.ts';
+import type { ExportDocuments } from '../shared/input/input.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 
 type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };

@@ -17,8 +17,7 @@ import {
   verifyPart,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { withEvidence } from '../shared/input/evidence.ts';
-import { withFileName, readInput } from '../shared/input/input.ts';
+import { readInput, withEvidence, withFileName } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { failureOf } from '../shared/output/failure.ts';

@@ -25,11 +25,12 @@ import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
 import { assertComplete, incompleteText, receiptText, writeCheck } from './output.ts';
 import { followLook, followMirror, MirrorTally } from './progress.ts';
-import { openReplicas, readExportRef } from './replica.ts';
 import {
   assertOneWay,
   type MirrorCommandOptions,
+  openReplicas,
   openSetting,
+  readExportRef,
   refuseWriting,
   sinkOptions,
   toolName,

@@ -20,8 +20,7 @@ import {
 } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { timeSpan } from '../shared/options/values.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
 import { listAdvice } from '../shared/output/failure.ts';
 import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';

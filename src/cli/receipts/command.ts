@@ -9,8 +9,7 @@ import {
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { digest, addExamples, standardOptions } from '../shared/options/options.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';

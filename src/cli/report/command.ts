@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { digest, addExamples, standardOptions, time, texts } from '../shared/options/options.ts';
-import { reportFormatOptions } from '../shared/options/reporting.ts';
+import { reportFormatOptions } from '../shared/options/signing.ts';
 import { targetIn } from '../shared/options/values.ts';
 import {
   type ChainCommandOptions,

@@ -52,7 +52,7 @@ const listText = (heading: readonly string[], rows: readonly (readonly string[])
   rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
 
 async function listLocalReports(cli: Cli, path: string): Promise<void> {
-  const { readExportDocuments, withEvidence } = await import('../shared/input/evidence.ts');
+  const { readExportDocuments, withEvidence } = await import('../shared/input/input.ts');
   await withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
     const { manifest } = await readExportDocuments(evidence.source);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
 import { digest, addExamples, jobsOption, remoteOptions, trustOptions } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
-import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
+import { reportFormatOptions, reportSigningOptions } from '../shared/options/signing.ts';
 import { duration, shard } from '../shared/options/values.ts';
 import { scrub, type ScrubCommandOptions } from './run.ts';
 

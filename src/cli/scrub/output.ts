@@ -10,7 +10,7 @@ import {
 import type { MirrorScrub } from '../../scrub/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import type { SignText } from '../shared/options/reporting.ts';
+import type { SignText } from '../shared/options/signing.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 

@@ -20,8 +20,7 @@ import {
 } from '../../scrub/index.ts';
 import type { Depth } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { openReplicas } from '../mirror/replica.ts';
-import { toolName } from '../mirror/setting.ts';
+import { openReplicas, toolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { findGiven, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
@@ -34,7 +33,7 @@ import {
   shareWork,
   reasonOfJob,
 } from '../shared/options/queue.ts';
-import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
+import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs } from '../shared/output/targets.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
 import { evidenceOptions, addExamples } from '../shared/options/options.ts';
-import { reportFormatOptions, reportSigningOptions } from '../shared/options/reporting.ts';
+import { reportFormatOptions, reportSigningOptions } from '../shared/options/signing.ts';
 import { shard } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
 

@@ -4,8 +4,7 @@ import { readVerifyingKeys } from '../../node/index.ts';
 import { keyIdOf, MAX_KEY_SET_BYTES } from '../../trust/index.ts';
 import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { readExportDocuments, readListedPart, withEvidence } from '../shared/input/evidence.ts';
-import { readInput } from '../shared/input/input.ts';
+import { readExportDocuments, readInput, readListedPart, withEvidence } from '../shared/input/input.ts';
 import type { KeySpec, TrustOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 

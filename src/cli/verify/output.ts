@@ -19,9 +19,8 @@ import {
 import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import type { SignText } from '../shared/options/reporting.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { worstExit } from '../shared/output/exit-codes.ts';
+import type { SignText } from '../shared/options/signing.ts';
+import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';

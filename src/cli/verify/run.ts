@@ -23,11 +23,10 @@ import {
   type VerifyProgress,
 } from '../../verify/index.ts';
 import { type Cli, say } from '../cli.ts';
-import { withEvidence } from '../shared/input/evidence.ts';
-import { pathsOf, readEnvelopes } from '../shared/input/input.ts';
+import { pathsOf, readEnvelopes, withEvidence } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
 import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts';
-import { openReportSigning, type ReportSigningOptions } from '../shared/options/reporting.ts';
+import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';

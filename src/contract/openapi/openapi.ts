@@ -1,8 +1,16 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/index.ts';
-import { idempotencyKeySchema } from '../identifiers.ts';
-import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './responses.ts';
-import { componentSchemas, inlineSchema, type JsonSchema, referenceTo } from './schemas.ts';
+import { idempotencyKeySchema } from '../scalars.ts';
+import {
+  componentSchemas,
+  inlineSchema,
+  type JsonSchema,
+  openResponsesOf,
+  referenceTo,
+  responseHeaders,
+  responsesOf,
+  sharedErrorResponses,
+} from './responses.ts';
 import {
   type Operation,
   type OperationName,

@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
 import type { Code } from '../../codes/index.ts';
-import { digestSchema, runIdSchema, sessionIdSchema } from '../identifiers.ts';
-import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
+import {
+  codeSchema,
+  countSchema,
+  digestSchema,
+  openObjectSchema,
+  positiveIntegerSchema,
+  runIdSchema,
+  sessionIdSchema,
+} from '../scalars.ts';
 
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;

@@ -4,7 +4,7 @@ import * as build from '../resources/build.ts';
 import type { ControlCode } from './errors.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../resources/evidence.ts';
 import { hostedRunSchema } from '../resources/run.ts';
-import * as ids from '../identifiers.ts';
+import * as ids from '../scalars.ts';
 import { operationResourceSchema } from '../resources/operation.ts';
 import * as answers from './answers.ts';
 import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';

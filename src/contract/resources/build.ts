@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import * as ids from '../identifiers.ts';
+import * as ids from '../scalars.ts';
 import { countSchema, integerSchema, msSchema, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 export const buildAttemptStates = [

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import * as ids from '../identifiers.ts';
+import * as ids from '../scalars.ts';
 import * as scalars from '../scalars.ts';
 
 /** The predicate type of a statement about an evidence bundle (formats §2). */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Digest } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
-import { holdBlobs } from '../blobs/hold.ts';
+import { holdBlobs } from '../blobs/blobs.ts';
 import type { ServerContext } from '../context.ts';
 import type { OrganizationRow, ProjectRow, Reads, Tx } from '../store/store.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../contract/index.ts';
 import { documentError, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
 import type { InProject, Tx } from '../store/store.ts';
-import { isDerived } from './derived-run.ts';
+import { isDerived } from './part.ts';
 import { nameSchema, type AdminContext } from './context.ts';
 
 /** An environment as the store holds it; the API has no resource for it. */

@@ -36,8 +36,7 @@ import {
   localReportRow,
   type LocalReportMetadata,
 } from './local-report.ts';
-import { deriveRun } from './derived-run.ts';
-import { addBundle, type StoredPart, storePart } from './part.ts';
+import { addBundle, deriveRun, type StoredPart, storePart } from './part.ts';
 
 export type IngestExportOptions = {
   /** The uploaders' claims about local reports of the export that were not ingested before. */

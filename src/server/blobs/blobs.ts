@@ -2,14 +2,14 @@ import {
   type Bytes,
   type Digest,
   digestStream,
+  isDigest,
   memoryAccess,
   type RandomAccess,
   readExactly,
-  isDigest,
 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ByteRange } from '../../node/index.ts';
-import type { BlobRef } from '../store/store.ts';
+import type { BlobRef, Tx } from '../store/store.ts';
 
 export type { ByteRange };
 
@@ -68,7 +68,7 @@ export type Blobs = {
 };
 
 /** A stored blob, and when it was stored in milliseconds since 1970. */
-export type ListedBlob = BlobRef & { readonly modifiedMs: number };
+type ListedBlob = BlobRef & { readonly modifiedMs: number };
 
 /** What `putVerified` needs of a verification. */
 export type Verified = { readonly archive: BlobRef };
@@ -186,4 +186,21 @@ export function verifiedBlobs(place: BlobPlace): Blobs {
     removeAbandoned: (nowMs) => place.removeAbandoned(nowMs),
     ping: () => place.ping(),
   };
+}
+
+const TOGETHER = 32;
+
+/**
+ * Locks blobs until the transaction ends, so that none is removed between this check and the write of the row that
+ * names it. Call it before the rows are written.
+ * @throws DrillproofError `control.UNAVAILABLE` when one was removed again: store it again
+ */
+export async function holdBlobs(tx: Tx, blobs: Pick<Blobs, 'has'>, digests: Iterable<Digest>): Promise<void> {
+  const all = [...new Set(digests)];
+  await tx.blobs.hold(all);
+  for (let at = 0; at < all.length; at += TOGETHER) {
+    const stored = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
+    if (stored.includes(false))
+      throw new DrillproofError('control.UNAVAILABLE', 'stored bytes were removed before a row named them');
+  }
 }

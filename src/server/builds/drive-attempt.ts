@@ -3,7 +3,7 @@ import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { toDigest } from '../ids.ts';
 import { type ServerContext } from '../context.ts';
-import { holdBlobs } from '../blobs/hold.ts';
+import { holdBlobs } from '../blobs/blobs.ts';
 import { notFound } from '../http/envelope.ts';
 import { dropPieces } from './upload-pieces.ts';
 import { nextVersion } from '../services/operations.ts';

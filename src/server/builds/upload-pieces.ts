@@ -1,5 +1,5 @@
 import { type Bytes, once } from '../../bytes/index.ts';
-import { holdBlobs } from '../blobs/hold.ts';
+import { holdBlobs } from '../blobs/blobs.ts';
 import { receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';
 import { type Content, refusedUpload, sizeMismatch, type Span, spanOf } from '../http/body.ts';

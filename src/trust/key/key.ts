@@ -1,9 +1,95 @@
-import { BYTES, BYTES_OR_TEXT, checkArguments, type Digest, digestOf } from '../../bytes/index.ts';
+import {
+  BYTES,
+  BYTES_OR_TEXT,
+  checkArguments,
+  concatBytes,
+  type DerElement,
+  derTag,
+  type Digest,
+  digestOf,
+  fromHex,
+  readDer,
+  readDerItems,
+  toHex,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
-import { ecJwk, readEcJwk, type EcJwk } from './jwk.ts';
-import { formatPem, isPrivateLabel, openKeyFile, pemBytes, type PemBlock } from './key-file.ts';
-import { readSpki, writeSpki } from './spki.ts';
+import { ecJwk, type EcJwk, readEcJwk } from './jwk.ts';
+import { formatPem, isPrivateLabel, openKeyFile, type PemBlock, pemBytes } from './key-file.ts';
+import { platform } from '#platform';
+
+const EC_PUBLIC_KEY = '2a8648ce3d0201';
+const P_256 = '2a8648ce3d030107';
+
+// Names of the algorithms that people try, for the message of the refusal (RFC 5480, RFC 8017, RFC 8410, SEC 2).
+const ALGORITHMS = new Map([
+  ['2a864886f70d010101', 'RSA'],
+  ['2a864886f70d01010a', 'RSA-PSS'],
+  ['2a8648ce380401', 'DSA'],
+  ['2b8104010c', 'ECDH'],
+  ['2b656e', 'X25519'],
+  ['2b656f', 'X448'],
+  ['2b6570', 'Ed25519'],
+  ['2b6571', 'Ed448'],
+]);
+const CURVES = new Map([
+  ['2b8104000a', 'secp256k1'],
+  ['2b81040022', 'P-384'],
+  ['2b81040023', 'P-521'],
+]);
+
+/** DER of everything in the SubjectPublicKeyInfo of a P-256 key before its uncompressed point (RFC 5480 §2). */
+const PREFIX = fromHex('3059301306072a8648ce3d020106082a8648ce3d030107034200');
+
+/** The DER SubjectPublicKeyInfo of an uncompressed point. */
+export function writeSpki(point: Uint8Array): Uint8Array {
+  if (point.length !== 65) throw new TypeError('a point is 65 bytes, uncompressed');
+  return concatBytes([PREFIX, point]);
+}
+
+/**
+ * The uncompressed point of a DER SubjectPublicKeyInfo of a P-256 key, whose own point may be compressed.
+ * @throws DrillproofError `trust.KEY_INVALID`, or `trust.KEY_UNSUPPORTED` for any other algorithm or curve
+ */
+export function readSpki(der: Uint8Array): Uint8Array {
+  const { identifier, key } = openSpki(der);
+  assertP256(identifier);
+  if (key[0] !== 0) throw spkiError('the key is not a whole number of bytes');
+  return platform.p256.uncompress(key.subarray(1));
+}
+
+/** The elements of the AlgorithmIdentifier, and the contents of the BIT STRING that is the key. */
+function openSpki(der: Uint8Array): { identifier: readonly DerElement[]; key: Uint8Array } {
+  try {
+    const [algorithm, key, ...more] = readSequence(readDer(der));
+    if (algorithm === undefined || key?.tag !== derTag.bitString || more.length > 0) {
+      throw spkiError('its elements are not an algorithm and a key');
+    }
+    return { identifier: readSequence(algorithm), key: key.contents };
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || cause.code === 'trust.KEY_INVALID') throw cause;
+    throw spkiError(cause.message, cause);
+  }
+}
+
+function readSequence(element: DerElement): DerElement[] {
+  if (element.tag !== derTag.sequence) throw spkiError('an element is not a SEQUENCE');
+  return readDerItems(element.contents);
+}
+
+function assertP256([algorithm, parameters, ...more]: readonly DerElement[]): void {
+  if (algorithm?.tag !== derTag.oid || more.length > 0) throw spkiError('its algorithm is not an identifier');
+  const name = toHex(algorithm.contents);
+  if (name !== EC_PUBLIC_KEY) throw unsupportedError(ALGORITHMS.get(name) ?? `algorithm ${name}`);
+  if (parameters?.tag !== derTag.oid) throw unsupportedError('EC on a curve that is not named');
+  const curve = toHex(parameters.contents);
+  if (curve !== P_256) throw unsupportedError(`EC on ${CURVES.get(curve) ?? `curve ${curve}`}`);
+}
+
+const spkiError = (why: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('trust.KEY_INVALID', `not a SubjectPublicKeyInfo: ${why}`, { cause });
+const unsupportedError = (kind: string): DrillproofError =>
+  new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);
 
 /**
  * A public key that verifies (formats §2): `point` is uncompressed (65 bytes), `keyId` is the id that `keyIdOf`
@@ -12,7 +98,7 @@ import { readSpki, writeSpki } from './spki.ts';
 export type VerifyingKey = { readonly keyId: string; readonly point: Uint8Array };
 
 /** A public key as a JWK for ES256 signatures, named by its own key id. */
-export type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
+type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
 
 const PUBLIC_KEY = 'PUBLIC KEY';
 

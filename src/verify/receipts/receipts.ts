@@ -23,8 +23,14 @@ import {
 import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../report.ts';
-import { checkChain, type ReceiptChain, type ReceiptSubject } from './chain.ts';
-import { readReceiptFacts, RECEIPTS, type ReceiptFacts } from './facts.ts';
+import {
+  checkChain,
+  readReceiptFacts,
+  type ReceiptChain,
+  type ReceiptFacts,
+  RECEIPTS,
+  type ReceiptSubject,
+} from './chain.ts';
 
 /** The options of `verifyReceipts`. All are optional. */
 export type VerifyReceiptsOptions = {

@@ -11,7 +11,7 @@ import {
   operationNames,
   operationRow,
 } from '../../../src/contract/index.ts';
-import { referenceTo } from '../../../src/contract/openapi/schemas.ts';
+import { referenceTo } from '../../../src/contract/openapi/responses.ts';
 import { parameterNames } from '../../../src/contract/operations/rows.ts';
 
 const json = z.json();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { importPublicKey, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { formatPem } from '../../../src/trust/key/key-file.ts';
-import { writeSpki } from '../../../src/trust/key/spki.ts';
+import { writeSpki } from '../../../src/trust/key/key.ts';
 import { codeOf, json, pointOf, refusal } from '../makers.ts';
 import { forAll } from '../../support/property.ts';
 

@@ -1,13 +1,26 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { defined, fromUtf8 } from '../../../bytes/index.ts';
+import { closeAfter, defined, digestOf, fromUtf8 } from '../../../bytes/index.ts';
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError, LimitError } from '../../../errors.ts';
-import { ioError, isS3Url } from '../../../node/index.ts';
+import { ioError, isS3Url, openEvidence, type OpenEvidence } from '../../../node/index.ts';
 import { MAX_ENVELOPES } from '../../../verify/index.ts';
 import { type Cli, say } from '../../cli.ts';
 import type { PathList } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
+import {
+  DEFAULT_LIMITS,
+  type EvidenceSource,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportAttestation,
+  parseExportManifest,
+  parseExportResource,
+  type PartDocuments,
+  readFile,
+  readPartDocuments,
+} from '../../../evidence/index.ts';
 
 /**
  * All bytes of a file that must be small, or of standard input for `-`. Pipes such as `<(…)` work too.
@@ -115,3 +128,32 @@ export function withFileName<T>(
     });
   }
 }
+
+export const withEvidence = async <T>(
+  { env }: Cli,
+  path: string,
+  work: (evidence: OpenEvidence) => Promise<T>,
+): Promise<T> => closeAfter(await openEvidence(path, env), work);
+
+export type ExportDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
+
+export async function readExportDocuments(source: EvidenceSource) {
+  const files = await source.files();
+  const has = (path: string): boolean => files.some((file) => file.path === path);
+  if (!has(EXPORT_MANIFEST)) throw new DrillproofError('export.NOT_AN_EXPORT', 'there is no manifest.json');
+  const bytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const document = (path: string): Promise<Uint8Array> =>
+    readFile(source, path, DEFAULT_LIMITS.documentBytes);
+  return {
+    manifest: parseExportManifest(bytes),
+    manifestDigest: digestOf(bytes),
+    resource: has(EXPORT_RESOURCE) ? parseExportResource(await document(EXPORT_RESOURCE)) : undefined,
+    attestation: has(EXPORT_ATTESTATION)
+      ? parseExportAttestation(await document(EXPORT_ATTESTATION))
+      : undefined,
+    files,
+  };
+}
+
+export const readListedPart = async (source: EvidenceSource, path: string): Promise<PartDocuments> =>
+  closeAfter(await source.open(path), readPartDocuments);

@@ -1,15 +1,24 @@
 import type { Command } from 'commander';
-import { defined } from '../../../bytes/index.ts';
+import { defined, type JsonValue } from '../../../bytes/index.ts';
 import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
-import type { Signer, VerifyingKey } from '../../../trust/index.ts';
+import { dsseBytes, type Signer, type VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import { withFileName, readInput } from '../input/input.ts';
-import { wholeNumber } from './options.ts';
-import { usageError } from './values.ts';
+import { readInput, withFileName } from '../input/input.ts';
+import { many, standardOptions, wholeNumber } from './options.ts';
+import { targetIn, usageError } from './values.ts';
+import {
+  MAX_SIGNED_BYTES,
+  parseSignedEnvelope,
+  readSignedReport,
+  REPORT_FORMATS,
+  type SignedReport,
+  signReport,
+} from '../../../report/index.ts';
+import type { Outputs } from '../output/targets.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 
-export type SignerOptions = {
+type SignerOptions = {
   readonly signer?: string;
   readonly publicKey?: string;
   readonly signerTimeout?: number;
@@ -51,7 +60,7 @@ export const exportSigningOptions = (command: Command, when = ''): Command =>
 export const summarySigningOptions = (command: Command, when: string): Command =>
   signerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
 
-export const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
+const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
   command
     .option(
       `${prefix}signer <command>`,
@@ -72,7 +81,7 @@ export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSi
   readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
 
 /** `readSigning` for the JSON report of a command, which may have other keys as --key. Its own is named --sign. */
-export const readReportSigning = (
+const readReportSigning = (
   cli: Cli,
   { sign, ...options }: SignerOptions & { readonly sign?: string; readonly issuer?: string },
 ) => {
@@ -143,4 +152,68 @@ async function readPublicKey(cli: Cli, file: string): Promise<VerifyingKey> {
   const bytes = await readInput(file, MAX_KEY_BYTES, cli);
   const { keyId, point } = withFileName(file, () => readVerifyingKey(bytes));
   return { keyId, point };
+}
+
+export type ReportSigningOptions = SignerOptions & {
+  readonly sign?: string;
+  readonly issuer?: string;
+  readonly previous?: string;
+};
+
+export const reportSigningOptions = (command: Command): Command =>
+  signerOptions(
+    command.option('--sign <file>', 'sign the JSON report with this private key, P-256 as PEM or JWK'),
+    'for the JSON report: ',
+  )
+    .option('--issuer <name>', 'for the JSON report: sign under this name')
+    .option('--previous <file>', 'for the JSON report: name this signed report as the one before it');
+
+/** `standardOptions` of commands that write a report: its formats, and where each goes. */
+export const reportFormatOptions = (command: Command): Command =>
+  standardOptions(command, { formats: false })
+    .option(
+      '--format <kind[=file]>',
+      'write text, json or html, to standard output or a file (repeatable)',
+      many(targetIn(REPORT_FORMATS)),
+    )
+    .option('--force', 'replace existing report files');
+
+export type SignText = (json: string) => Promise<string>;
+
+/**
+ * What signs the JSON report; `undefined` without --sign and --signer. Key and previous report are read before any
+ * work.
+ */
+export async function openReportSigning(
+  cli: Cli,
+  options: ReportSigningOptions,
+  { shown, files }: Pick<Outputs<string>, 'shown' | 'files'>,
+): Promise<SignText | undefined> {
+  const { previous: file, sign: key, signer, issuer } = options;
+  if (issuer !== undefined && key === undefined && signer === undefined)
+    throw usageError(
+      '--issuer needs --sign',
+      'Pass the key that signs the report with --sign FILE. For a key that you trust, pass --key FILE,issuer=NAME.',
+    );
+  const signing = await readReportSigning(cli, options);
+  if (signing === undefined && file !== undefined)
+    throw usageError(
+      '--previous needs --sign',
+      'Pass the key with --sign FILE, or a command with --signer COMMAND.',
+    );
+  if (signing === undefined) return undefined;
+  if (shown !== 'json' && !files.some(({ format }) => format === 'json'))
+    throw usageError('only a JSON report is signed', 'Pass --json, or --format json=FILE.');
+  const previous = file === undefined ? undefined : await readPrevious(cli, file);
+  return async (json) => {
+    const report = JSON.parse(json) as JsonValue;
+    const issuedAtMs = cli.now();
+    const envelope = await signReport(report, { ...signing, issuedAtMs, ...defined({ previous }) });
+    return `${Buffer.from(dsseBytes(envelope)).toString()}\n`;
+  };
+}
+
+async function readPrevious(cli: Cli, file: string): Promise<SignedReport> {
+  const bytes = await readInput(file, MAX_SIGNED_BYTES, cli);
+  return withFileName(file, () => readSignedReport(parseSignedEnvelope(bytes)));
 }

@@ -1,3 +1,5 @@
+import { type Code, type CodeClass, codeFacts } from '../../../codes/index.ts';
+
 /**
  * Exit codes: the evidence is good, it is bad, the call was wrong, it could not be checked, it was interrupted. Only
  * `selftest case` says `unsupported`: that it does not know the kind of a case (docs/formats/selftest.md).
@@ -7,3 +9,36 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit codes of envelopes and chains of signed reports, by their verdict. */
 export const EXIT_OF_SIGNED = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
+
+const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
+  malformed: EXIT.bad,
+  missing: EXIT.bad,
+  mismatch: EXIT.bad,
+  untrusted: EXIT.bad,
+  expired: EXIT.bad,
+  unsupported: EXIT.bad,
+  limit: EXIT.bad,
+  extra: EXIT.bad,
+  claimed: EXIT.bad,
+  usage: EXIT.usage,
+  inaccessible: EXIT.unchecked,
+  refused: EXIT.unchecked,
+  internal: EXIT.unchecked,
+};
+
+// Answers of the network and the control plane are not evidence: nothing was checked, whatever the class.
+const REMOTE = ['control.', 'transport.'];
+
+export function exitOfCode(code: Code): ExitCode {
+  const exit = BY_CLASS[codeFacts(code).class];
+  return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;
+}
+
+// Of several results, the one that says most against the evidence: bad, then a wrong call, then not checked.
+const WORST_FIRST: readonly ExitCode[] = [EXIT.interrupted, EXIT.bad, EXIT.usage, EXIT.unchecked];
+
+/** The exit code of several results together; of none at all, "could not check". */
+export function worstExit(exits: readonly ExitCode[]): ExitCode {
+  if (exits.length === 0) return EXIT.unchecked;
+  return WORST_FIRST.find((exit) => exits.includes(exit)) ?? EXIT.pass;
+}

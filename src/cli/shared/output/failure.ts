@@ -4,8 +4,7 @@ import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
 import { escapeText, stableJson } from '../../../report/index.ts';
 import { timeSpan } from '../options/values.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { exitOfCode } from './exit-codes.ts';
+import { EXIT, type ExitCode, exitOfCode } from './exit.ts';
 
 /** Why the work ended, as it is reported to people and programs. */
 export type Failure = {

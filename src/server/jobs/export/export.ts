@@ -10,7 +10,7 @@ import {
   type PartFacts,
   readPartFacts,
 } from '../../../evidence/index.ts';
-import { holdBlobs } from '../../blobs/hold.ts';
+import { holdBlobs } from '../../blobs/blobs.ts';
 import type { BlobRef, ExportRow, Job, Tx, BundleRow, LocalReportRow } from '../../store/store.ts';
 import { type JobContext, type JobEnd, type JobHandler, operationError } from '../handler.ts';
 import {

@@ -19,7 +19,7 @@ import { codeFacts, isCode } from '../../../codes/index.ts';
 import { readPartFacts, type PartFacts } from '../../../evidence/index.ts';
 import { openFile } from '../../../node/index.ts';
 import { addBundle, storePart } from '../../admin/part.ts';
-import { holdBlobs } from '../../blobs/hold.ts';
+import { holdBlobs } from '../../blobs/blobs.ts';
 
 type RunIdentity = NonNullable<HostedRun['identity']>;
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { catalogue, type Code } from '../../../../src/codes/index.ts';
-import { EXIT } from '../../../../src/cli/shared/output/exit.ts';
-import { exitOfCode, worstExit } from '../../../../src/cli/shared/output/exit-codes.ts';
+import { EXIT, exitOfCode, worstExit } from '../../../../src/cli/shared/output/exit.ts';
 import { exitOfVerdict } from '../../../../src/report/index.ts';
 
 it.each<readonly [Code, number]>([
