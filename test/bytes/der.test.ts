@@ -66,6 +66,8 @@ it('a DER element may have a long length where the short form does not do', () =
   expect(readDer(bytes).contents).toHaveLength(128);
   const longer = Uint8Array.of(derTag.sequence, 0x82, 1, 0, ...new Uint8Array(256));
   expect(readDer(longer).contents).toHaveLength(256);
+  const indefinite = Uint8Array.of(derTag.sequence, 0x80, ...new Uint8Array(128));
+  expect(() => readDer(indefinite)).toThrow(expect.objectContaining({ code: 'encoding.DER_INVALID' }));
 });
 
 it('a DER element keeps its tag and a view of its contents', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Retry } from '../../src/client/index.ts';
-import { DrillproofError, type TransportError } from '../../src/errors.ts';
+
+import { DrillproofError } from '../../src/errors.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
-import { exportResource, failureOf, PROJECT, testClient } from '../client/make.ts';
+import { exportResource, PROJECT, testClient } from '../client/make.ts';
 
 const idOf = (n: number): string => `evexp_${String(n).padStart(12, '0')}`;
 const wishes = (n: number) =>
@@ -93,28 +93,5 @@ describe('discoverExports', () => {
     const found = await discoverExports(client, PROJECT, { sinceMs: 100 });
     expect(found.wishes).toHaveLength(2);
     expect(found.older).toBe(1);
-  });
-
-  it('reports a retry before it requests a page again', async () => {
-    let asked = 0;
-    const { client } = testClient('http://control.example', {
-      fetch: () =>
-        Promise.resolve(
-          asked++ === 0 ? new Response(null, { status: 503 }) : Response.json({ items: [row(1)] }),
-        ),
-    });
-    const delays: number[] = [];
-    const onRetry = ({ delayMs }: Retry): void => void delays.push(delayMs);
-    const found = await discoverExports(client, PROJECT, { onRetry });
-    expect([found.wishes.length, delays]).toEqual([1, [0]]);
-  });
-
-  it('ends if a cursor is repeated', async () => {
-    const client = listing(
-      [1, 2, 3, 4, 5].map((n) => row(n)),
-      () => '1',
-    );
-    const failure: DrillproofError | TransportError = await failureOf(discoverExports(client, PROJECT, {}));
-    expect(failure).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
   });
 });

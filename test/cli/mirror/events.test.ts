@@ -163,12 +163,6 @@ describe('mirror --format json', () => {
   });
 });
 
-it('mirror has no option --events: --format json writes them to standard error', async () => {
-  const server = await source(makeExport());
-  const { code, stderr } = await mirror(server.url, await newFolder(), '--events events');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('unknown option --events')]);
-});
-
 it('an event with another type or an unknown member does not follow the schema', async () => {
   const server = await source(makeExport());
   const events = eventsIn((await mirror(server.url, await newFolder())).stderr);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
@@ -27,34 +27,7 @@ it('mirror --bagit makes a bag that a validator of RFC 8493, sha256sum and verif
   expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
 });
 
-it('mirror --bagit of a bag whose payload lost a file makes it valid again', async () => {
-  await mirror('--to torn --bagit');
-  await rm(served.path('torn/data/parts/evidence_000000000001.zip'));
-  expect((await served.run('verify torn --trust trust.json --jobs 1')).code).toBe(1);
-  expect((await mirror('--to torn --bagit')).code).toBe(0);
-  expect(execFileSync('python3', [VALIDATOR, served.path('torn')], { encoding: 'utf8' })).toBe('valid\n');
-});
-
-it.each([
-  ['into a plain mirror', '', ' --bagit'],
-  ['left out for a bag', ' --bagit', ''],
-])('mirror --bagit %s is refused and changes nothing', async (what, first, then) => {
-  const to = `--to ${what.replaceAll(' ', '-')}`;
-  expect((await mirror(to + first)).code).toBe(0);
-  const before = await readdir(served.path(to.slice(5)), { recursive: true });
-  const { code, stderr } = await mirror(to + then);
-  expect([code, stderr.split(': ')[1]]).toEqual([2, 'mirror.TARGET_FOREIGN']);
-  expect(await readdir(served.path(to.slice(5)), { recursive: true })).toEqual(before);
-});
-
 describe('mirror --check', () => {
-  it('of a place that does not exist lists every file, ends with 1 and makes nothing', async () => {
-    const { code, stdout } = await mirror('--to absent --check');
-    expect([code, stdout.split(' ')[0]]).toEqual([1, 'incomplete']);
-    expect(stdout).toMatch(/^ *missing +parts\/evidence_000000000001\.zip /m);
-    await expect(readdir(served.path('absent'))).rejects.toThrow('ENOENT');
-  });
-
   it.each(['', ' --bagit'])('of a whole mirror%s ends with 0 and adds no receipt', async (form) => {
     const to = `--to whole${form.length}${form}`;
     await mirror(to);
@@ -65,18 +38,6 @@ describe('mirror --check', () => {
       { kind: 'mirror.check', outcome: 'complete', faults: [] },
     ]);
     expect(await readdir(served.path(`whole${form.length}`), { recursive: true })).toEqual(before);
-  });
-
-  it('names a damaged file, and leaves it', async () => {
-    await mirror('--to damaged');
-    const part = served.path('damaged/parts/evidence_000000000002.zip');
-    const bytes = await readFile(part);
-    bytes[40]! ^= 1;
-    await writeFile(part, bytes);
-    const { code, stdout } = await mirror('--to damaged --check');
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^ *damaged +parts\/evidence_000000000002\.zip /m);
-    expect(await readFile(part)).toEqual(bytes);
   });
 
   it('that cannot ask the control plane ends with 3', async () => {
@@ -143,16 +104,6 @@ describe('mirror --wait', () => {
     const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^generating, .*; looking again in 1 s\n$/);
-  });
-
-  it.each([
-    ['--wait 1s --quiet', 'mirror.WAIT_EXCEEDED'],
-    ['--quiet', 'export.NOT_AVAILABLE'],
-  ])('with %s makes no folder while it is generated', async (words, named) => {
-    const server = await source(made, generating(99));
-    const { code, stderr } = await waiting(server.url, `--to unmade ${words}`);
-    expect([code, stderr.split(': ')[1]]).toEqual([3, named]);
-    await expect(readdir(served.path('unmade'))).rejects.toThrow('ENOENT');
   });
 
   it.each(['10', '1w', '366d', '-1s', '1.5h'])('refuses %s as a duration', async (value) => {

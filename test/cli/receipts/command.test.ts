@@ -106,19 +106,3 @@ describe('drillproof receipts', () => {
     expect((await served.run('verify bag --trust trust.json --jobs 1')).code).toBe(0);
   });
 });
-
-it.each([
-  ['mirror', `--receipt-key key.pem --receipt-issuer acme-archive`],
-  ['mirror', '--receipt-signer true'],
-])('drillproof %s has no option to sign receipts: %s', async (_, options) => {
-  expect((await served.call(`mirror ${served.ids[0]} --to refused ${options}`)).code).toBe(2);
-  await expect(readdir(served.path('refused'))).rejects.toThrow('ENOENT');
-});
-
-it.each(['verify', 'gate --policy any.yaml', 'vsa verify'])(
-  'drillproof %s takes no receipts as evidence of time',
-  async (command) => {
-    const { code, stderr } = await served.run(`${command} archive/one --receipts archive`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('unknown option --receipts')]);
-  },
-);

@@ -107,15 +107,6 @@ describe('bad input', () => {
     expect(stderr).toMatch(/^drillproof: io\.NOT_FOUND: .*\n[^]*\n\s+at /);
   });
 
-  it('of one path does not hide the verdicts on others', async () => {
-    const { code, stdout } = await call('verify part-1.zip absent export --trust trust.json');
-    expect(code).toBe(2);
-    expect(stdout).toMatch(
-      /^VERIFIED [^\n]*\(part-1\.zip\)\n[^]*# absent\ndrillproof: io\.NOT_FOUND[^]*VERIFIED [^\n]*\(export\)\n/,
-    );
-    expect(stdout).toContain('TOTAL 2 of 3 paths passed, 1 did not');
-  });
-
   it.each([
     ['verify cut.zip --trust trust.json', 'zip.NOT_A_ZIP'],
     ['tool-source --file nothing', 'json.INVALID'],
