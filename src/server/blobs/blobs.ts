@@ -21,6 +21,8 @@ export type OpenBlob = {
    * @throws DrillproofError `io.CHANGED` when it is no longer what was opened, `io.UNREADABLE`, `control.UNAVAILABLE`
    */
   stream(range: ByteRange): Bytes;
+  /** Frees the memory of a piece of `stream` at once, where waiting for the garbage collector costs more than the work. */
+  readonly free?: (piece: Uint8Array) => void;
   access(): RandomAccess;
   /** Fills `target` with the bytes from `offset`, where this needs no memory of its own. Errors are those of `stream`. */
   readonly readInto?: (target: Uint8Array, offset: number) => Promise<void>;

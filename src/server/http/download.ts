@@ -142,11 +142,9 @@ async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, 
   try {
     const pieces = readInto === undefined ? blob.stream(range) : readPieces(readInto, range, buffer);
     for await (const piece of pieces) {
-      // Pieces with memory of their own may wait together.
-      const mayWait = readInto === undefined && outgoing.writableLength + piece.length < BUFFER_BYTES;
-      if (mayWait && !outgoing.destroyed) outgoing.write(piece);
-      else await writePiece(outgoing, piece);
+      await writePiece(outgoing, piece);
       context.streamed(piece.length);
+      blob.free?.(piece);
     }
     outgoing.end();
     if (spare.length < MAX_SPARE) spare.push(buffer); // after a failure the system may still read from it

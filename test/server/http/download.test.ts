@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenBlob } from '../../../src/server/blobs/blobs.ts';
 import { createServer, listen, type Listening } from '../../../src/server/index.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, EXPORT, id, ingestedExport, part, PROJECT, type World } from '../make.ts';
+import { ask, EXPORT, id, ingestedExport, part, PROJECT } from '../make.ts';
 import { wholeFile } from '../each-test.ts';
 import { forAllAsync } from '../../support/property.ts';
 
@@ -180,18 +180,37 @@ const cut = (blob: OpenBlob): OpenBlob => ({
   },
 });
 
-it('a download whose file is truncated is cut, never completed', async () => {
-  const blobs = {
-    ...here.blobs,
-    open: async (...args: Parameters<World['blobs']['open']>) => cut(await here.blobs.open(...args)),
-  };
-  const log: string[] = [];
-  const server = createServer({
+/** The same server, with each blob as `change` makes it. */
+const serverWith = (change: (blob: OpenBlob) => OpenBlob, log: string[] = []) =>
+  createServer({
     store: here.store,
-    blobs,
+    blobs: { ...here.blobs, open: async (digest) => change(await here.blobs.open(digest)) },
     now: () => here.clock.nowMs,
     log: ({ event }) => log.push(event),
   });
+
+it('a download frees each piece once it is written, and none of those that a web stream hands over', async () => {
+  let freed = 0;
+  const freeing = ({ readInto: _readInto, ...blob }: OpenBlob): OpenBlob => ({
+    ...blob,
+    free: (piece) => void (freed += piece.fill(0).length),
+  });
+  const server = serverWith(freeing);
+  const other = await listen(server);
+  const headers = { authorization: `Bearer ${here.token}` };
+  const { length } = bytesOf[LARGE]!;
+  expect(sha256(await body(await fetch(other.url + LARGE, { headers })))).toEqual(sha256(bytesOf[LARGE]!));
+  expect(freed).toBe(length);
+  expect(sha256(await body(await ask({ server }, LARGE, { token: here.token })))).toEqual(
+    sha256(bytesOf[LARGE]!),
+  );
+  expect(freed).toBe(length);
+  await other.close();
+});
+
+it('a download whose file is truncated is cut, never completed', async () => {
+  const log: string[] = [];
+  const server = serverWith(cut, log);
   const other = await listen(server);
   const headers = { authorization: `Bearer ${here.token}` };
   const outcome = fetch(other.url + LARGE, { headers }).then((response) => response.arrayBuffer());
