@@ -26,9 +26,9 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
         agent,
         joinDuplicateHeaders: true,
       });
-      signal.addEventListener('abort', () => request.destroy(), { once: true });
-      request.once('response', (message) => resolve(answerOf(message)));
-      request.once('upgrade', (_, socket) => {
+      signal.addEventListener('abort', () => request.destroy());
+      request.on('response', (message) => resolve(answerOf(message)));
+      request.on('upgrade', (_, socket) => {
         socket.destroy();
         reject(closed());
       });
@@ -93,9 +93,9 @@ function bodyOf(message: IncomingMessage): HttpBody {
     offer();
     if (chunks.length >= MAX_WAITING) message.pause();
   });
-  message.once('end', () => finish({ done: true }));
-  message.once('error', (cause) => fail(cause));
-  message.once('close', () => {
+  message.on('end', () => finish({ done: true }));
+  message.on('error', (cause) => fail(cause));
+  message.on('close', () => {
     if (end === undefined) fail(closed());
   });
   const cancel = async (): Promise<void> => void message.destroy();

@@ -41,7 +41,7 @@ export function awaitWithin<T>(work: Promise<T>, ms: number, signal: AbortSignal
     const end = (): void => fail(signal.reason);
     const timer = setTimeout(() => fail(timeout(late)), ms);
     if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    else signal.addEventListener('abort', end);
     work.then((value) => {
       done();
       resolve(value);

@@ -39,7 +39,7 @@ export async function fetchAll(
   let fatal: { readonly cause: unknown } | undefined;
   let failuresInRow = 0;
 
-  const context = { ...run, target, signal };
+  const context = { client: run.client, report: run.report, target, signal };
   const fetchInPlace = async (file: Wanted): Promise<FileState> => {
     const place = await run.pacer.place(signal);
     try {

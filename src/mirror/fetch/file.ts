@@ -164,7 +164,8 @@ async function drain(
   for await (const chunk of body) {
     signal.throwIfAborted();
     // A file that arrives whole is never resumed, so its tag is not noted.
-    if (isNew) await startOver(transfer, chunk.length === bytes ? undefined : etag);
+    const isWhole = chunk.length === bytes;
+    if (isNew && (!isWhole || transfer.sum.bytes > 0)) await startOver(transfer, isWhole ? undefined : etag);
     isNew = false;
     const { sum } = transfer;
     if (sum.bytes + chunk.length > bytes) {
