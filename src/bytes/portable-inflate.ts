@@ -17,11 +17,11 @@ export function portableInflate(create: MakeDecoder): (compressed: Bytes) => Byt
   return async function* inflateRaw(compressed) {
     lenient ??= accepts(create, ENDED_EARLY);
     if (await lenient) yield* inflateTwice(compressed, create);
-    else yield* through(compressed, create(), undecodable);
+    else yield* through(compressed, create(), inflateError);
   };
 }
 
-const undecodable = (cause: unknown): DrillproofError =>
+const inflateError = (cause: unknown): DrillproofError =>
   new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
 
 async function accepts(create: MakeDecoder, bytes: Uint8Array): Promise<boolean> {
@@ -33,7 +33,7 @@ async function accepts(create: MakeDecoder, bytes: Uint8Array): Promise<boolean>
 async function* inflateTwice(compressed: Bytes, create: MakeDecoder): Bytes {
   const second = secondDecoder(create);
   try {
-    yield* through(allButLastTo(second, compressed), create(), undecodable);
+    yield* through(allButLastTo(second, compressed), create(), inflateError);
     if (await second.isWhole())
       throw new DrillproofError('zip.DATA_INVALID', 'bytes follow the end of the compressed data');
   } finally {
@@ -65,7 +65,7 @@ const ignore = (): void => undefined;
 function secondDecoder(create: MakeDecoder): SecondDecoder {
   const { readable, writable } = create();
   const writer = writable.getWriter();
-  const ended = drained(readable).then(
+  const ended = drain(readable).then(
     () => true,
     () => false,
   );
@@ -80,7 +80,7 @@ function secondDecoder(create: MakeDecoder): SecondDecoder {
   };
 }
 
-async function drained(readable: ReadableStream): Promise<void> {
+async function drain(readable: ReadableStream): Promise<void> {
   const reader = readable.getReader();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read());
 }

@@ -53,22 +53,22 @@ export async function* listItems<T>(
   let items = 0;
   for (let pages = 1; ; pages++) {
     how.signal?.throwIfAborted();
-    if (pages > limits.pages) throw exceeded(`the list has more than ${limits.pages} pages`);
+    if (pages > limits.pages) throw pagesError(`the list has more than ${limits.pages} pages`);
     const { items: rows, nextCursor } = await fetchPage(defined({ limit: pageSize, cursor }), how);
     items += rows.length;
-    if (items > limits.items) throw exceeded(`the list has more than ${limits.items} items`);
+    if (items > limits.items) throw pagesError(`the list has more than ${limits.items} items`);
     for (const row of rows) {
       how.signal?.throwIfAborted();
       yield row;
     }
     if (nextCursor === undefined) return;
-    if (seen.has(nextCursor)) throw exceeded('the list returns to a page that was read before');
+    if (seen.has(nextCursor)) throw pagesError('the list returns to a page that was read before');
     seen.add(nextCursor);
     cursor = nextCursor;
   }
 }
 
-const exceeded = (message: string): LimitError => new LimitError('client.PAGES_EXCEEDED', message);
+const pagesError = (message: string): LimitError => new LimitError('client.PAGES_EXCEEDED', message);
 
 /** The ids of an export and of a project through which it is read. */
 export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };

@@ -136,11 +136,11 @@ export function createSendUpload(
     const sending = { upload, url: addressOf(upload, settings, origin), archive, settings, signal };
     let stored = -1;
     for (let retries = 0; ; retries++) {
-      const progressed = (bytes: number): void => {
+      const onProgress = (bytes: number): void => {
         if (bytes > stored) [stored, retries] = [bytes, 0];
       };
       try {
-        return await sendRest(sending, () => readAttempt(upload, { signal }), progressed);
+        return await sendRest(sending, () => readAttempt(upload, { signal }), onProgress);
       } catch (failure) {
         const isElsewhere =
           failure instanceof ControlError && failure.code === 'control.UPLOAD_OFFSET_MISMATCH';

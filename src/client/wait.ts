@@ -28,7 +28,7 @@ const FIRST_POLL_MS = 100;
 const POLL_MS = 1_000;
 
 /** The operation when it has succeeded; `undefined` while it is running. */
-function endedOperation(operation: Operation): Operation | undefined {
+function findEnded(operation: Operation): Operation | undefined {
   const { state, operationId, error } = operation;
   if (state === 'succeeded') return operation;
   if (state === 'cancelled')
@@ -43,7 +43,7 @@ function endedOperation(operation: Operation): Operation | undefined {
 }
 
 /** The delay that a failed answer asks for, if a retry may succeed; every other failure is thrown. */
-function askedMs(failure: unknown): number {
+function waitMsOf(failure: unknown): number {
   if (failure instanceof ControlError && failure.retryable && failure.retryAfterMs !== undefined)
     return failure.retryAfterMs;
   throw failure;
@@ -64,10 +64,10 @@ export function createWait(read: Read, sleep: Sleep): Wait {
         let pauseMs = delayMs;
         try {
           scope.signal.throwIfAborted();
-          const operation = endedOperation(await read(input, { signal: scope.signal }));
+          const operation = findEnded(await read(input, { signal: scope.signal }));
           if (operation !== undefined) return operation;
         } catch (failure) {
-          pauseMs = Math.max(delayMs, askedMs(failure));
+          pauseMs = Math.max(delayMs, waitMsOf(failure));
         }
         await sleep(pauseMs, scope.signal);
       }

@@ -167,14 +167,14 @@ export async function discoverExports(
   );
   const { sinceMs = -Infinity, unfinished = false, ...how } = options;
   const wishes: Wish[] = [];
-  const left = new Map<string, number>();
+  const unavailable = new Map<string, number>();
   let older = 0;
   for await (const item of client.exports(projectId, how)) {
     const state = item.deletion === undefined ? item.state : 'deleted';
     if (item.updatedAtMs < sinceMs) older++;
     else if (state === 'available' || (unfinished && (state === 'pending' || state === 'generating')))
       wishes.push({ projectId, evidenceExportId: item.evidenceExportId });
-    else left.set(state, (left.get(state) ?? 0) + 1);
+    else unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
   }
-  return { wishes, left, older };
+  return { wishes, left: unavailable, older };
 }

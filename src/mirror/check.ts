@@ -10,7 +10,7 @@ import {
 import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import { expectedResource, findAttestation } from './finish.ts';
+import { buildResource, findAttestation } from './finish.ts';
 import { checkFile, wantedFiles } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView } from './sink.ts';
@@ -56,8 +56,8 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
   const faults: MirrorFault[] = [];
   run.report({ type: 'listed', files: files.length, bytes: sum(files) });
   for (const file of files) {
-    const found = await checkFile(file, view, run);
-    if (found !== 'proven') faults.push({ path: file.path, found, bytes: file.bytes });
+    const state = await checkFile(file, view, run);
+    if (state !== 'proven') faults.push({ path: file.path, found: state, bytes: file.bytes });
   }
   return {
     schemaVersion: 1,
@@ -89,7 +89,7 @@ async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );
   const manifest = toListed(EXPORT_MANIFEST, pinned.manifestBytes);
-  const resource = toListed(EXPORT_RESOURCE, await expectedResource(pinned, view));
+  const resource = toListed(EXPORT_RESOURCE, await buildResource(pinned, view));
   const attestation = await findAttestation(run, pinned, view);
   if (attestation !== undefined && 'code' in attestation)
     throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });

@@ -53,9 +53,10 @@ export async function assertSameExport(
   await refuseBag(target);
   const claim = await identify(target);
   if (claim === undefined) {
-    if (!(await target.isEmpty())) throw foreign('the target is not empty and not a mirror of an export');
+    if (!(await target.isEmpty()))
+      throw foreignError('the target is not empty and not a mirror of an export');
   } else if (claim.evidenceExportId !== evidenceExportId) {
-    throw foreign(`the target is a mirror of ${claim.evidenceExportId}`);
+    throw foreignError(`the target is a mirror of ${claim.evidenceExportId}`);
   } else if (claim.manifestDigest !== manifestDigest) {
     throw new DrillproofError('export.CHANGED', 'the target contains this export with another manifest', {
       details: { here: claim.manifestDigest, source: manifestDigest },
@@ -74,7 +75,7 @@ export async function hasExportFiles(target: MirrorView, folder = ''): Promise<b
 
 // The files of an interrupted bag under data/ would stay next to those of a plain mirror forever.
 async function refuseBag(target: MirrorView): Promise<void> {
-  if (await hasExportFiles(target, BAG_PAYLOAD)) throw foreign('the target is a mirror in a bag');
+  if (await hasExportFiles(target, BAG_PAYLOAD)) throw foreignError('the target is a mirror in a bag');
 }
 
 // One document of a complete mirror may be damaged, and the next one still identifies it.
@@ -110,4 +111,5 @@ function ifValid<T>(parse: () => T): T | undefined {
   }
 }
 
-const foreign = (message: string): DrillproofError => new DrillproofError('mirror.TARGET_FOREIGN', message);
+const foreignError = (message: string): DrillproofError =>
+  new DrillproofError('mirror.TARGET_FOREIGN', message);

@@ -77,7 +77,7 @@ export async function writeResource(pinned: Pinned, target: MirrorTarget): Promi
 }
 
 /** The bytes that `export.json` must have: those in the target if they agree, else those of the source. */
-export const expectedResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
+export const buildResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
   (await readAgreeingResource(pinned, view)) ?? canonicalBytes(pinned.resource);
 
 async function readAgreeingResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {

@@ -126,7 +126,7 @@ async function finish(
     await target.clean();
   }
   run.report({ type: 'done', outcome: facts.outcome, receipt: written.path });
-  if (!complete) throw incomplete(fetched.failures, written.path);
+  if (!complete) throw incompleteError(fetched.failures, written.path);
   return written.receipt;
 }
 
@@ -156,7 +156,7 @@ function buildReceipt(
   };
 }
 
-function incomplete(failures: readonly Failure[], receipt: string): DrillproofError {
+function incompleteError(failures: readonly Failure[], receipt: string): DrillproofError {
   const [first] = failures;
   const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
   return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not fetch ${first?.path}${more}`, {

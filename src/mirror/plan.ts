@@ -72,9 +72,9 @@ export async function checkFile(
   { report, signal }: Pick<Run, 'report' | 'signal'>,
 ): Promise<FoundState> {
   const { path, bytes } = file;
-  const found = await readState(file, target, signal);
-  report({ type: 'looked', path, bytes, found });
-  return found;
+  const state = await readState(file, target, signal);
+  report({ type: 'looked', path, bytes, found: state });
+  return state;
 }
 
 // A file that cannot be read is fetched again.

@@ -86,7 +86,7 @@ async function download(source: EvidenceSource, path: string, missing: Code): Pr
     try {
       yield* streamAccess(file);
     } catch (cause) {
-      throw readable(path, cause);
+      throw toReadError(path, cause);
     } finally {
       await file.close();
     }
@@ -106,11 +106,11 @@ async function unlessUnreadable<T>(path: string, work: () => Promise<T>): Promis
   try {
     return await work();
   } catch (cause) {
-    throw readable(path, cause);
+    throw toReadError(path, cause);
   }
 }
 
-function readable(path: string, cause: unknown): unknown {
+function toReadError(path: string, cause: unknown): unknown {
   if (!(cause instanceof DrillproofError) || !cause.code.startsWith('io.')) return cause;
   return new DrillproofError('scrub.REPLICA_UNREADABLE', `the second mirror: ${cause.message}`, {
     path,

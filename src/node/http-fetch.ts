@@ -30,7 +30,7 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
       request.on('response', (message) => resolve(answerOf(message)));
       request.on('upgrade', (_, socket) => {
         socket.destroy();
-        reject(closed());
+        reject(closedError());
       });
       request.on('error', reject);
       request.end(body);
@@ -53,7 +53,7 @@ const placeOf = ({ hostname, port, pathname, search }: URL) => ({
   path: pathname + search,
 });
 
-const closed = (): Error => Object.assign(new Error('closed'), { code: 'ECONNRESET' });
+const closedError = (): Error => Object.assign(new Error('closed'), { code: 'ECONNRESET' });
 
 function answerOf(message: IncomingMessage): HttpAnswer {
   const status = message.statusCode ?? 0;
@@ -96,7 +96,7 @@ function bodyOf(message: IncomingMessage): HttpBody {
   message.on('end', () => finish({ done: true }));
   message.on('error', (cause) => fail(cause));
   message.on('close', () => {
-    if (end === undefined) fail(closed());
+    if (end === undefined) fail(closedError());
   });
   const cancel = async (): Promise<void> => void message.destroy();
   const read = (): Read => {

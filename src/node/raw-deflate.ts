@@ -46,7 +46,7 @@ export function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
     return result.buffer;
   } catch (cause) {
     if (errnoOf(cause) === 'ERR_BUFFER_TOO_LARGE') return undefined;
-    throw undecodable(cause);
+    throw deflateError(cause);
   }
 }
 
@@ -58,9 +58,9 @@ const hasEngine = (
 
 async function* inflateStream(start: Start): Bytes {
   const inflate = createInflateRaw({ chunkSize: INFLATE_CHUNK_BYTES });
-  const given = { bytes: 0 };
-  yield* through(inflate, start, undecodable, given);
-  assertConsumed(inflate.bytesWritten, given.bytes);
+  const offered = { bytes: 0 };
+  yield* through(inflate, start, deflateError, offered);
+  assertConsumed(inflate.bytesWritten, offered.bytes);
 }
 
 /** zlib stops reading at the end of the stream; further bytes are not part of the entry. */
@@ -69,7 +69,7 @@ function assertConsumed(consumed: number, given: number): void {
   throw new DrillproofError('zip.DATA_INVALID', 'there are bytes after the end of the compressed data');
 }
 
-function undecodable(cause: unknown): DrillproofError {
+function deflateError(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   return new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
 }

@@ -98,7 +98,8 @@ export async function createVerifyPool(
     thread.batch = [];
     threads.delete(thread);
     idle.delete(thread);
-    if (batch.length === 1 || isFault(error)) for (const { job, reject } of batch) reject(lost(job, error));
+    if (batch.length === 1 || isFault(error))
+      for (const { job, reject } of batch) reject(threadError(job, error));
     else queue.unshift(...batch.map((waiting) => ({ ...waiting, alone: true as const })));
     dispatch();
   };
@@ -135,7 +136,7 @@ export async function createVerifyPool(
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
-    help: (given) => void (helper = given),
+    help: (next) => void (helper = next),
     async close() {
       closed = true;
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
@@ -158,7 +159,7 @@ function nextBatch(queue: Waiting[]): Waiting[] {
 const isFault = (error: unknown): boolean =>
   error !== undefined && (error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY';
 
-function lost({ path }: PoolJob, cause: unknown): DrillproofError {
+function threadError({ path }: PoolJob, cause: unknown): DrillproofError {
   if (isFault(cause)) return new DrillproofError('internal.BUG', 'a worker thread failed', { cause });
   const reason = cause === undefined ? 'exited' : 'ran out of memory';
   return new DrillproofError('part.NOT_CHECKED', `the worker thread ${reason}`, { path, cause });

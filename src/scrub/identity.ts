@@ -13,7 +13,7 @@ import {
   readFile,
 } from '../evidence/index.ts';
 import type { MirrorClient } from '../mirror/index.ts';
-import { attestedSubject, type VerifyOptions } from '../verify/index.ts';
+import { checkSubject, type VerifyOptions } from '../verify/index.ts';
 import type { ScrubPlace, ScrubView } from './options.ts';
 import { ifReadable } from './result.ts';
 
@@ -60,8 +60,8 @@ export async function decideIdentity(
     hints[0]?.evidenceExportId;
   const projectId = requestedProject ?? hints.find((hint) => hint.projectId !== undefined)?.projectId;
   const guess = exportOf(expectManifest);
-  if (guess === undefined) throw undecidable('no file of the mirror names an export');
-  if (projectId === undefined) throw undecidable('no file of the mirror names a project');
+  if (guess === undefined) throw undecidableError('no file of the mirror names an export');
+  if (projectId === undefined) throw undecidableError('no file of the mirror names a project');
   if (expectManifest !== undefined)
     return { evidenceExportId: guess, manifestDigest: expectManifest, projectId };
   const attestations = [
@@ -70,11 +70,11 @@ export async function decideIdentity(
   ];
   for (const read of attestations) {
     const bytes = await read();
-    const subject = bytes === undefined ? undefined : attestedSubject(bytes, verify);
+    const subject = bytes === undefined ? undefined : checkSubject(bytes, verify);
     if (subject === undefined || subject.evidenceExportId !== exportOf(subject.manifestDigest)) continue;
     return { evidenceExportId: subject.evidenceExportId, manifestDigest: subject.manifestDigest, projectId };
   }
-  throw undecidable(
+  throw undecidableError(
     'no expected manifest and no trusted attestation says which manifest is right. ' +
       'Pass --expect-manifest DIGEST, or --trust FILE with a key that signed the export attestation.',
   );
@@ -125,4 +125,5 @@ const fetchAttestation = (
     return collectBytes(body, DEFAULT_LIMITS.documentBytes);
   });
 
-const undecidable = (why: string): DrillproofError => new DrillproofError('scrub.MANIFEST_UNDECIDABLE', why);
+const undecidableError = (why: string): DrillproofError =>
+  new DrillproofError('scrub.MANIFEST_UNDECIDABLE', why);

@@ -113,15 +113,15 @@ async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]):
     const isLate = only === undefined && started > 1 && scrub.now() >= scrub.untilMs;
     return isLate ? { unit } : { unit, result: await readUnit(visit, view, unit) };
   });
-  const left = results.filter(({ result }) => result === undefined).map(({ unit }) => unit);
+  const unread = results.filter(({ result }) => result === undefined).map(({ unit }) => unit);
   const read = results.filter(({ result }) => (result?.identity ?? '') !== '').map(({ unit }) => unit);
   return {
     files: read.length,
     bytes: sumBytes(read),
     faults: results.flatMap(({ result }) => result?.faults ?? []),
     young: units.length - due.length,
-    left: left.length,
-    leftBytes: sumBytes(left),
+    left: unread.length,
+    leftBytes: sumBytes(unread),
   };
 }
 

@@ -308,7 +308,7 @@ const notAllowed = (allow: readonly string[]): ControlError =>
  * Requests that no row answers. A token is required first, so that paths are not revealed without one; then another
  * method on an existing path is 405, and everything else is 404.
  */
-async function unrouted(exchange: Exchange): Promise<never> {
+async function refuseUnrouted(exchange: Exchange): Promise<never> {
   await admit(exchange);
   const allow = allowedMethods(exchange.request.path);
   throw allow.length > 0 ? notAllowed(allow) : notFound();
@@ -341,7 +341,7 @@ export function createApp(dependencies: AppDependencies): App {
       target: { operation: name, step: (exchange, params) => operate(exchange, { name, params }) },
     })),
   );
-  const elsewhere: Target = { operation: 'unrouted', step: unrouted };
+  const elsewhere: Target = { operation: 'unrouted', step: refuseUnrouted };
   return async (request) => {
     const { method, path, outgoing } = request;
     const route = open.has(path) ? undefined : find(method, path);

@@ -16,7 +16,7 @@ export const MAX_MARKER_BYTES = 4096;
 export const markerBytes = (): Uint8Array =>
   toUtf8(`${JSON.stringify({ kind: KIND, schemaVersion: VERSION })}\n`);
 
-function parsed(bytes: Uint8Array): unknown {
+function tryParse(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes, { maxBytes: MAX_MARKER_BYTES });
   } catch {
@@ -29,7 +29,7 @@ function parsed(bytes: Uint8Array): unknown {
  * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
  */
 export function assertMarker(bytes: Uint8Array, where: string): void {
-  const { data } = markerSchema.safeParse(parsed(bytes));
+  const { data } = markerSchema.safeParse(tryParse(bytes));
   if (data?.schemaVersion === VERSION) return;
   const why =
     data === undefined

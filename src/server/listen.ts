@@ -66,7 +66,7 @@ const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () =>
     new ControlError('control.REQUEST_TIMEOUT', 'the request took too long to arrive'),
 };
-const malformed = (): ControlError =>
+const malformedError = (): ControlError =>
   new ControlError('control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1');
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -106,12 +106,12 @@ function refuse(response: ServerResponse, error: unknown, reporting: Reporting):
 /** The requests of each connection that are not answered: nothing may be written into the middle of an answer. */
 function inFlight(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
   const responses = new WeakMap<Duplex, ServerResponse[]>();
-  const unanswered = (socket: Duplex): ServerResponse[] =>
+  const listUnanswered = (socket: Duplex): ServerResponse[] =>
     responses.get(socket)?.filter(({ closed }) => !closed) ?? [];
   const count = ({ socket }: IncomingMessage, response: ServerResponse): void =>
-    void responses.set(socket, [...unanswered(socket), response]);
+    void responses.set(socket, [...listUnanswered(socket), response]);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, count);
-  return (socket) => unanswered(socket).map(({ req }) => req);
+  return (socket) => listUnanswered(socket).map(({ req }) => req);
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -145,7 +145,7 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     if (code === 'HPE_INVALID_EOF_STATE' && requests.length > 0)
       for (const request of requests) cutOf(request).abort();
     else if (code === 'ECONNRESET' || !socket.writable || requests.length > 0) socket.destroy();
-    else refuseRaw(socket, (CLIENT_ERRORS[code ?? ''] ?? malformed)(), reporting);
+    else refuseRaw(socket, (CLIENT_ERRORS[code ?? ''] ?? malformedError)(), reporting);
   });
 }
 

@@ -90,7 +90,10 @@ export const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
 export const isCheckId = (value: string): value is CheckId => Object.hasOwn(CHECKS, value);
 
 /** The checks that the verdict on a subject requires for a reason. */
-export const requiredChecks = (subject: CheckSubject, ...reasons: readonly Required[]): readonly CheckId[] =>
+export const listRequiredChecks = (
+  subject: CheckSubject,
+  ...reasons: readonly Required[]
+): readonly CheckId[] =>
   CHECK_IDS.filter((id) => {
     const { of, required } = CHECKS[id];
     return of.includes(subject) && required !== undefined && reasons.includes(required);
@@ -100,7 +103,7 @@ export const requiredChecks = (subject: CheckSubject, ...reasons: readonly Requi
  * The checks that cannot run without a check, directly or through others, in order. Checks on request are among them
  * only if they were requested.
  */
-export function checksWaitingFor(check: CheckId, requested: Requested = {}): readonly CheckId[] {
+export function listWaitingChecks(check: CheckId, requested: Requested = {}): readonly CheckId[] {
   const waiting = new Set<string>([check]);
   // Every check is below those that it waits for, so one pass is enough.
   for (const id of CHECK_IDS) if (CHECKS[id].after?.some((before) => waiting.has(before))) waiting.add(id);

@@ -4,7 +4,7 @@ export { CHECK_IDS, type CheckId, isCheckId } from './checks.ts';
 export * from './export/export.ts';
 export * from './export/local-report.ts';
 export type { VerifyProgress } from './export/parts.ts';
-export { attestedSubject } from './export/signing.ts';
+export { checkSubject } from './export/signing.ts';
 export { finding, findingsOf } from './finding.ts';
 export * from './options.ts';
 export { createPartContext, type Listing, type VerifyPartOptions } from './part/context.ts';

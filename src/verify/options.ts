@@ -137,5 +137,5 @@ const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPO
 export type StatementPurpose = Extract<Purpose, 'evidence' | 'export'>;
 
 /** The predicate types that are accepted for a purpose. */
-export const acceptedTypes = ({ predicateTypes }: Settings, purpose: StatementPurpose): readonly string[] =>
+export const listTypes = ({ predicateTypes }: Settings, purpose: StatementPurpose): readonly string[] =>
   predicateTypes[purpose];

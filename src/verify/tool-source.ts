@@ -14,7 +14,7 @@ import {
 } from '../bytes/index.ts';
 import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/index.ts';
 import { type LockedPackage, parseBuildLock, typeDocument } from '../evidence/index.ts';
-import { checksWaitingFor } from './checks.ts';
+import { listWaitingChecks } from './checks.ts';
 import { finding, findingsOf } from './finding.ts';
 import type { ToolSourceReport, Finding } from './report.ts';
 import {
@@ -59,7 +59,7 @@ export function verifyToolSource(
     source === undefined
       ? endRemaining(
           format,
-          checksWaitingFor('tool-source.format'),
+          listWaitingChecks('tool-source.format'),
           'not_checked',
           'the document is not a tool source',
         )
@@ -143,7 +143,7 @@ function checkLock(source: ToolSource, lock: Uint8Array | undefined): Step {
     const locked = packages.find((entry) => entry.packageId === source.packageId);
     return recordCheck('tool-source.lock', [
       ...difference('/buildHash', buildHash, source.buildHash),
-      ...(locked === undefined ? [unlocked(source.packageId)] : lockDifferences(source, locked)),
+      ...(locked === undefined ? [unlockedFinding(source.packageId)] : lockDifferences(source, locked)),
     ]);
   } catch (error) {
     const faults = findingsOf(error, SUBJECT, 'lock');
@@ -154,7 +154,7 @@ function checkLock(source: ToolSource, lock: Uint8Array | undefined): Step {
   }
 }
 
-const unlocked = (packageId: string): Finding =>
+const unlockedFinding = (packageId: string): Finding =>
   finding('tool-source.PACKAGE_UNLOCKED', SUBJECT, {
     path: '/packageId',
     message: `the lock has no package ${packageId}`,

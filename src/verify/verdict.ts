@@ -1,5 +1,5 @@
 import type { Step } from './step.ts';
-import { requiredChecks, type CheckId } from './checks.ts';
+import { listRequiredChecks, type CheckId } from './checks.ts';
 import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
 
 /** The worst of several verdicts; `none` for an empty set, which never counts as success. */
@@ -23,12 +23,12 @@ type BundleFacts = {
 
 /** Checks that have to pass before the bytes of a bundle count as intact. */
 const INTEGRITY: Readonly<Record<Depth, readonly CheckId[]>> = {
-  digest: requiredChecks('bundle', 'always'),
-  full: requiredChecks('bundle', 'always', 'full'),
+  digest: listRequiredChecks('bundle', 'always'),
+  full: listRequiredChecks('bundle', 'always', 'full'),
 };
 /** Checks that have to pass, beyond these, before it counts as verified. */
-const AUTHENTICITY = requiredChecks('bundle', 'verified');
-const SECOND_OPINIONS = requiredChecks('bundle', 'opinion');
+const AUTHENTICITY = listRequiredChecks('bundle', 'verified');
+const SECOND_OPINIONS = listRequiredChecks('bundle', 'opinion');
 
 /**
  * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason
@@ -47,8 +47,8 @@ export function bundleVerdict(
   if (depth === 'digest' || !signed || !trusted) return 'intact';
   const opinions = SECOND_OPINIONS.every((id) => state.get(id) !== 'not_checked');
   const without = AUTHENTICITY.every((id) => state.get(id) === 'not_applicable');
-  const own = AUTHENTICITY.every(passed);
-  const given = state.get('dsse.attestation');
-  const authentic = given === undefined ? own : given === 'passed' && (own || without);
+  const internal = AUTHENTICITY.every(passed);
+  const external = state.get('dsse.attestation');
+  const authentic = external === undefined ? internal : external === 'passed' && (internal || without);
   return authentic && opinions ? 'verified' : 'incomplete';
 }

@@ -49,7 +49,7 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
     try {
       return reader.readAsArrayBuffer(block);
     } catch (cause) {
-      throw changed(path, cause);
+      throw changedError(path, cause);
     }
   };
   const readInto = (target: Uint8Array, offset: number): void => {
@@ -75,7 +75,7 @@ const readerLater = (fill: Filler, path: string) => async (offset: number, lengt
   const filling = fill(target, offset);
   for (let step = filling.next(); step.done !== true;) {
     const loading = step.value.arrayBuffer();
-    step = filling.next(await loading.catch((cause: unknown) => Promise.reject(changed(path, cause))));
+    step = filling.next(await loading.catch((cause: unknown) => Promise.reject(changedError(path, cause))));
   }
   return target;
 };
@@ -88,7 +88,7 @@ function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRea
     onRead?.(bytes.length);
     const checksum = zipPlatform.crc32(bytes, 0);
     const isWhole = bytes.length === Math.min(blob.size - start, BLOCK_BYTES);
-    if (!isWhole || (checksums.get(start) ?? checksum) !== checksum) throw changed(path);
+    if (!isWhole || (checksums.get(start) ?? checksum) !== checksum) throw changedError(path);
     checksums.set(start, checksum);
     last = { start, bytes };
     return bytes;
@@ -102,7 +102,7 @@ function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRea
           ? last.bytes
           : take(new Uint8Array(yield blob.slice(start, start + BLOCK_BYTES)), start);
       const piece = bytes.subarray(at - start, at - start + target.length - done);
-      if (piece.length === 0) throw changed(path);
+      if (piece.length === 0) throw changedError(path);
       target.set(piece, done);
       done += piece.length;
     }
@@ -110,7 +110,7 @@ function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRea
 }
 
 /** Browsers name a change, a removal and a missing permission alike. */
-function changed(path: string, cause?: unknown): DrillproofError {
+function changedError(path: string, cause?: unknown): DrillproofError {
   const message = `${path} cannot be read as it was chosen: it changed or was removed, or reading it is not permitted`;
   return new DrillproofError('io.CHANGED', message, { path, cause });
 }

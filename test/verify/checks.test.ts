@@ -5,9 +5,9 @@ import { CHECK_TEXTS, checksOf, codesOf } from '../../src/verify/check-texts.ts'
 import {
   CHECK_IDS,
   CHECKS,
-  checksWaitingFor,
+  listWaitingChecks,
   isCheckId,
-  requiredChecks,
+  listRequiredChecks,
   type CheckId,
 } from '../../src/verify/checks.ts';
 import { isDeep } from '../support/deep.ts';
@@ -109,13 +109,13 @@ describe('what the table of checks implies', () => {
       ['export.expected', 'export.resource', 'export.selection', 'export.attestation', 'export.files'],
     ],
   ] as const)('without %s these checks cannot run: %j', (check, waiting) => {
-    expect(checksWaitingFor(check)).toEqual(waiting);
+    expect(listWaitingChecks(check)).toEqual(waiting);
   });
 
   it('checks on request wait only when they were requested', () => {
-    expect(checksWaitingFor('bundle.manifest')).not.toContain('second.reader');
-    expect(checksWaitingFor('bundle.manifest', { secondOpinion: true })).toContain('second.reader');
-    expect(checksWaitingFor('attestation.format', { secondOpinion: true })).toEqual([
+    expect(listWaitingChecks('bundle.manifest')).not.toContain('second.reader');
+    expect(listWaitingChecks('bundle.manifest', { secondOpinion: true })).toContain('second.reader');
+    expect(listWaitingChecks('attestation.format', { secondOpinion: true })).toEqual([
       'attestation.key',
       'attestation.signature',
       'attestation.binding',
@@ -124,20 +124,20 @@ describe('what the table of checks implies', () => {
   });
 
   it('requires of a bundle what its depth and verdict need', () => {
-    expect(requiredChecks('bundle', 'always')).toEqual(['part.bytes', 'bundle.expected']);
-    expect(requiredChecks('bundle', 'full')).toEqual([
+    expect(listRequiredChecks('bundle', 'always')).toEqual(['part.bytes', 'bundle.expected']);
+    expect(listRequiredChecks('bundle', 'full')).toEqual([
       'part.archive',
       'bundle.manifest',
       'bundle.row',
       'bundle.objects',
     ]);
-    expect(requiredChecks('bundle', 'verified')).toEqual([
+    expect(listRequiredChecks('bundle', 'verified')).toEqual([
       'attestation.format',
       'attestation.key',
       'attestation.signature',
       'attestation.binding',
     ]);
-    expect(requiredChecks('bundle', 'opinion')).toEqual(['second.reader', 'second.crypto']);
+    expect(listRequiredChecks('bundle', 'opinion')).toEqual(['second.reader', 'second.crypto']);
   });
 
   it.each(CHECK_IDS)('places %s below every check that it waits for', (check) => {

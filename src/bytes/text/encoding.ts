@@ -26,9 +26,9 @@ export function fromUtf8(bytes: Uint8Array): string {
 export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
-    const left = a.charCodeAt(i);
+    const unitA = a.charCodeAt(i);
     const right = b.charCodeAt(i);
-    if (left !== right) return codePointRank(left) - codePointRank(right);
+    if (unitA !== right) return codePointRank(unitA) - codePointRank(right);
   }
   return a.length - b.length;
 }

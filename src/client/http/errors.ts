@@ -31,7 +31,7 @@ export class ControlError extends DrillproofError {
 
   constructor(failure: ControlFailure) {
     const { code, status, correlationId, issues = [] } = failure;
-    const details = { code, status, correlationId, issues, ...asked(failure.retryAfterMs) };
+    const details = { code, status, correlationId, issues, ...waitOf(failure.retryAfterMs) };
     super(isControlCode(code) ? code : 'control.INTERNAL', failure.message, { details });
     this.status = status;
     this.retryable = failure.retryable;
@@ -51,7 +51,7 @@ export class HttpStatusError extends TransportError {
 
   constructor(status: number, retryAfterMs: number | undefined) {
     super(gatewayCode(status), `the server answered with status ${status} and no error envelope`, {
-      details: { status, ...asked(retryAfterMs) },
+      details: { status, ...waitOf(retryAfterMs) },
     });
     this.status = status;
     this.retryAfterMs = retryAfterMs;
@@ -59,7 +59,7 @@ export class HttpStatusError extends TransportError {
 }
 
 // As JSON can hold it: 10^400 seconds are forever.
-const asked = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
+const waitOf = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
   retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
 
 // The statuses of a gateway whose server is unavailable (RFC 9110 §15.6).
@@ -119,11 +119,11 @@ const PARSER_ERROR = 'HTTPParserError';
 export function networkError(cause: unknown, phase: Phase): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = causeCode(cause);
-  const known = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : KNOWN.get(errno ?? '');
-  const code = known?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
-  const why = known?.why ?? errno ?? 'the connection failed';
+  const reason = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : KNOWN.get(errno ?? '');
+  const code = reason?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
+  const why = reason?.why ?? errno ?? 'the connection failed';
   // A browser gives no name to a failure, and most of them are failures of the connection.
-  const passes = known?.passes ?? errno === undefined;
+  const passes = reason?.passes ?? errno === undefined;
   const when = phase === 'headers' ? 'no answer' : 'the answer broke off';
   return new TransportError(code, `${when}: ${why}`, { details: { phase, passes, errno: errno ?? null } });
 }

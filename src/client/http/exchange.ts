@@ -37,7 +37,7 @@ export async function exchange(
         return response;
       }
       const { redirects } = settings.limits;
-      if (hops >= redirects) throw refused(`more than ${redirects} redirects follow one another`);
+      if (hops >= redirects) throw refusedError(`more than ${redirects} redirects follow one another`);
       url = target;
     } catch (cause) {
       await discard(response);
@@ -110,27 +110,28 @@ function redirectTarget(
   { method, token }: { readonly method: string; readonly token: string },
 ): URL | undefined {
   // A browser hides where a redirect leads, so it cannot be checked.
-  if (response.type === 'opaqueredirect') throw refused('the address it leads to is hidden here');
+  if (response.type === 'opaqueredirect') throw refusedError('the address it leads to is hidden here');
   if (!FOLLOWED.has(response.status)) return undefined;
   if (method !== 'GET' && !KEEPS_METHOD.has(response.status)) {
-    throw refused(`status ${response.status} would turn ${method} into GET`);
+    throw refusedError(`status ${response.status} would turn ${method} into GET`);
   }
   const location = response.headers.get('location');
-  if (location === null || !URL.canParse(location, from)) throw refused('it names no address');
+  if (location === null || !URL.canParse(location, from)) throw refusedError('it names no address');
   const to = new URL(location, from);
-  if (to.origin !== from.origin) throw refused(whyForeign(from, to, token));
-  if (to.username !== '' || to.password !== '') throw refused('the address holds a user name or password');
+  if (to.origin !== from.origin) throw refusedError(describeForeign(from, to, token));
+  if (to.username !== '' || to.password !== '')
+    throw refusedError('the address holds a user name or password');
   return to;
 }
 
-function whyForeign(from: URL, to: URL, token: string): string {
+function describeForeign(from: URL, to: URL, token: string): string {
   if (from.protocol === 'https:' && to.protocol === 'http:') return 'it leads from https to http';
   // The parser of addresses writes a host in lower case.
   const host = to.host.replaceAll(token.toLowerCase(), '[token]');
   return `it leads to another origin, ${to.protocol}//${host}`;
 }
 
-const refused = (why: string): TransportError =>
+const refusedError = (why: string): TransportError =>
   new TransportError('transport.REDIRECT_REFUSED', `the redirect is not followed: ${why}`);
 
 const MAX_TEXT = 1000;

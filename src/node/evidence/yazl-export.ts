@@ -67,7 +67,7 @@ async function addAll(
     assertSafeName(file.path);
     assertNew(file.path);
     zip.addReadStreamLazy(file.path, { ...ENTRY_OPTIONS, size: file.bytes }, (answer) => {
-      const stream = Readable.from(announced(file));
+      const stream = Readable.from(checkFile(file));
       stream.on('error', (error) => zip.emit('error', error)); // yazl itself does not listen
       addAbortSignal(signal, stream);
       answer(null, stream);
@@ -77,7 +77,7 @@ async function addAll(
 }
 
 /** The bytes of a file, exactly as many as announced: the headers depend on it. */
-async function* announced(file: ExportFile): AsyncGenerator<Uint8Array, void, undefined> {
+async function* checkFile(file: ExportFile): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
   for await (const chunk of file.open()) {
     bytes += chunk.length;

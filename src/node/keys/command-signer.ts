@@ -30,10 +30,10 @@ export function commandWords(line: string): readonly [program: string, ...words:
   const words: string[] = [];
   const state: State = { word: undefined, quote: undefined };
   for (let at = 0; at < line.length; at++) at += take(line, at, state, words);
-  if (state.quote !== undefined) throw wrong(`a ${state.quote} is not closed`);
+  if (state.quote !== undefined) throw commandError(`a ${state.quote} is not closed`);
   if (state.word !== undefined) words.push(state.word);
   const [program, ...rest] = words;
-  if (program === undefined || program === '') throw wrong('it is empty');
+  if (program === undefined || program === '') throw commandError('it is empty');
   return [program, ...rest];
 }
 
@@ -41,10 +41,11 @@ export function commandWords(line: string): readonly [program: string, ...words:
 function take(line: string, at: number, state: State, words: string[]): number {
   const character = line.charAt(at);
   if (state.quote === "'") return character === "'" ? close(state) : append(state, character);
-  if (character === '\\') return escaped(line, at, state);
+  if (character === '\\') return readEscape(line, at, state);
   if (character === state.quote) return close(state);
   const active = state.quote === undefined ? ACTIVE : ACTIVE_QUOTED;
-  if (active.has(character)) throw wrong(`${JSON.stringify(character)} needs a shell, which is not used`);
+  if (active.has(character))
+    throw commandError(`${JSON.stringify(character)} needs a shell, which is not used`);
   if (state.quote !== undefined) return append(state, character);
   if (character === '"' || character === "'") {
     state.quote = character;
@@ -57,9 +58,9 @@ function take(line: string, at: number, state: State, words: string[]): number {
 }
 
 /** Inside double quotes a backslash is literal, unless a special character follows. */
-function escaped(line: string, at: number, state: State): number {
+function readEscape(line: string, at: number, state: State): number {
   const next = line.charAt(at + 1);
-  if (next === '') throw wrong('it ends with a backslash');
+  if (next === '') throw commandError('it ends with a backslash');
   const literal = state.quote === '"' && !'"\\$`'.includes(next);
   append(state, literal ? `\\${next}` : next);
   return 1;
@@ -75,7 +76,7 @@ function close(state: State): number {
   return 0;
 }
 
-const wrong = (why: string): DrillproofError =>
+const commandError = (why: string): DrillproofError =>
   new DrillproofError('usage.INVALID', `the signer command cannot be parsed: ${why}`, {
     details: { hint: 'Give a program and plain words; put anything else into a script and name the script.' },
   });
@@ -115,7 +116,7 @@ export async function commandSigner(options: CommandSignerOptions): Promise<Sign
     { options: withMembers('the options of a signer command', { command: listOf(TEXT) }) },
     { options },
   );
-  const { publicKey = await askedKey(options) } = options;
+  const { publicKey = await fetchPublicKey(options) } = options;
   const { keyId, point } = publicKey;
   const raw: Signer = {
     keyId,
@@ -142,7 +143,7 @@ async function ask(options: CommandSignerOptions, request: string, input: Uint8A
     windowsHide: true,
   });
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(timedOut(program, timeoutMs)), timeoutMs);
+  const timer = setTimeout(() => deadline.abort(timeoutError(program, timeoutMs)), timeoutMs);
   const ended = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
   try {
     return await answerOf(child, program, input, ended);
@@ -154,7 +155,7 @@ async function ask(options: CommandSignerOptions, request: string, input: Uint8A
   }
 }
 
-async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
+async function fetchPublicKey(options: CommandSignerOptions): Promise<VerifyingKey> {
   const answer = await ask(options, 'public-key', new Uint8Array());
   try {
     const { keyId, point } = readVerifyingKey(answer);
@@ -171,7 +172,7 @@ async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
 
 /** DER begins with byte 0x30, which is "0"; base64 of it always begins with "M": no text is both. */
 function derOf(answer: Uint8Array, program: string): Uint8Array {
-  const der = answer[0] === 0x30 ? answer : decoded(answer);
+  const der = answer[0] === 0x30 ? answer : decodeAnswer(answer);
   try {
     if (der === undefined) throw new DrillproofError('encoding.DER_INVALID', 'it is neither DER nor base64');
     assertEcdsaDer(der);
@@ -184,7 +185,7 @@ function derOf(answer: Uint8Array, program: string): Uint8Array {
 }
 
 // Programs break base64 into lines, end it with a line feed, and use either alphabet.
-function decoded(answer: Uint8Array): Uint8Array | undefined {
+function decodeAnswer(answer: Uint8Array): Uint8Array | undefined {
   try {
     const text = fromUtf8(answer).replaceAll(/[ \t\r\n]/g, '');
     const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
@@ -200,34 +201,34 @@ function answerOf(child: ChildProcess, program: string, input: Uint8Array, ended
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     ended.addEventListener('abort', () => reject(ended.reason), { once: true });
-    child.on('error', (cause) => reject(notStarted(program, cause)));
+    child.on('error', (cause) => reject(startError(program, cause)));
     child.stdin?.on('error', () => undefined); // it need not read all; its answer is what counts
     child.stdout?.on('error', reject);
     child.stdout?.on('data', (chunk: Uint8Array) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > MAX_ANSWER_BYTES) reject(tooMuch(program));
+      if (bytes > MAX_ANSWER_BYTES) reject(outputError(program));
     });
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(Buffer.concat(chunks));
-      else reject(failed(program, code, killedBy));
+      else reject(exitError(program, code, killedBy));
     });
     child.stdin?.end(input);
   });
 }
 
-const failed = (program: string, code: number | null, killedBy: string | null): DrillproofError =>
+const exitError = (program: string, code: number | null, killedBy: string | null): DrillproofError =>
   new DrillproofError(
     'trust.SIGNER_FAILED',
     `${program} ended with ${code === null ? `signal ${killedBy ?? 'unknown'}` : `exit code ${code}`}`,
   );
-const notStarted = (program: string, cause: unknown): DrillproofError =>
+const startError = (program: string, cause: unknown): DrillproofError =>
   new DrillproofError(
     'trust.SIGNER_FAILED',
     `${program} cannot be started: ${errnoOf(cause) === 'ENOENT' ? 'the program does not exist' : (errnoOf(cause) ?? 'unknown')}`,
     { cause },
   );
-const timedOut = (program: string, timeoutMs: number): DrillproofError =>
+const timeoutError = (program: string, timeoutMs: number): DrillproofError =>
   new DrillproofError('trust.SIGNER_TIMEOUT', `${program} did not answer within ${timeoutMs / 1000} s`);
-const tooMuch = (program: string): DrillproofError =>
+const outputError = (program: string): DrillproofError =>
   new DrillproofError('trust.SIGNER_OUTPUT', `${program} wrote more than ${MAX_ANSWER_BYTES} bytes`);

@@ -80,7 +80,7 @@ export function readSigningKey(input: Uint8Array | string): SigningKey {
   const { scalar, point } = file.kind === 'jwk' ? readJwk(file.jwk) : readPem(file.blocks);
   const key = signingKey(scalar);
   // OpenSSL takes the public half from the file without checking it, and would sign in the name of another key.
-  if (Buffer.compare(point, key.signer.point) !== 0) throw invalid('its public half belongs to another key');
+  if (Buffer.compare(point, key.signer.point) !== 0) throw keyError('its public half belongs to another key');
   return key;
 }
 
@@ -142,7 +142,7 @@ function readPem(blocks: readonly PemBlock[]): Halves {
     throw new DrillproofError('trust.KEY_ENCRYPTED', `"${block.label}" is encrypted with a passphrase`);
   }
   const type = FORMATS.get(block.label);
-  if (type === undefined) throw unsupported(`"${block.label}"`);
+  if (type === undefined) throw kindError(`"${block.label}"`);
   return readKeyObject(openPrivateKey(pemBytes(block), type));
 }
 
@@ -156,9 +156,9 @@ function selectPrivateBlock(blocks: readonly PemBlock[]): PemBlock {
   const [first, ...others] = blocks;
   const parameters = first?.label === 'EC PARAMETERS' ? first : undefined;
   if (parameters !== undefined && parameters.body !== P_256_PARAMETERS)
-    throw unsupported('EC on another curve');
+    throw kindError('EC on another curve');
   const [block, ...more] = parameters === undefined ? blocks : others;
-  if (block === undefined || more.length > 0) throw invalid('more than one key in the file');
+  if (block === undefined || more.length > 0) throw keyError('more than one key in the file');
   return block;
 }
 
@@ -167,14 +167,14 @@ function openPrivateKey(der: Uint8Array, type: 'pkcs8' | 'sec1'): KeyObject {
     readDer(der); // OpenSSL overlooks bytes after the end
     return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
   } catch (cause) {
-    throw invalid('its contents do not decode', cause);
+    throw keyError('its contents do not decode', cause);
   }
 }
 
 function readKeyObject(key: KeyObject): Halves {
   const curve = key.asymmetricKeyDetails?.namedCurve;
-  if (key.asymmetricKeyType !== 'ec') throw unsupported(key.asymmetricKeyType ?? 'of an unknown kind');
-  if (curve !== 'prime256v1') throw unsupported(`EC on ${curve ?? 'a curve that is not named'}`);
+  if (key.asymmetricKeyType !== 'ec') throw kindError(key.asymmetricKeyType ?? 'of an unknown kind');
+  if (curve !== 'prime256v1') throw kindError(`EC on ${curve ?? 'a curve that is not named'}`);
   const { x = '', y = '', d = '' } = key.export({ format: 'jwk' });
   return { scalar: fromBase64url(d), point: Uint8Array.of(4, ...fromBase64url(x), ...fromBase64url(y)) };
 }
@@ -183,7 +183,7 @@ function readCertificate(block: PemBlock): ReadVerifyingKey {
   const { validFrom, validTo, spki } = openCertificate(pemBytes(block));
   const notBeforeMs = Date.parse(validFrom);
   const notAfterMs = Date.parse(validTo);
-  if (!(notBeforeMs <= notAfterMs)) throw invalid('the certificate has no readable validity');
+  if (!(notBeforeMs <= notAfterMs)) throw keyError('the certificate has no readable validity');
   return { ...verifyingKey(readSpki(spki)), notBeforeMs, notAfterMs, fromCertificate: true };
 }
 
@@ -193,11 +193,11 @@ function openCertificate(der: Uint8Array): { validFrom: string; validTo: string;
     const { validFrom, validTo, publicKey } = new X509Certificate(der);
     return { validFrom, validTo, spki: publicKey.export({ type: 'spki', format: 'der' }) };
   } catch (cause) {
-    throw invalid('the certificate does not decode', cause);
+    throw keyError('the certificate does not decode', cause);
   }
 }
 
-const invalid = (why: string, cause?: unknown): DrillproofError =>
+const keyError = (why: string, cause?: unknown): DrillproofError =>
   new DrillproofError('trust.KEY_INVALID', `cannot read the key: ${why}`, { cause });
-const unsupported = (kind: string): DrillproofError =>
+const kindError = (kind: string): DrillproofError =>
   new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);

@@ -126,7 +126,7 @@ export function openBucket(
   const serverTimeMs = clockOf(client);
   const readDirectly = createDirectRead(client, sdk, location.bucket);
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
-  const refused = (cause: unknown, key: string, when: Condition | undefined): Written => {
+  const refuseWrite = (cause: unknown, key: string, when: Condition | undefined): Written => {
     if (when !== undefined && lostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
     throw failed(cause, nameOf(key), 'write');
   };
@@ -155,7 +155,7 @@ export function openBucket(
     try {
       return toWritten(await client.send(new sdk.PutObjectCommand(params)));
     } catch (cause) {
-      return refused(cause, key, options.when);
+      return refuseWrite(cause, key, options.when);
     }
   };
 
@@ -219,7 +219,7 @@ export function openBucket(
         return toWritten(await new sdk.Upload({ client, params, partSize, queueSize: PARTS_AT_ONCE }).done());
       } catch (cause) {
         if (broken !== undefined) throw broken.cause;
-        return refused(cause, key, how.when);
+        return refuseWrite(cause, key, how.when);
       } finally {
         stream.destroy();
       }

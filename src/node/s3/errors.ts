@@ -37,7 +37,7 @@ export const isBucketMissing = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'NoSuchBucket';
 
 /** Why a call failed, in a few words without an address or a key. */
-export function whyS3(cause: unknown): string {
+export function describeS3(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason is given';
   const status = s3StatusOf(cause);
   const reason = BY_NAME.get(cause.name) ?? (status === undefined ? undefined : BY_STATUS.get(status));
@@ -61,7 +61,7 @@ const WRITE_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
  */
 export function s3Error(cause: unknown, name: string, act: Act): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
-  const why = whyS3(cause);
+  const why = describeS3(cause);
   return new DrillproofError(codeOf(cause, act), `cannot ${act} ${name}: ${why}`, { path: name, cause });
 }
 

@@ -57,7 +57,7 @@ export async function takeLease(bucket: Bucket, folder: string, options: LeaseOp
     for (const { object } of row) await bucket.remove(object.key);
     return keepLease({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
   }
-  throw locked(bucket, folder, 'another process');
+  throw lockedError(bucket, folder, 'another process');
 }
 
 type OwnLease = Required<LeaseOptions> & {
@@ -67,14 +67,14 @@ type OwnLease = Required<LeaseOptions> & {
   readonly nonce: string;
 };
 
-function keepLease(own: OwnLease, takenAtMs: number): Lease {
-  const { bucket, folder, key, nonce, ttlMs, elapsedMs } = own;
+function keepLease(current: OwnLease, takenAtMs: number): Lease {
+  const { bucket, folder, key, nonce, ttlMs, elapsedMs } = current;
   let renewedAtMs = takenAtMs;
   let lost = false;
   const renew = async (): Promise<void> => {
     const startedAtMs = elapsedMs();
     lost ||= !(await isOurs(bucket, folder, key, nonce));
-    if (lost) throw locked(bucket, folder, 'another process, which took it over');
+    if (lost) throw lockedError(bucket, folder, 'another process, which took it over');
     await bucket.put(key, holderBytes(nonce));
     renewedAtMs = startedAtMs;
   };
@@ -154,7 +154,7 @@ async function assertDead(bucket: Bucket, { key, modifiedMs }: ListedObject, ttl
   if (isLocal && !isAlive(holder.pid)) return;
   const ageMs = (bucket.serverTimeMs() ?? 0) - modifiedMs;
   if (ageMs > ttlMs) return;
-  throw locked(
+  throw lockedError(
     bucket,
     key,
     holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`,
@@ -176,7 +176,7 @@ function machineId(): string | undefined {
   }
 }
 
-function locked(bucket: Bucket, key: string, holder: string): DrillproofError {
+function lockedError(bucket: Bucket, key: string, holder: string): DrillproofError {
   const path = bucket.nameOf(key);
   return new DrillproofError('io.LOCKED', `the target is in use by ${holder}`, { path });
 }

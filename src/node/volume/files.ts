@@ -38,14 +38,14 @@ export function placeIn(root: string, path: string): string {
 export type MadeFolders = Map<string, Promise<void>>;
 
 /** Creates the folders between `root` and a file; a symbolic link among them is refused. */
-export function makeFolders(root: string, file: string, made: MadeFolders): Promise<void> {
+export function makeFolders(root: string, file: string, folders: MadeFolders): Promise<void> {
   const folder = dirname(file);
   if (folder === root) return Promise.resolve();
-  const earlier = made.get(folder);
+  const earlier = folders.get(folder);
   if (earlier !== undefined) return earlier;
-  const making = makeFolders(root, folder, made).then(() => makeFolder(folder));
-  made.set(folder, making);
-  making.catch(() => made.delete(folder));
+  const making = makeFolders(root, folder, folders).then(() => makeFolder(folder));
+  folders.set(folder, making);
+  making.catch(() => folders.delete(folder));
   return making;
 }
 

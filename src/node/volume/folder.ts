@@ -101,7 +101,7 @@ async function holdFolder(folder: string): Promise<Hold> {
   const ownFolder = join(root, PRIVATE);
   const release = await lockFolder(ownFolder);
   const partials = join(ownFolder, 'partial');
-  const made: MadeFolders = new Map();
+  const folders: MadeFolders = new Map();
   const files = filesIn(root);
   // Names become durable before anything that depends on them is written: a document, the manifest, a receipt. The process
   // that wrote a file may have died before, so those of files that were read are flushed too.
@@ -114,11 +114,11 @@ async function holdFolder(folder: string): Promise<Hold> {
   // Final paths can be longer than a name may be, so a temporary file is named by the digest of its path.
   const temporary = async (path: string, suffix = ''): Promise<string> => {
     const name = `${partials}${sep}${digestOf(toUtf8(path)).slice('sha256:'.length)}${suffix}`;
-    await makeFolders(root, name, made);
+    await makeFolders(root, name, folders);
     return name;
   };
   const commit = async (draft: string, file: string): Promise<void> => {
-    await makeFolders(root, file, made);
+    await makeFolders(root, file, folders);
     attempt(file, 'write', () => renameSync(draft, file));
     unflushed.add(dirname(file));
   };

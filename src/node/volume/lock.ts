@@ -51,7 +51,7 @@ async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise
  */
 export async function takeLock(file: string): Promise<() => Promise<void>> {
   for (let tries = 0; tries < TRIES; tries++) {
-    if (ownLocks.has(file)) throw locked(file, 'this process');
+    if (ownLocks.has(file)) throw heldError(file, 'this process');
     if (create(file)) {
       ownLocks.add(file);
       return async () => {
@@ -66,10 +66,10 @@ export async function takeLock(file: string): Promise<() => Promise<void>> {
     const content = await readHolder(file);
     if (content === undefined) continue;
     const holder = describeHolder(file, content);
-    if (holder !== undefined) throw locked(file, holder);
+    if (holder !== undefined) throw heldError(file, holder);
     await removeStale(file, content);
   }
-  throw locked(file, 'another process');
+  throw heldError(file, 'another process');
 }
 
 function create(file: string): boolean {
@@ -170,5 +170,5 @@ async function removeAsides(file: string): Promise<void> {
   }
 }
 
-const locked = (file: string, holder: string): DrillproofError =>
+const heldError = (file: string, holder: string): DrillproofError =>
   new DrillproofError('io.LOCKED', `the folder is in use by ${holder}`, { path: file });

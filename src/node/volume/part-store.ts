@@ -91,9 +91,9 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   const { link: mode = 'auto' } = options;
   const root = await makeRoot(folder);
   const drafts = join(root, 'tmp');
-  const made: MadeFolders = new Map();
+  const folders: MadeFolders = new Map();
   const damaged = new Set<string>();
-  await makeFolders(root, join(drafts, 'x'), made);
+  await makeFolders(root, join(drafts, 'x'), folders);
   await removeOldDrafts(drafts);
 
   const placeOf = ({ digest }: Expected): string => {
@@ -107,7 +107,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   const add = async (draft: string, expected: Expected): Promise<void> => {
     if (!(await isProven(draft, expected))) return;
     await sync(draft);
-    await makeFolders(root, placeOf(expected), made);
+    await makeFolders(root, placeOf(expected), folders);
     await renameDurably(draft, placeOf(expected));
     damaged.delete(expected.digest);
   };

@@ -44,13 +44,13 @@ async function sumOf(
   store: Store,
   signal: AbortSignal | undefined,
 ): Promise<{ of: number; totalBytes: number }> {
-  let of = 0;
+  let blobs = 0;
   let totalBytes = 0;
   for await (const { bytes } of listReferenced(store, signal)) {
-    of++;
+    blobs++;
     totalBytes += bytes;
   }
-  return { of, totalBytes };
+  return { of: blobs, totalBytes };
 }
 
 async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {

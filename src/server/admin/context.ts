@@ -14,7 +14,7 @@ export const nameSchema = z.string().check(z.minLength(1), z.maxLength(255));
 export type Ingested<T> = T & { readonly created: boolean };
 
 /** The refusal of an administrative change; nothing is stored. */
-export const refused = (
+export const refusedError = (
   message: string,
   context?: ErrorContext,
   code: Code = 'server.ADMIN_REFUSED',
@@ -22,7 +22,7 @@ export const refused = (
 
 export async function requireOrganization(store: Reads, organizationId: string): Promise<OrganizationRow> {
   const organization = await store.organizations.find(organizationId);
-  if (organization === undefined) throw refused(`organization ${organizationId} does not exist`);
+  if (organization === undefined) throw refusedError(`organization ${organizationId} does not exist`);
   return organization;
 }
 
@@ -32,9 +32,9 @@ export async function requireProject(
   organizationId?: string,
 ): Promise<ProjectRow> {
   const project = await store.projects.find(projectId);
-  if (project === undefined) throw refused(`project ${projectId} does not exist`);
+  if (project === undefined) throw refusedError(`project ${projectId} does not exist`);
   if (organizationId !== undefined && project.organizationId !== organizationId)
-    throw refused(`${projectId} belongs to another organization`);
+    throw refusedError(`${projectId} belongs to another organization`);
   return project;
 }
 

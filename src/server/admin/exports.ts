@@ -31,7 +31,7 @@ import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
 import { createWorker } from '../worker.ts';
 import { newId } from '../ids.ts';
-import { type AdminContext, refused, requireOrganization, requireProject } from './context.ts';
+import { type AdminContext, refusedError, requireOrganization, requireProject } from './context.ts';
 
 export type CreateExportInput = {
   readonly organizationId: string;
@@ -61,7 +61,7 @@ async function assertPossible(tx: Tx, { organizationId, scope, evidenceExportId 
   await requireOrganization(tx, organizationId);
   if (scope.kind === 'project') await requireProject(tx, scope.projectId, organizationId);
   if ((await tx.exports.find(organizationId, evidenceExportId)) !== undefined)
-    throw refused(`${evidenceExportId} exists already`);
+    throw refusedError(`${evidenceExportId} exists already`);
 }
 
 /** A pending export with what would be selected now; it is selected again when it is generated. */
@@ -74,7 +74,7 @@ async function buildPending(
   const selected = await selectEvidence(tx, selectionOf(request), { nowMs, maxItems: MAX_EXPORT_ITEMS });
   if (selected === undefined) {
     const message = `the window has more than ${MAX_EXPORT_ITEMS} bundles or local reports; narrow it`;
-    throw refused(message, {}, 'control.EXPORT_TOO_LARGE');
+    throw refusedError(message, {}, 'control.EXPORT_TOO_LARGE');
   }
   return {
     schemaVersion: 1,
@@ -118,7 +118,7 @@ export async function createExport(
 }
 
 function requireFound<T>(requested: RequestedDeletion<T> | undefined, id: string): RequestedDeletion<T> {
-  if (requested === undefined) throw refused(`${id} does not exist`);
+  if (requested === undefined) throw refusedError(`${id} does not exist`);
   return requested;
 }
 

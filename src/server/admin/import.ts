@@ -82,8 +82,8 @@ const run: Kind<Imported<'runs'>> = {
   type: 'run',
   idOf: ({ hostedRunId }) => hostedRunId,
   read: async (tx, projectId, id) => {
-    const stored = (await tx.runs.find(projectId, id))?.resource;
-    return stored !== undefined && isDerived(stored) ? undefined : stored;
+    const existing = (await tx.runs.find(projectId, id))?.resource;
+    return existing !== undefined && isDerived(existing) ? undefined : existing;
   },
   check: async (tx, resource) => [...(await checkSessionOfRun(tx, resource)), ...checkIdentity(resource)],
   insert: async (tx, resource, owner) => {

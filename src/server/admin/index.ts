@@ -2,7 +2,7 @@ import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { cancelOperation } from '../jobs/settle.ts';
 import type { Store } from '../store/store.ts';
-import { type AdminContext, refused } from './context.ts';
+import { type AdminContext, refusedError } from './context.ts';
 import { createExport, deleteBundle, deleteExport, workOff } from './exports.ts';
 import { importResources } from './import.ts';
 import { ingestBuild } from './ingest-build.ts';
@@ -28,7 +28,7 @@ const administration = {
     ref: { readonly organizationId: string; readonly operationId: string },
   ) {
     if ((await store.operations.find(ref.organizationId, ref.operationId)) === undefined)
-      throw refused(`the organization has no operation ${ref.operationId}`);
+      throw refusedError(`the organization has no operation ${ref.operationId}`);
     return store.transaction((tx) => cancelOperation(tx, ref, now()));
   },
   ingestBundle,

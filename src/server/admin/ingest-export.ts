@@ -25,7 +25,7 @@ import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts
 import {
   type AdminContext,
   type Ingested,
-  refused,
+  refusedError,
   requireOrganization,
   requireProject,
   writeHolding,
@@ -76,14 +76,14 @@ function assertAgree({
   const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   const [first] = differences;
   if (first !== undefined) {
-    throw refused(
+    throw refusedError(
       `${first.field} of export.json does not match the manifest`,
       { details: { differences } },
       'export.RESOURCE_MISMATCH',
     );
   }
   if (selectionDigest(manifest.parts, manifest.localReports) !== manifest.selectionDigest) {
-    throw refused(
+    throw refusedError(
       'the selection digest does not match the rows',
       { path: EXPORT_MANIFEST },
       'export.SELECTION_MISMATCH',
@@ -97,7 +97,7 @@ function assertAgree({
     subject.evidenceExportId !== evidenceExportId ||
     subject.organizationId !== organizationId
   ) {
-    throw refused(
+    throw refusedError(
       'the export attestation names another export',
       { path: EXPORT_ATTESTATION },
       'export.ATTESTATION_SUBJECT_MISMATCH',
@@ -119,14 +119,14 @@ async function readProjects(store: Store, manifest: ExportManifest): Promise<Map
 async function isStored(store: Reads, { manifest, manifestDigest }: Documents): Promise<boolean> {
   const stored = await store.exports.find(manifest.organizationId, manifest.evidenceExportId);
   if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest) {
-    throw refused(`${manifest.evidenceExportId} is stored with another manifest`, {}, 'export.CHANGED');
+    throw refusedError(`${manifest.evidenceExportId} is stored with another manifest`, {}, 'export.CHANGED');
   }
   return stored !== undefined;
 }
 
 const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
   const project = projects.get(projectId);
-  if (project === undefined) throw refused(`project ${projectId} does not exist`);
+  if (project === undefined) throw refusedError(`project ${projectId} does not exist`);
   return project;
 };
 
@@ -154,7 +154,7 @@ async function storeReport(
     metadata === undefined
       ? await ingest.store.localReports.find(line.projectId, line.localReportId)
       : localReportRow(project, archive, metadata, ingest.now());
-  if (row === undefined) throw refused(`local report ${line.localReportId} was not ingested`);
+  if (row === undefined) throw refusedError(`local report ${line.localReportId} was not ingested`);
   assertListed(line, row);
   return row;
 }
@@ -164,7 +164,8 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
     archive.digest === line.digest &&
     source.manifestDigest === line.manifestDigest &&
     String(source.summary.expandedBytes) === line.expandedBytes;
-  if (!agrees) throw refused(`local report ${line.localReportId} does not match its row in the manifest`);
+  if (!agrees)
+    throw refusedError(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
 // Small parts wait for the disk together. Of the large ones, which are held in memory, one is read and verified while

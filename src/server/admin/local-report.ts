@@ -4,7 +4,7 @@ import { countSchema, localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
 import { derivedId } from '../ids.ts';
-import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
+import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
 
 const source = localReportItemSchema.shape.source.shape;
 
@@ -62,7 +62,7 @@ export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boole
     return true;
   }
   if (claimsOf(stored) !== claimsOf(row))
-    throw refused(`another local report is stored as ${row.localReportId}`);
+    throw refusedError(`another local report is stored as ${row.localReportId}`);
   return false;
 }
 

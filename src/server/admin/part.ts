@@ -9,7 +9,7 @@ import {
 } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
-import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
+import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
 import { derivedId } from '../ids.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
@@ -17,7 +17,7 @@ function assertIntact(report: BundleReport): void {
   if (report.verdict === 'verified' || report.verdict === 'intact') return;
   const first = report.findings.find(({ severity }) => severity === 'error');
   const unread = report.findings.find(({ code }) => codeFacts(code).class === 'inaccessible');
-  throw refused(
+  throw refusedError(
     `the part is ${report.verdict}: ${first?.message ?? 'it could not be verified'}`,
     defined({ details: { findings: report.findings }, path: first?.path }),
     unread?.code,
@@ -52,7 +52,7 @@ async function factsOf(
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),
   };
-  return { resource, run: result && evidencedRun(manifest, result) };
+  return { resource, run: result && selectRun(manifest, result) };
 }
 
 export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
@@ -68,7 +68,7 @@ export async function storePart(
   const { archive, resource, run } = await blobs.putVerified(access, async (copy) => {
     const report = await verifyPart(copy, { asOfMs: now(), expect, ...defined({ listed }) });
     assertIntact(report);
-    if (report.archive === undefined) throw refused('the part could not be read');
+    if (report.archive === undefined) throw refusedError('the part could not be read');
     return { archive: report.archive, ...(await factsOf(copy, now())) };
   });
   const { evidenceBundleId } = resource;
@@ -86,7 +86,7 @@ export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
     return true;
   }
   if (stored.resource.manifestDigest !== row.resource.manifestDigest) {
-    throw refused(`another bundle is stored as ${row.evidenceBundleId}`);
+    throw refusedError(`another bundle is stored as ${row.evidenceBundleId}`);
   }
   return false;
 }
@@ -105,7 +105,7 @@ export async function ingestBundle(
 ): Promise<Ingested<{ bundle: EvidenceBundle }>> {
   const { store, now } = context;
   if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
-    throw refused('deleteAtMs is in the past', { path: 'deleteAtMs' });
+    throw refusedError('deleteAtMs is in the past', { path: 'deleteAtMs' });
   const part = await storePart(context, await requireProject(store, projectId), access);
   const resource = { ...part.row.resource, ...defined({ deleteAtMs }) };
   const created = await writeHolding(context, [part.row.archive.digest], async (tx) => {
@@ -121,7 +121,7 @@ type EvidencedRun = Pick<
 > & { readonly result: RunResult };
 
 /** What of a part describes its run; the list of objects, which may be long, is not kept. */
-const evidencedRun = (
+const selectRun = (
   { objects: _objects, ...manifest }: BundleManifest,
   result: RunResult,
 ): EvidencedRun => ({ ...manifest, result });

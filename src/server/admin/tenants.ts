@@ -12,7 +12,13 @@ import { typeDocument } from '../../evidence/index.ts';
 import { newToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
 import { newId } from '../ids.ts';
-import { type AdminContext, nameSchema, refused, requireOrganization, requireProject } from './context.ts';
+import {
+  type AdminContext,
+  nameSchema,
+  refusedError,
+  requireOrganization,
+  requireProject,
+} from './context.ts';
 
 type OrganizationInput = { readonly organizationId?: string; readonly name: string };
 type ProjectInput = Required<OrganizationInput> & { readonly projectId?: string };
@@ -30,7 +36,7 @@ export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string
 function assertValid(what: string, schema: z.ZodMiniType, value: unknown): void {
   const result = typeValue(schema, value);
   if (!result.success)
-    throw refused(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
+    throw refusedError(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
 }
 
 /** Creates an organization, under the id given or a new one. @throws DrillproofError `server.ADMIN_REFUSED` */
@@ -43,7 +49,7 @@ export async function createOrganization(
   const row = { organizationId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
     if ((await tx.organizations.find(organizationId)) !== undefined)
-      throw refused(`${organizationId} exists already`);
+      throw refusedError(`${organizationId} exists already`);
     await tx.organizations.insert(row);
   });
   return row;
@@ -59,7 +65,7 @@ export async function createProject(
   const row = { organizationId, projectId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
     await requireOrganization(tx, organizationId);
-    if ((await tx.projects.find(projectId)) !== undefined) throw refused(`${projectId} exists already`);
+    if ((await tx.projects.find(projectId)) !== undefined) throw refusedError(`${projectId} exists already`);
     await tx.projects.insert(row);
   });
   return row;
@@ -86,9 +92,9 @@ export async function setEntitlement(
 function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {
   assertValid('permissions', z.array(z.enum(allPermissions)).check(z.minLength(1)), permissions);
   if (projects !== 'all' && projects.length === 0)
-    throw refused('the token has no project', { path: 'projects' });
+    throw refusedError('the token has no project', { path: 'projects' });
   if (expiresAtMs !== undefined && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {
-    throw refused('expiresAtMs is in the past', { path: 'expiresAtMs' });
+    throw refusedError('expiresAtMs is in the past', { path: 'expiresAtMs' });
   }
 }
 
@@ -118,5 +124,5 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
 /** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when no valid token has the id */
 export async function revokeToken({ store, now }: AdminContext, tokenId: string): Promise<void> {
   const revoked = await store.transaction((tx) => tx.tokens.revoke(tokenId, now()));
-  if (!revoked) throw refused(`token ${tokenId} does not exist, or is revoked already`);
+  if (!revoked) throw refusedError(`token ${tokenId} does not exist, or is revoked already`);
 }

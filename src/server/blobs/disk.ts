@@ -47,12 +47,12 @@ async function fill(file: FileHandle, path: string, target: Uint8Array, offset: 
       .catch((cause) => {
         throw ioError(cause, path, 'read');
       });
-    if (bytesRead === 0) throw endedEarly();
+    if (bytesRead === 0) throw shortFileError();
     done += bytesRead;
   }
 }
 
-const endedEarly = (): DrillproofError => new DrillproofError('io.CHANGED', 'a stored file ended early');
+const shortFileError = (): DrillproofError => new DrillproofError('io.CHANGED', 'a stored file ended early');
 
 const fileAccess = (file: FileHandle, size: number, path: string): RandomAccess => ({
   size,
@@ -74,7 +74,7 @@ function readAtOnce(fd: number, size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size);
   for (let done = 0; done < size;) {
     const bytesRead = readSync(fd, bytes, done, size - done, done);
-    if (bytesRead === 0) throw endedEarly();
+    if (bytesRead === 0) throw shortFileError();
     done += bytesRead;
   }
   return bytes;

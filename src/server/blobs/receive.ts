@@ -32,7 +32,7 @@ export async function receive(
   write: (bytes: Bytes) => Promise<unknown>,
 ): Promise<BlobRef> {
   let received: BlobRef | undefined;
-  async function* checked(): AsyncGenerator<Uint8Array> {
+  async function* checkBody(): AsyncGenerator<Uint8Array> {
     const sum = digester();
     for await (const chunk of source) {
       sum.update(chunk);
@@ -43,7 +43,7 @@ export async function receive(
     assertExpected(blob, expected);
     received = blob;
   }
-  await write(checked());
+  await write(checkBody());
   if (received === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
   return received;
 }

@@ -9,7 +9,7 @@ import {
   type LoadSdk,
   type ObjectFacts,
   openBucket,
-  whyS3,
+  describeS3,
 } from '../../node/s3/index.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
@@ -19,9 +19,13 @@ import { receive, spool } from './receive.ts';
 /** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
 function unavailable(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
-  return new DrillproofError('control.UNAVAILABLE', `the storage of blobs cannot be used: ${whyS3(cause)}`, {
-    cause,
-  });
+  return new DrillproofError(
+    'control.UNAVAILABLE',
+    `the storage of blobs cannot be used: ${describeS3(cause)}`,
+    {
+      cause,
+    },
+  );
 }
 
 /**
@@ -127,24 +131,24 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
       ? spool(source, expected, (file, blob) => putNamed(file, blob, stateOf))
       : putNamed(source, { digest, bytes }, stateOf);
   };
-  const known = new Map<Digest, ObjectFacts>();
+  const cached = new Map<Digest, ObjectFacts>();
   const openNew = async (digest: Digest): Promise<StoredObject | undefined> => {
     const facts = await bucket.facts(keyOf(digest));
     if (facts === undefined) return undefined;
     const stored = storedObject(bucket, keyOf(digest), facts);
     if (facts.bytes > AT_ONCE_BYTES) return stored;
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(digest, facts);
+    if (cached.size >= MAX_KNOWN) cached.clear();
+    cached.set(digest, facts);
     return readAtOnce(stored);
   };
   return {
     async open(digest) {
-      const facts = known.get(digest);
+      const facts = cached.get(digest);
       if (facts === undefined) return openNew(digest);
       try {
         return await readAtOnce(storedObject(bucket, keyOf(digest), facts));
       } catch (error) {
-        known.delete(digest);
+        cached.delete(digest);
         if (isChanged(error)) return openNew(digest);
         throw error;
       }
@@ -221,7 +225,7 @@ export async function openS3Blobs(location: S3Location, options: Options): Promi
 function unusable(where: string, error: unknown): DrillproofError {
   const isCoded = error instanceof DrillproofError;
   const cause = isCoded ? (error.cause ?? error) : error;
-  const why = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : whyS3(cause);
+  const why = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : describeS3(cause);
   return new DrillproofError('server.CONFIG_INVALID', `BLOBS_URL: ${where} cannot be used: ${why}`, {
     cause,
   });

@@ -131,7 +131,7 @@ async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<bo
 }
 
 /** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
-const succeed = (
+const endAttempt = (
   work: BuildWork,
   ref: AttemptRef,
   archive: BlobRef,
@@ -203,7 +203,7 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
     if (failure === undefined) throw error;
     return fail(work, ref, failure);
   }
-  return succeed(work, ref, archive, build);
+  return endAttempt(work, ref, archive, build);
 }
 
 const BATCH = 100;

@@ -2,7 +2,7 @@ import { type Bytes, once } from '../../bytes/index.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';
-import { type Content, refusedUpload, sizeMismatch, type Span, spanOf } from '../http/body.ts';
+import { type Content, toUploadError, sizeMismatch, type Span, spanOf } from '../http/body.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { toDigest } from '../ids.ts';
 import { isEnd } from '../states.ts';
@@ -16,7 +16,7 @@ export type Announced = Ref & { readonly artifactDigest: string; readonly bytes:
 // So much of an upload is in memory. What is stored survives the connection and the server.
 const PIECE_BYTES = 1024 * 1024;
 
-export function receivedBytes(pieces: readonly UploadPieceRow[]): number {
+export function sumPieces(pieces: readonly UploadPieceRow[]): number {
   const last = pieces.at(-1);
   return last === undefined ? 0 : last.firstByte + last.archive.bytes;
 }
@@ -42,7 +42,7 @@ async function keepPiece({ store, blobs }: Work, ref: Ref, at: number, bytes: Ui
   await store.transaction(async (tx) => {
     const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);
     if (row === undefined || isEnd('buildAttempt', row.resource.state)) throw notFound();
-    const received = receivedBytes(await tx.uploadPieces.list(ref));
+    const received = sumPieces(await tx.uploadPieces.list(ref));
     if (received !== at) throw offsetMismatch(received);
     await holdBlobs(tx, blobs, [archive.digest]);
     const { organizationId, projectId, buildAttemptId } = row;
@@ -102,7 +102,7 @@ async function* wholeOf(
 
 /** Where an upload begins. Without Content-Range it begins again, and what arrived before is forgotten. */
 async function assertPlace(work: Work, ref: Ref, { first }: Span, isWhole: boolean): Promise<void> {
-  const received = receivedBytes(await work.store.uploadPieces.list(ref));
+  const received = sumPieces(await work.store.uploadPieces.list(ref));
   if (received === first) return;
   if (!isWhole) throw offsetMismatch(received);
   await dropAll(work, ref);
@@ -128,7 +128,7 @@ export async function receiveArchive(work: Work, announced: Announced, content: 
     await work.blobs.put(wholeOf(work, pieces, rest), { digest: toDigest(artifactDigest), bytes });
     return true;
   } catch (error) {
-    const refusal = refusedUpload(error);
+    const refusal = toUploadError(error);
     if (refusal instanceof ControlError && refusal.code === 'control.UPLOAD_MISMATCH')
       await dropAll(work, announced);
     throw refusal;
@@ -145,6 +145,6 @@ export async function readInVain(announced: Announced, content: Content): Promis
   const isWhole = end - first === announced.bytes;
   const digest = isWhole ? { digest: toDigest(announced.artifactDigest) } : {};
   await receive(content.bytes(), { bytes: end - first, ...digest }, drain).catch((error: unknown) => {
-    throw refusedUpload(error);
+    throw toUploadError(error);
   });
 }

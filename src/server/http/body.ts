@@ -69,7 +69,7 @@ async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   let end = ignore;
   const late = new Promise<never>((_, reject) => {
     timers.push(setTimeout(() => reject(tooSlow()), leftMs));
-    end = () => void timers.push(setTimeout(() => reject(endedEarly()), CUT_MS));
+    end = () => void timers.push(setTimeout(() => reject(earlyEndError()), CUT_MS));
   });
   if (pace.cut.aborted) end();
   else pace.cut.addEventListener('abort', end);
@@ -136,7 +136,7 @@ export type Content = {
   readonly bytes: () => Bytes;
 };
 
-const endedEarly = (cause?: unknown): ControlError =>
+const earlyEndError = (cause?: unknown): ControlError =>
   new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
 
 async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
@@ -144,7 +144,7 @@ async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerato
     for (;;) {
       const value = await readPiece(body.read, arrival);
       if (value === undefined) {
-        if (!arrival.isWhole()) throw endedEarly();
+        if (!arrival.isWhole()) throw earlyEndError();
         return;
       }
       arrival.received(value.length);
@@ -152,7 +152,7 @@ async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerato
     }
   } catch (cause) {
     if (cause instanceof ControlError) throw cause;
-    throw endedEarly(cause);
+    throw earlyEndError(cause);
   } finally {
     body.cancel();
   }
@@ -177,7 +177,7 @@ export function contentOf(request: HttpRequest, onRead: () => void, arrival: () 
 }
 
 /** The refusal of a body that is not what was announced, wherever it was seen. */
-export function refusedUpload(error: unknown): unknown {
+export function toUploadError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UPLOAD_MISMATCH') return error;
   const { message, details } = error;
   return new ControlError('control.UPLOAD_MISMATCH', message, {

@@ -108,11 +108,11 @@ const spare: Buffer[] = [];
 /** Resolves when the bytes are with the system, so that the buffer can be used again; rejects when the client left. */
 function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    const left = (): void => reject(new Error('the client disconnected'));
-    if (outgoing.destroyed) return left();
-    outgoing.once('close', left);
+    const onClose = (): void => reject(new Error('the client disconnected'));
+    if (outgoing.destroyed) return onClose();
+    outgoing.once('close', onClose);
     outgoing.write(piece, (error) => {
-      outgoing.off('close', left);
+      outgoing.off('close', onClose);
       if (error === null || error === undefined) resolve();
       else reject(error);
     });

@@ -24,7 +24,7 @@ export function createRateLimiter(options: {
   const fullMs = burst * costMs;
   const buckets = new Map<string, Bucket>();
 
-  const refilled = (key: string, nowMs: number): Bucket => {
+  const refill = (key: string, nowMs: number): Bucket => {
     const earlier = buckets.get(key);
     if (earlier === undefined) return { creditMs: fullMs, atMs: nowMs };
     const elapsedMs = Math.max(0, nowMs - earlier.atMs); // a clock that is set back takes nothing away
@@ -39,7 +39,7 @@ export function createRateLimiter(options: {
 
   return {
     take(key) {
-      const bucket = refilled(key, now());
+      const bucket = refill(key, now());
       const granted = bucket.creditMs >= costMs;
       remember(key, granted ? { ...bucket, creditMs: bucket.creditMs - costMs } : bucket);
       return granted ? undefined : { retryAfterMs: Math.ceil(costMs - bucket.creditMs) };

@@ -95,13 +95,13 @@ export async function createTurn(
   const { authoringTurnId } = turn;
   const version = nextVersion(row.resource.version);
   const session = { ...row.resource, activeTurnId: authoringTurnId, version, updatedAtMs: nowMs };
-  const about = {
+  const subject = {
     operationId,
     kind: 'authoring.turn',
     resourceType: 'authoring_turn',
     resourceId: authoringTurnId,
   };
-  const operation = await queueOperation(tx, operationOf(change, about), nowMs);
+  const operation = await queueOperation(tx, operationOf(change, subject), nowMs);
   const { organizationId } = row;
   await tx.turns.insert({ organizationId, projectId, authoringTurnId, resource: turn });
   await tx.authoringSessions.update({ ...row, resource: session });
@@ -124,10 +124,10 @@ export async function closeAuthoringSession(
   const closed = { state: 'closed', version, updatedAtMs: nowMs, closedAtMs: nowMs };
   const session = { ...row.resource, ...closed };
   await tx.authoringSessions.update({ ...row, resource: session });
-  const about = {
+  const subject = {
     kind: 'authoring.session.close',
     resourceType: 'authoring_session',
     resourceId: authoringSessionId,
   };
-  return { session, operation: await recordOperation(tx, operationOf(change, about), nowMs) };
+  return { session, operation: await recordOperation(tx, operationOf(change, subject), nowMs) };
 }

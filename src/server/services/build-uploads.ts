@@ -17,7 +17,7 @@ import { assertContent, spanOf } from '../http/body.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
-import { readInVain, receiveArchive, receivedBytes } from '../builds/upload-pieces.ts';
+import { readInVain, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload: its address is signed again for every answer, and never stored. */
 const storedSchema = z.strictObject({
@@ -99,11 +99,11 @@ async function openUpload(
   const row = await work.store.buildAttempts.find(ref.projectId, ref.buildAttemptId);
   if (row === undefined) throw notFound();
   const attempt = await settleAttempt(work, row);
-  if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
+  if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expiredError();
   return { facts, attempt };
 }
 
-const expired = (): ControlError =>
+const expiredError = (): ControlError =>
   new ControlError('control.UPLOAD_EXPIRED', 'the upload address has expired', {
     headers: { Connection: 'close' },
   });
@@ -124,7 +124,7 @@ export const buildUploadHandlers = (
     const { buildAttemptId, state } = attempt;
     const { bytes } = facts;
     const isStored = !isEnd('buildAttempt', state) && state !== 'awaiting_upload';
-    const received = receivedBytes(await work.store.uploadPieces.list(params));
+    const received = sumPieces(await work.store.uploadPieces.list(params));
     const all = isStored || state === 'succeeded';
     return { schemaVersion: 1, buildAttemptId, state, bytes, receivedBytes: all ? bytes : received };
   },
@@ -139,7 +139,7 @@ export const buildUploadHandlers = (
     }
     if (!(await receiveArchive(work, facts, content))) return attempt;
     const driven = await driveAttempt(work, params);
-    if (hasExpired(driven)) throw expired();
+    if (hasExpired(driven)) throw expiredError();
     return driven;
   },
 });

@@ -17,7 +17,7 @@ type ExportRef = { readonly projectId: string; readonly evidenceExportId: string
 
 const RETRY_AFTER_MS = 2_000;
 
-const deleted = (what: string): ControlError =>
+const deletedError = (what: string): ControlError =>
   new ControlError('control.EVIDENCE_DELETED', `${what} was deleted`);
 
 const WHY_NOT: Record<Exclude<EvidenceExport['state'], 'available'>, () => ControlError> = {
@@ -51,7 +51,7 @@ export function exportHandlers(
   const readable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const row = await visible(principal, ref);
     const { state, deletion } = row.resource;
-    if (deletion !== undefined) throw deleted('the export');
+    if (deletion !== undefined) throw deletedError('the export');
     if (state !== 'available') throw WHY_NOT[state]();
     return row;
   };
@@ -93,7 +93,7 @@ export function exportHandlers(
       const part = await store.exportParts.find(organizationId, evidenceExportId, params.evidenceBundleId);
       if (part === undefined) throw notFound();
       const bundle = await store.bundles.find(part.projectId, part.evidenceBundleId);
-      if (bundle === undefined || isDeleted(bundle.resource, now())) throw deleted('the bundle');
+      if (bundle === undefined || isDeleted(bundle.resource, now())) throw deletedError('the bundle');
       return archiveOf(part.archive, part.evidenceBundleId);
     },
 

@@ -23,10 +23,10 @@ type NewOperation = About & {
 export const newOperationId = (): string => newId('op');
 
 /** The operation of a request with an idempotency key. */
-export const operationOf = (change: Change, about: About): NewOperation => ({
+export const operationOf = (change: Change, subject: About): NewOperation => ({
   organizationId: change.principal.organizationId,
   projectId: change.projectId,
-  ...about,
+  ...subject,
   idempotencyKey: change.key,
   requestHash: change.requestHash,
 });

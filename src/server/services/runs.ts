@@ -59,7 +59,7 @@ function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): Hoste
 }
 
 /** The original run and its session. Checked in this order: the run exists, has ended, and its build is stored. */
-async function pinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId }: RunRef) {
+async function readPinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId }: RunRef) {
   const original = (await tx.runs.lock(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
   assertCurrent(change, original);
@@ -81,15 +81,15 @@ export async function createRerun(
   ref: RunRef,
   now: () => number,
 ): Promise<Result<'runs.reruns.create'>> {
-  const { original, session } = await pinnedInputs(tx, change, ref);
+  const { original, session } = await readPinnedInputs(tx, change, ref);
   const { organizationId, projectId } = original;
   const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();
   const world = worldOf(original, session, maxTtlMs, nowMs);
   const run = rerunOf(original, world, nowMs);
   const { hostedRunId } = run;
-  const about = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
+  const subject = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
   await tx.sessions.insert({ organizationId, projectId, sessionId: world.sessionId, resource: world });
   await tx.runs.insert({ organizationId, projectId, hostedRunId, resource: run });
-  return { run, operation: await queueOperation(tx, operationOf(change, about), nowMs) };
+  return { run, operation: await queueOperation(tx, operationOf(change, subject), nowMs) };
 }

@@ -95,7 +95,7 @@ type Database = {
 
 /** The store over a database whose schema is up to date. */
 export function sqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
-  const made = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
+  const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...sqlReads(reads),
     schema: () => schemaState(reads, migrations),
@@ -103,8 +103,8 @@ export function sqlStore({ reads, dialect, migrations, transact, isShared, close
     renewJob: (renewal) => transact((sql) => renewJob(sql, renewal)),
     transaction: (work) =>
       transact((sql) => {
-        const tx = made.get(sql) ?? sqlTransaction(sql, dialect);
-        made.set(sql, tx);
+        const tx = transactions.get(sql) ?? sqlTransaction(sql, dialect);
+        transactions.set(sql, tx);
         return work(tx);
       }),
     secret: (name) => transact((sql) => readSecret(sql, name)),

@@ -59,7 +59,7 @@ export function createReadiness(options: Options) {
   let stopping = false;
   let last: { readonly atMs: number; readonly readiness: Promise<Readiness> } | undefined;
 
-  const queued = async (): Promise<QueuedKind[]> => {
+  const readQueue = async (): Promise<QueuedKind[]> => {
     const nowMs = now();
     const [rows, workers] = await Promise.all([
       store.jobs.count(nowMs),
@@ -79,7 +79,7 @@ export function createReadiness(options: Options) {
     };
   const checkAll = async (): Promise<Readiness> => {
     const [database, blobStore] = await Promise.all([
-      within(timeoutMs, Promise.all([store.schema(), queued()])).catch(failed('store')),
+      within(timeoutMs, Promise.all([store.schema(), readQueue()])).catch(failed('store')),
       within(timeoutMs, blobs.ping()).then((): Check => 'ok', failed('blobs')),
     ]);
     const [state, queue] = typeof database === 'string' ? [undefined, []] : database;

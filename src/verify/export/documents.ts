@@ -9,7 +9,7 @@ import {
   listResourceDifferences,
   selectionDigest,
 } from '../../evidence/index.ts';
-import { checksWaitingFor } from '../checks.ts';
+import { listWaitingChecks } from '../checks.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Expectations } from '../options.ts';
 import type { GivenEnvelope } from '../signature/dsse.ts';
@@ -52,7 +52,7 @@ export async function checkDocuments(
 export const endWaiting = (step: Step, envelopes: readonly GivenEnvelope[], reason: string): Step =>
   endRemaining(
     step,
-    checksWaitingFor('export.manifest', { envelopes: envelopes.length > 0 }),
+    listWaitingChecks('export.manifest', { envelopes: envelopes.length > 0 }),
     'not_checked',
     reason,
   );

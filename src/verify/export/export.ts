@@ -28,14 +28,14 @@ import type {
   SignedBy,
   Verdict,
 } from '../report.ts';
-import { ENVELOPES, type Envelopes, givenEnvelopes } from '../signature/dsse.ts';
+import { ENVELOPES, type Envelopes, readEnvelopeOptions } from '../signature/dsse.ts';
 import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
 import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments } from './documents.ts';
-import { checkMirrorFiles, listFiles, NO_FILES, rowsOf, uncoveredFiles } from './files.ts';
+import { checkMirrorFiles, listFiles, NO_FILES, rowsOf, listUncoveredFiles } from './files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
-import { requiredChecks } from '../checks.ts';
+import { listRequiredChecks } from '../checks.ts';
 import { verdictOfFindings, worstVerdict } from '../verdict.ts';
 import type { ExportContext, ReadExportManifest } from './context.ts';
 
@@ -73,7 +73,7 @@ export async function verifyExport(
 ): Promise<ExportReport> {
   checkArguments({ source: SOURCE }, { source });
   const settings = settingsOf(options, EXPORT_OPTIONS);
-  const envelopes = givenEnvelopes(options.dsse);
+  const envelopes = readEnvelopeOptions(options.dsse);
   const listing = await listFiles(source, settings);
   const tree = { source, settings, files: listing.value ?? NO_FILES };
   if (listing.value === undefined) {
@@ -92,7 +92,7 @@ export async function verifyExport(
       ? checkAcrossParts(document, documents.value.resource, parts.value)
       : NOTHING;
   const localReports = document ? await verifyLocalReports(tree, document) : [];
-  const bag = await checkBag(tree, document, verifiedDigests(document, parts?.value ?? [], localReports));
+  const bag = await checkBag(tree, document, listVerifiedDigests(document, parts?.value ?? [], localReports));
   const mirror = await checkMirrorFiles(tree);
   const content = {
     manifest: manifest.value,
@@ -110,7 +110,7 @@ export async function verifyExport(
 const UNREAD = { manifest: {}, documents: { completeness: 'claimed' }, parts: [], localReports: [] } as const;
 
 /** The digests of parts and local reports that were computed when they were verified, by path. */
-function verifiedDigests(
+function listVerifiedDigests(
   manifest: ExportManifest | undefined,
   parts: readonly BundleReport[],
   localReports: readonly LocalReportReport[],
@@ -204,7 +204,7 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
   } as const);
 }
 
-const REQUIRED: ReadonlySet<string> = new Set(requiredChecks('export', 'always', 'opinion'));
+const REQUIRED: ReadonlySet<string> = new Set(listRequiredChecks('export', 'always', 'opinion'));
 
 /** The verdict on an export (formats §4): its worst bundle, and never better than the export itself and its reports. */
 function exportVerdict(
@@ -250,7 +250,7 @@ function exportCoverage(
     coveredBytes:
       sum([...ifPassed('export.manifest', EXPORT_MANIFEST), ...attestation, ...intact]) + resource + covered,
     attestedBytes: attested + sum(signed),
-    uncovered: uncoveredFiles(manifest.document, files).map((file) => file.path),
+    uncovered: listUncoveredFiles(manifest.document, files).map((file) => file.path),
     mirrorFiles: mirror,
   };
 }

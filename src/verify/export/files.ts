@@ -43,7 +43,7 @@ export async function listFiles(source: EvidenceSource, { limits }: Settings): P
     const exceeded = all.length > limits.files ? [finding('export.FILES_EXCEEDED', EXPORT, { message })] : [];
     const value = {
       all,
-      byPath: new Map([...impliedFolders(all), ...all].map((file) => [file.path, file])),
+      byPath: new Map([...listImpliedFolders(all), ...all].map((file) => [file.path, file])),
       mirror: all.filter(({ path }) => isMirrorFile(path)),
     };
     return { ...noteFindings(exceeded), value };
@@ -54,7 +54,7 @@ export async function listFiles(source: EvidenceSource, { limits }: Settings): P
 }
 
 /** The folders above all files: nothing that has to be a file may be one of them. */
-function impliedFolders(files: readonly SourceFile[]): SourceFile[] {
+function listImpliedFolders(files: readonly SourceFile[]): SourceFile[] {
   const folders = new Set<string>();
   for (const { path } of files) {
     let end = path.lastIndexOf('/');
@@ -78,7 +78,7 @@ export const rowsOf = (manifest: ExportManifest | undefined): readonly (PartRow 
   manifest === undefined ? [] : [...manifest.parts, ...manifest.localReports];
 
 /** Files that neither a manifest lists nor a mirror adds. */
-export function uncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
+export function listUncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
   const listed = new Set(rowsOf(manifest).map((row) => row.path));
   return files.all.filter(
     ({ path, folder }) =>
@@ -108,7 +108,7 @@ export function pathsOfWrongSize(
 /** `export.files`: exactly the listed parts and reports exist, and every other file is reported (formats §1, Export). */
 export function checkFiles(manifest: ExportManifest | undefined, files: Files): Step {
   if (manifest === undefined) return NOTHING;
-  const findings: Finding[] = uncoveredFiles(manifest, files).map((file) => {
+  const findings: Finding[] = listUncoveredFiles(manifest, files).map((file) => {
     const { path, regular, folder } = file;
     if (!regular && folder === undefined) return irregular(EXPORT, file);
     return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });

@@ -56,13 +56,13 @@ export async function verifyParts(
   const reports = await mapConcurrently(rows, concurrency, async (row) => {
     if (done % PARTS_PER_TURN === 0) await turn();
     settings.signal?.throwIfAborted();
-    const given = envelopes?.get(row.manifestDigest) ?? [];
+    const matching = envelopes?.get(row.manifestDigest) ?? [];
     const listed = defined({
       row,
       organizationId,
       fromAtMs,
       throughAtMs,
-      envelopes: given.length > 0 ? given : undefined,
+      envelopes: matching.length > 0 ? matching : undefined,
       listAttested,
     });
     const report = await verifyListedPart(source, files.byPath.get(row.path), listed, {

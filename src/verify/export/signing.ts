@@ -50,16 +50,16 @@ export async function checkExportSigning(
 ): Promise<StepOf<ExportSigning>> {
   const { settings } = tree;
   const facts = document && digest && { manifest: document, manifestDigest: digest };
-  const own = await checkExportAttestation(tree, facts);
+  const internal = await checkExportAttestation(tree, facts);
   const sorted = facts && envelopes.length > 0 ? sortEnvelopes(envelopes, facts, settings) : undefined;
-  const given: ReadStep<ListSigning> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
-  const signer = (own.value ?? given.value)?.signer;
-  const signers = signer && [...(own.value?.signers ?? []), ...(given.value?.signers ?? [])];
+  const external: ReadStep<ListSigning> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
+  const signer = (internal.value ?? external.value)?.signer;
+  const signers = signer && [...(internal.value?.signers ?? []), ...(external.value?.signers ?? [])];
   const pinned = settings.expect.manifestDigest !== undefined && settings.expect.manifestDigest === digest;
   const completeness: Completeness = pinned ? 'pinned' : signer === undefined ? 'claimed' : 'attested';
   const message = 'no trusted key signed the list of bundles, so it could be incomplete';
   const claimed = finding('export.COMPLETENESS_CLAIMED', EXPORT, { message });
-  const step = joinSteps([own, given, noteFindings(completeness === 'claimed' ? [claimed] : [])]);
+  const step = joinSteps([internal, external, noteFindings(completeness === 'claimed' ? [claimed] : [])]);
   return { ...step, value: defined({ completeness, signer, signers, envelopes: sorted?.parts }) };
 }
 
@@ -118,7 +118,7 @@ const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Findi
  * manifest can be relied on. Nothing else shows the scope of the export, so only a key for the whole organization
  * counts. `undefined` for anything else.
  */
-export function attestedSubject(
+export function checkSubject(
   bytes: Uint8Array,
   options: VerifyOptions,
 ): ExportStatement['subject'] | undefined {

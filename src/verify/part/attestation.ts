@@ -39,15 +39,15 @@ export async function checkAttestation(
   bundle: BundleContext,
   runResult: RunResult | undefined,
 ): Promise<StepOf<ReadAttestation>> {
-  const own = await checkOwnAttestation(bundle, runResult);
-  const given = checkGivenEnvelopes(bundle, runResult);
+  const internal = await checkOwnAttestation(bundle, runResult);
+  const external = checkGivenEnvelopes(bundle, runResult);
   const value = defined({
-    bytes: own.value.bytes,
-    signer: own.value.signer ?? given.value.signer,
-    signers: [...own.value.signers, ...given.value.signers],
-    reproduction: own.value.reproduction ?? given.value.reproduction,
+    bytes: internal.value.bytes,
+    signer: internal.value.signer ?? external.value.signer,
+    signers: [...internal.value.signers, ...external.value.signers],
+    reproduction: internal.value.reproduction ?? external.value.reproduction,
   });
-  return { ...joinSteps([own, given]), value };
+  return { ...joinSteps([internal, external]), value };
 }
 
 async function checkOwnAttestation(

@@ -1,9 +1,9 @@
 import { defined, type Digest, type MembersOf, OBJECT, optional } from '../../bytes/index.ts';
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
-import { checksWaitingFor, type CheckId } from '../checks.ts';
+import { listWaitingChecks, type CheckId } from '../checks.ts';
 import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
-import { ENVELOPES, givenEnvelopes, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';
+import { ENVELOPES, readEnvelopeOptions, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';
 import { endRemaining, joinSteps, type Step } from '../step.ts';
 
 /** What the export manifest states about a part; without it a part is verified on its own. */
@@ -60,13 +60,13 @@ export function createPartContext(
   settings: Settings,
   { listed, dsse }: Pick<VerifyPartOptions, 'listed' | 'dsse'>,
 ): PartContext {
-  const envelopes = [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])];
+  const envelopes = [...readEnvelopeOptions(dsse), ...(listed?.envelopes ?? [])];
   return defined({ settings, listed, envelopes, subject: listed?.row.evidenceBundleId ?? 'bundle' });
 }
 
 /** The checks that wait for `check`, with those on request that the caller requested. */
 export const waitingChecks = (check: CheckId, { envelopes, settings }: PartContext): readonly CheckId[] =>
-  checksWaitingFor(check, {
+  listWaitingChecks(check, {
     envelopes: envelopes.length > 0,
     secondOpinion: settings.secondOpinion !== undefined,
   });

@@ -14,7 +14,7 @@ type Row = {
   readonly find: (outcome: RunFacts) => Values | undefined;
 };
 
-const failed = (message: string, actual: string): Values => ({ message, actual });
+const failRun = (message: string, actual: string): Values => ({ message, actual });
 const list = (rows: readonly { readonly id: string }[]): string =>
   [...new Set(rows.map(({ id }) => id))].join(', ');
 
@@ -44,7 +44,7 @@ export const CONTRADICTIONS = {
       const broken = assertions.filter(({ gate, status }) => gate && contradicts(status, verdict));
       return broken.length === 0
         ? undefined
-        : failed(`a gate assertion did not pass, although the run states ${verdict}`, list(broken));
+        : failRun(`a gate assertion did not pass, although the run states ${verdict}`, list(broken));
     },
   },
   checkpoints: {
@@ -53,7 +53,7 @@ export const CONTRADICTIONS = {
       const broken = checkpoints.filter((row) => row.kind === 'final' && contradicts(row.verdict, verdict));
       return broken.length === 0
         ? undefined
-        : failed(`a final checkpoint did not pass, although the run states ${verdict}`, list(broken));
+        : failRun(`a final checkpoint did not pass, although the run states ${verdict}`, list(broken));
     },
   },
   budget: {

@@ -14,7 +14,7 @@ import {
   signedPart,
   type Statement,
 } from '../../evidence/index.ts';
-import { checksWaitingFor } from '../checks.ts';
+import { listWaitingChecks } from '../checks.ts';
 import { statementFinding, statementFindingsOf } from '../finding.ts';
 import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';
 import { settingsOf, trustUsed, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
@@ -107,7 +107,7 @@ function verifyAlone(
   } catch (error) {
     const format = recordCheck('attestation.format', statementFindingsOf(error, SUBJECT));
     const reason = 'the document is not an attestation';
-    const waiting = checksWaitingFor('attestation.format');
+    const waiting = listWaitingChecks('attestation.format');
     return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
   }
   const scope = { purpose: 'evidence', projectId, organizationId } as const;

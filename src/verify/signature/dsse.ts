@@ -21,9 +21,9 @@ import {
   type Step,
   type StepOf,
 } from '../step.ts';
-import { checksWaitingFor } from '../checks.ts';
+import { listWaitingChecks } from '../checks.ts';
 import { findingsOf } from '../finding.ts';
-import { acceptedTypes, type Settings } from '../options.ts';
+import { listTypes, type Settings } from '../options.ts';
 import { checkBundleBinding, checkExportBinding, type BundleFacts, type ExportFacts } from './binding.ts';
 import {
   verifySigned,
@@ -106,7 +106,7 @@ export function verifySignedEnvelope<S extends AnyStatement>(
   const signed = opened.value;
   if (signed === undefined) {
     const reason = 'the envelope has no statement that could be read';
-    const step = endRemaining(opened, checksWaitingFor('dsse.envelope'), 'not_checked', reason);
+    const step = endRemaining(opened, listWaitingChecks('dsse.envelope'), 'not_checked', reason);
     return { ...step, trusted: false, keys: [] };
   }
   const result = verifySigned(signed, kind, { ...context, path, threshold });
@@ -131,7 +131,7 @@ function openEnvelope<S extends AnyStatement>(
 ): ReadStep<Signed<S>> {
   try {
     const envelope = parseDsse(bytes, { maxBytes: settings.limits.documentBytes });
-    const statement = read(envelope, acceptedTypes(settings, purpose));
+    const statement = read(envelope, listTypes(settings, purpose));
     refuseForeignKeyIds(envelope, statement.keyId);
     return { ...recordCheck('dsse.envelope', []), value: signedOfEnvelope(envelope, statement) };
   } catch (error) {
@@ -177,7 +177,7 @@ export const ENVELOPES: Kind = {
 export const onlyEnvelope = (bytes: Uint8Array): GivenEnvelope => ({ path: 'dsse', bytes });
 
 /** The envelopes of a caller with their paths: `dsse`, or `dsse/0`, `dsse/1`, … where there are several. */
-export function givenEnvelopes(dsse: Envelopes = []): readonly GivenEnvelope[] {
+export function readEnvelopeOptions(dsse: Envelopes = []): readonly GivenEnvelope[] {
   const all = dsse instanceof Uint8Array ? [dsse] : dsse;
   const [first] = all;
   if (all.length === 1 && first !== undefined) return [onlyEnvelope(first)];
@@ -219,7 +219,7 @@ function subjectOf({ bytes }: GivenEnvelope, settings: Settings) {
     const { digest, predicateType } = readDsseSubject(
       parseDsse(bytes, { maxBytes: settings.limits.documentBytes }),
     );
-    return { digest, onBundle: acceptedTypes(settings, 'evidence').includes(predicateType) };
+    return { digest, onBundle: listTypes(settings, 'evidence').includes(predicateType) };
   } catch {
     return undefined; // its verification reports what is wrong
   }

@@ -14,7 +14,7 @@ import {
 } from '../../trust/index.ts';
 import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
 import { statementFinding } from '../finding.ts';
-import { acceptedTypes, type Settings, type StatementPurpose } from '../options.ts';
+import { listTypes, type Settings, type StatementPurpose } from '../options.ts';
 import type { SignedBy, Finding } from '../report.ts';
 
 export type AnyStatement = Statement | ExportStatement;
@@ -164,7 +164,7 @@ function checkFormat(
   { subject, path, settings }: SignedContext,
 ): Step {
   const findings: Finding[] = [];
-  const accepted = acceptedTypes(settings, purpose);
+  const accepted = listTypes(settings, purpose);
   if (!accepted.includes(predicateType)) {
     const message = 'the statement is not of the type that belongs here';
     const types = { expected: accepted.join(' or '), actual: predicateType };

@@ -34,13 +34,18 @@ export function bundleStanding(
     kind: 'bundle',
     id: evidenceBundleId ?? path ?? 'bundle',
     path,
-    standing: verdict === 'incomplete' ? 'unread' : ofBundle(bundle),
+    standing: verdict === 'incomplete' ? 'unread' : standingOfBundle(bundle),
     signer,
     codes: listCodes(findings),
   } as const);
 }
 
-function ofBundle({ checks, findings, signer, signed }: Parameters<typeof bundleStanding>[0]): Standing {
+function standingOfBundle({
+  checks,
+  findings,
+  signer,
+  signed,
+}: Parameters<typeof bundleStanding>[0]): Standing {
   if (!findings.some(({ severity }) => severity === 'error')) {
     if (signer !== undefined) return 'stands';
     return signed === false ? 'unsigned' : 'unread';
@@ -62,7 +67,7 @@ export function listStanding(
   return defined({
     kind: 'list',
     id: evidenceExportId ?? 'export',
-    standing: ofList(list),
+    standing: standingOfList(list),
     signer,
     codes: listCodes(findings),
   } as const);
@@ -70,7 +75,7 @@ export function listStanding(
 
 const REFUSING: ReadonlySet<Finding['class']> = new Set(['untrusted', 'expired', 'mismatch'] as const);
 
-function ofList({ checks, findings, completeness }: Parameters<typeof listStanding>[0]): Standing {
+function standingOfList({ checks, findings, completeness }: Parameters<typeof listStanding>[0]): Standing {
   if (completeness === 'attested') return 'stands';
   const stateOf = (wanted: CheckId): CheckState | undefined => checks.find(({ id }) => id === wanted)?.state;
   if (stateOf('export.manifest') !== 'passed') return 'unread';

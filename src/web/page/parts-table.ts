@@ -62,10 +62,10 @@ function makeHeading(title: string, at: number): HTMLElement {
 function arrangeLines(): void {
   const words = getElement('find', HTMLInputElement).value.toLowerCase().split(' ');
   const verdict = getElement('verdict', HTMLSelectElement).value;
-  const found = lines.filter(
+  const matching = lines.filter(
     (line) => (verdict === '' || line.verdict === verdict) && words.every((word) => line.text.includes(word)),
   );
-  shown = column === undefined ? found : found.toSorted((a, b) => compareKeys(a, b, column!));
+  shown = column === undefined ? matching : matching.toSorted((a, b) => compareKeys(a, b, column!));
   first = Math.min(first, Math.max(0, shown.length - 1));
   for (const [at, heading] of [...getElement('parts-head', HTMLElement).children].entries())
     heading.setAttribute('aria-sort', at !== column ? 'none' : descending ? 'descending' : 'ascending');

@@ -116,7 +116,7 @@ function assertAbuts(end: End | End64, recordOffset: number): Place {
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the central directory extends past its end record');
   }
   if (directoryEnd < recordOffset) {
-    throw unaccounted(
+    throw unaccountedError(
       `there are ${recordOffset - directoryEnd} extra bytes before or after the central directory`,
     );
   }
@@ -147,7 +147,7 @@ function* missingEnd(fileBytes: number): Reading<DrillproofError> {
     const { commentBytes } = decodeRecord(END, tail, at);
     const follow = tail.length - at - END.size;
     if (commentBytes === follow) return new DrillproofError('zip.COMMENT', 'the archive has a comment');
-    if (commentBytes < follow) return unaccounted(`${follow - commentBytes} bytes follow the archive`);
+    if (commentBytes < follow) return unaccountedError(`${follow - commentBytes} bytes follow the archive`);
     return new DrillproofError('zip.TRUNCATED', 'the archive comment extends past the end of the file');
   }
   return new DrillproofError(
@@ -158,4 +158,4 @@ function* missingEnd(fileBytes: number): Reading<DrillproofError> {
 
 const multiDisk = () =>
   new DrillproofError('zip.MULTI_DISK', 'the archive is marked as spanning several disks');
-const unaccounted = (message: string) => new DrillproofError('zip.BYTES_UNACCOUNTED', message);
+const unaccountedError = (message: string) => new DrillproofError('zip.BYTES_UNACCOUNTED', message);

@@ -34,7 +34,7 @@ const REFUSED = new Map<number, readonly [code: Code, what: string]>([
 export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
   if (bytes.length === 0) return NONE;
   const seen = new Set<number>();
-  const kept = new Map<number, Uint8Array>();
+  const fields = new Map<number, Uint8Array>();
   const view = viewOf(bytes);
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 > bytes.length ? Infinity : at + 4 + view.getUint16(at + 2, true);
@@ -49,12 +49,12 @@ export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
     if (seen.has(id))
       throw new DrillproofError('zip.RECORD_INVALID', 'an extra field occurs twice', { path });
     seen.add(id);
-    if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) kept.set(id, bytes.subarray(at + 4, end));
+    if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) fields.set(id, bytes.subarray(at + 4, end));
     at = end;
   }
-  const zip64 = kept.get(EXTRA_ZIP64);
+  const zip64 = fields.get(EXTRA_ZIP64);
   const foreign = seen.size > (zip64 === undefined ? 0 : 1);
-  return { zip64, unicodePath: kept.get(EXTRA_UNICODE_PATH), foreign };
+  return { zip64, unicodePath: fields.get(EXTRA_UNICODE_PATH), foreign };
 }
 
 /**

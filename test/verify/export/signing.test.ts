@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { attestedSubject } from '../../../src/verify/export/signing.ts';
+import { checkSubject } from '../../../src/verify/export/signing.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   EXPORT_ID,
@@ -15,7 +15,7 @@ const made = await makeExport();
 const attestation = made.files['export-attestation.json']!;
 
 const subject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
-  attestedSubject(bytes, { asOfMs, ...(trust && { trust }) });
+  checkSubject(bytes, { asOfMs, ...(trust && { trust }) });
 
 it('an export attestation signed by a trusted key names its export and manifest', () => {
   expect(subject(makeTrust(made.signer))).toEqual({

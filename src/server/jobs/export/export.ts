@@ -38,10 +38,10 @@ async function pack(
     resource;
   const completedAtMs = now();
   const window = { fromAtMs, throughAtMs, createdAtMs, completedAtMs };
-  const about = { evidenceExportId, organizationId, scope, operationId, requestedBy };
+  const request = { evidenceExportId, organizationId, scope, operationId, requestedBy };
   const signed = signing && { ...signing, issuedAtMs: completedAtMs };
   try {
-    const packed = await packExport({ ...about, ...window, ...collected }, signed);
+    const packed = await packExport({ ...request, ...window, ...collected }, signed);
     if (Number(packed.resource.manifestBytes) > DEFAULT_LIMITS.manifestBytes)
       throw new ExportFailure('control.EXPORT_TOO_LARGE', 'the manifest exceeds the size limit of readers');
     return packed;

@@ -72,22 +72,22 @@ export function hostedJob<J extends RunnerJob, P extends object, S extends Runne
       reported = { ...reported, ...facts };
       refusal ??= work.check(handed, reported);
     };
-    const report = async (given: unknown): Promise<void> => {
-      const facts = parseProgress(work.progress, given);
+    const report = async (update: unknown): Promise<void> => {
+      const facts = parseProgress(work.progress, update);
       take(facts);
       if (refusal !== undefined) throw new TypeError(`progress: ${refusal.message}`);
       await progress((tx, nowMs) => work.note(tx, job, facts, nowMs));
     };
-    const refused = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
+    const refuse = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
     try {
       const parsed = parseOutcome(work.outcome, await host.runner.run(handed, { signal, progress: report }));
-      if ('error' in parsed) return refused(refusal ?? parsed.error);
+      if ('error' in parsed) return refuse(refusal ?? parsed.error);
       take(parsed.outcome);
-      if (refusal !== undefined) return refused(refusal);
+      if (refusal !== undefined) return refuse(refusal);
       const accepted = await work.accept({ host, job, handed }, parsed.outcome);
-      return typeof accepted === 'function' ? { write: accepted } : refused(accepted);
+      return typeof accepted === 'function' ? { write: accepted } : refuse(accepted);
     } catch (error) {
-      if (refusal !== undefined) return refused(refusal);
+      if (refusal !== undefined) return refuse(refusal);
       throw error;
     }
   };
