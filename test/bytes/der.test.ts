@@ -43,7 +43,7 @@ describe('a strict DER signature', () => {
     });
   });
 
-  it('has no second encoding: whatever is accepted is what its numbers encode to', () => {
+  it('has only one encoding: an accepted text equals the encoding of its numbers', () => {
     const scalar = fc.bigInt({ min: 1n, max: N - 1n });
     const damage = fc.record({ at: fc.nat(71), byte: fc.nat(255), grow: fc.boolean() });
     forAll(1000, [scalar, scalar, damage], (r, s, { at, byte, grow }) => {

@@ -127,7 +127,7 @@ describe.each([node, portable, lenient])('the primitives of the platform $name',
 const outcomeOf = (work: () => Promise<Uint8Array | undefined>): Promise<unknown> =>
   work().catch((error: unknown) => (error as { code?: unknown }).code);
 
-it('inflateAtOnce of Node gives what inflateRaw gives, or leaves it to inflateRaw', async () => {
+it('inflateAtOnce of Node returns the same as inflateRaw, or leaves the entry to it', async () => {
   const damaged = fc
     .tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(), fc.nat(255), fc.nat(3))
     .map(([plain, at, byte, extra]) => {

@@ -60,7 +60,7 @@ describe('the shortcut for plain paths', () => {
     fc.string({ unit: 'binary' }),
   );
 
-  it('accepts only what every rule accepts', () => {
+  it('accepts only paths that every rule accepts', () => {
     forAll(tries(2000, 20_000), [paths], (path) => {
       expect(portablePathProblem(path)).toBe(brokenPathRule(path));
     });

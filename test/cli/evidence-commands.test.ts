@@ -155,7 +155,7 @@ it('export accepts local reports, with claims of the uploader or from the archiv
 });
 
 describe('verify', () => {
-  it('says verified for what a trusted key signed, as text and as JSON', async () => {
+  it('reports verified for evidence that a trusted key signed, as text and as JSON', async () => {
     const { code, stdout, stderr } = await call('verify --jobs 1 export --trust trust.json');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^VERIFIED evexp_\w+: 2 of 2 parts verified; list attested\n/);
@@ -282,7 +282,7 @@ it('takes standard input for keys and descriptions of runs', async () => {
   expect(listed.stdout).toContain('acme-ci');
 });
 
-it('says nothing on stderr when people want quiet', async () => {
+it('prints nothing on stderr with --quiet', async () => {
   const { stderr } = await call('inspect --export-signature export --out sig-quiet --quiet');
   expect(stderr).toBe('');
 });

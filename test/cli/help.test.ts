@@ -50,7 +50,7 @@ describe('the help of every command', () => {
     }
   });
 
-  it('says nothing wider than 80 columns but examples and words that cannot be broken', async () => {
+  it('is at most 80 columns wide, except for examples and words that cannot be broken', async () => {
     for (const path of commands) {
       const { stdout } = await call([...path, '--help']);
       const wide = stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('  $ '));
@@ -96,7 +96,7 @@ describe('the program', () => {
     expect(stdout).toContain('--expect-manifest');
   });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { code, stdout } = await call(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -9,7 +9,7 @@ const dir = await scratch();
 await writeEvidence(dir.root);
 afterAll(() => dir[Symbol.asyncDispose]());
 
-it('the process says the verdict on stdout, nothing on stderr, and ends with the exit code', async () => {
+it('the process prints the verdict on stdout, nothing on stderr, and ends with the exit code', async () => {
   const { code, stdout, stderr } = await drillproof(['verify', 'export', '--trust', 'trust.json'], {
     cwd: dir.root,
   });
@@ -61,7 +61,7 @@ const into = (args: string) =>
     encoding: 'utf8',
   });
 
-it('standard output that is full ends a pass with 3 and says that it could not be written', () => {
+it('a full standard output ends a pass with 3, and an error reports it', () => {
   const { status, stderr } = into('verify export --trust trust.json');
   expect([status, stderr]).toEqual([
     3,

@@ -186,7 +186,7 @@ async function expiredToken(): Promise<string> {
   return made.trim();
 }
 
-it('reports lists them from the control plane with what their uploaders say', async () => {
+it('reports lists them from the control plane with the claims of their uploaders', async () => {
   const { code, stdout } = await call(`reports ${exportId} ${AT} --url ${url}`);
   expect(code).toBe(0);
   expect(stdout).toMatch(/lrep_\w+ +check-package +completed +jane@example\.com/);

@@ -61,7 +61,7 @@ describe('a download', () => {
     expect(server.seen[0]?.headers).not.toHaveProperty('range');
   });
 
-  it('of a range asks under a validator and gives what came', async () => {
+  it('of a range sends a validator and returns the bytes that arrive', async () => {
     const { client, server } = await clientFor((_, response) => {
       response.writeHead(206, { 'content-range': `bytes 4-18/${bytes.length}`, etag: '"v1"' });
       response.end(bytes.subarray(4));
@@ -102,7 +102,7 @@ describe('a download', () => {
     expect(await failureOf(chunks.next())).toMatchObject({ code: 'transport.TIMEOUT' });
   });
 
-  it('counts bytes that are there already as progress', async () => {
+  it('counts bytes that it already has as progress', async () => {
     let nowMs = 0;
     const slow = async (waitMs: number): Promise<Piece> => {
       await new Promise((resolve) => void setTimeout(resolve, waitMs));
@@ -114,7 +114,7 @@ describe('a download', () => {
     expect(await collectBytes(download.body, 5_000)).toHaveLength(2_002);
   });
 
-  it('ends with the reason of its signal even if every byte is there already', async () => {
+  it('ends with the reason of its signal even if it already has every byte', async () => {
     const stop = new AbortController();
     const client = clientOf(Array.from({ length: 9 }, () => () => piece(1)));
     const { body } = await client.evidence.exports.parts.download(partRef, { signal: stop.signal });
@@ -151,7 +151,7 @@ describe('headers about bytes', () => {
     });
   });
 
-  it('any other text is no range', () => {
+  it('any other text is not a range', () => {
     forAll(500, [fc.oneof(fc.string(), fc.stringMatching(/^bytes [-0-9*/ ,]{0,12}$/))], (text) => {
       const range = parseContentRange(text);
       if (range === undefined) return;

@@ -51,7 +51,7 @@ describe('a request', () => {
     expect(server.seen[1]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('encodes what it puts into the address, and can name query parameters as another implementation does', async () => {
+  it('encodes values in the address, and can name query parameters as a different implementation does', async () => {
     server = await faultServer((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
     const plain = testClient(server.url).client;
     const renamed = testClient(server.url, {

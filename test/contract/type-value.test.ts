@@ -20,7 +20,7 @@ it.each<[string, z.ZodMiniType, unknown, string]>([
   expect(typeValue(schema, value).error?.issues.map(({ message }) => message)).toEqual([words]);
 });
 
-it('narrowText takes what its guard takes, and has the faults of the text too', () => {
+it('narrowText accepts what its guard accepts, and reports the faults of the text too', () => {
   const schema = narrowText(z.string().check(z.minLength(2)), (text): text is 'ab' => text === 'ab');
   expect(['ab', 'ba', 'a', 1].map((value) => typeValue(schema, value).success)).toEqual([
     true,

@@ -39,7 +39,7 @@ it('the receipts of a mirror name the previous receipt by path and digest, the f
   });
 });
 
-it('the receipts of a mirror stay in order when the clock is set back or stands still', async () => {
+it('the receipts of a mirror stay in order when the clock is set back or stops', async () => {
   const folder = await newFolder();
   const server = await source(made);
   const times = [2_000_000_000_000, 1_000_000_000_000, 1_000_000_000_000, 2_000_000_000_001];

@@ -120,7 +120,7 @@ describe('an export that is deleted at its source', () => {
     });
   });
 
-  it('is export.CHANGED if its resource names another manifest than the target has', async () => {
+  it('is export.CHANGED if its resource and the target name different manifests', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const other = makeExport({ seed: 2 });

@@ -53,7 +53,7 @@ it.each([1, 3])(
   },
 );
 
-it('a pool for digests uses its threads, and hashes here what they cannot read', async () => {
+it('a pool for digests hashes in its threads, and on this thread what they cannot read', async () => {
   const started = vi.fn();
   process.on('worker', started);
   try {

@@ -35,7 +35,7 @@ describe('errors of the file system', () => {
     expect(ioError(systemError(errno), 'x', 'read')).toMatchObject({ code });
   });
 
-  it('knows what the real calls throw', async () => {
+  it('maps the errors of the real calls', async () => {
     const absent = await readFile(join(folder, 'absent')).catch((cause: unknown) =>
       ioError(cause, 'absent', 'read'),
     );

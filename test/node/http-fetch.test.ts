@@ -129,7 +129,7 @@ it('the fetch over node:http uses one connection for requests that follow each o
   expect(ports.size).toBe(1);
 });
 
-it('the fetch over node:http stops reading the connection while nobody reads the body', async () => {
+it('the fetch over node:http stops reading the connection while the body is not read', async () => {
   const piece = Buffer.alloc(1024 * 1024);
   let sent = 0;
   const url = await serveRaw((socket) => {

@@ -62,7 +62,7 @@ describe.each([
     expect(await codeOf(collected(platform.inflateRaw(pieces(broken, 100_000))))).toBe('zip.DATA_INVALID');
   });
 
-  it.each([1_000, 400_000])('passes on what its source throws after %i bytes', async (size) => {
+  it.each([1_000, 400_000])('rethrows the error of its source after %i bytes', async (size) => {
     const error = new Error('EIO');
     const deflated = deflateRawSync(randomBytes(size));
     expect(
@@ -92,7 +92,7 @@ describe('inflateRaw on Node', () => {
     expect(await codeOf(collected(node.inflateRaw(pieces(joined, joined.length))))).toBe('zip.DATA_INVALID');
   });
 
-  it('closes a source that goes on after the data', async () => {
+  it('closes a source that continues after the data', async () => {
     const { state, stream } = source(Buffer.concat([ends[1][1], Buffer.alloc(MiB)]));
     expect(await codeOf(collected(node.inflateRaw(stream)))).toBe('zip.DATA_INVALID');
     expect(state.closed).toBe(true);

@@ -229,7 +229,7 @@ describe('requirement 20: a part by itself', () => {
     await file.close();
   });
 
-  test('that another process writes all the time is verified as what it was, or not at all', async () => {
+  test('that another process keeps writing is verified with its first content, or not at all', async () => {
     const at = folder({ a: twins[0], b: twins[1], target: twins[0] });
     const ids = new Map(
       [twins[0], twins[1]].map((bytes, i) => [digestOf(bytes), `evidence_00000000000${i + 1}`]),

@@ -75,7 +75,7 @@ describe('the built package', () => {
     );
   });
 
-  test('says so when something of Node does come in, so that the test above can fail', () => {
+  test('finds a module of Node when one is imported, so that the test above can fail', () => {
     const { packages } = graph(join(root, 'dist/node.js'));
     expect([...packages].some((one) => one.startsWith('node:'))).toBe(true);
   });

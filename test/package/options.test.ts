@@ -104,7 +104,7 @@ describe.each(CASES)('%s', (_, call, options) => {
     expect(await attempt(call, options)).toBe('accepted');
   });
 
-  test.each(Object.keys(options))('refuses a misspelt %s and says what is meant', async (name) => {
+  test.each(Object.keys(options))('refuses a misspelt %s and suggests the near name', async (name) => {
     const error = await attempt(call, { ...options, [`${name}s`]: options[name] });
     expect(error).toBeInstanceOf(TypeError);
     expect((error as TypeError).message).toContain(`has the unknown member "${name}s"`);
@@ -117,7 +117,7 @@ describe.each(CASES)('%s', (_, call, options) => {
     expect((error as TypeError).message).toContain(`${name} is a symbol. Pass `);
   });
 
-  test('refuses a member with the name of what every object has', async () => {
+  test('refuses a member with a name that every object inherits', async () => {
     expect(await attempt(call, { ...options, toString: () => '' })).toBeInstanceOf(TypeError);
   });
 });

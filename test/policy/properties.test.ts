@@ -118,7 +118,7 @@ it('removing evidence leaves an input that cannot be read, which never makes a y
   );
 });
 
-it('removing evidence of a whole input never brings what a policy requires to be there', () => {
+it('removing a whole input never satisfies a requirement', () => {
   fc.assert(
     fc.property(anyInputs, fc.nat(), (inputs, which) => {
       const less = inputs.filter((_, i) => i !== which % inputs.length);
@@ -139,7 +139,7 @@ describe('a decision', () => {
     );
   });
 
-  it('is the same for the same inputs, and says no exactly when a rule failed', () => {
+  it('is the same for the same inputs, and is no exactly when a rule failed', () => {
     fc.assert(
       fc.property(anyInputs, anyRules, (inputs, rules) => {
         const decision = decide(rules, inputs);
@@ -153,7 +153,7 @@ describe('a decision', () => {
     );
   });
 
-  it('never says yes of nothing', () => {
+  it('is never yes without inputs', () => {
     fc.assert(
       fc.property(anyRules, (rules) => {
         expect(decide(rules, []).answer).not.toBe('yes');

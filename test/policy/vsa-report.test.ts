@@ -31,7 +31,7 @@ const found = (envelope: Uint8Array, expect_: SummaryExpectations = {}, asOfMs =
 const at = { subject: 'summary', path: 'dsse' };
 
 describe('the report on a summary', () => {
-  it('names the trust store and the summary, where there are any', () => {
+  it('names the trust store and the summary, if there are any', () => {
     const report = verifySummary(passed, { asOfMs: AS_OF_MS, trust });
     expect(report.trust).toStrictEqual({ fingerprint: trust.fingerprint, keys: 1 });
     expect(report.asOfMs).toBe(AS_OF_MS);

@@ -21,7 +21,7 @@ const letters = fc
   .map((all) => all.join(''));
 
 describe('a condition', () => {
-  it('is exact unless it says pattern', () => {
+  it('is exact unless it is a pattern', () => {
     forAll(100, [letters, letters], (a, b) => {
       expect(meets(a, b)).toBe(a === b);
     });
@@ -69,7 +69,7 @@ describe('a time', () => {
     expect(durationMs(text)).toBe(ms);
   });
 
-  it.each(['0d', '1', 'd', '1.5d', '-1d', '1D', '1 d', '12345678d', '1y'])('%s is no duration', (text) => {
+  it.each(['0d', '1', 'd', '1.5d', '-1d', '1D', '1 d', '12345678d', '1y'])('%s is not a duration', (text) => {
     expect(text).not.toMatch(DURATION);
   });
 
@@ -93,7 +93,7 @@ describe('a time', () => {
   );
 });
 
-it('a policy in words says exactly the rules that a decision has, each in a sentence', () => {
+it('a policy in words has a sentence for each rule that a decision has, and no other', () => {
   forAll(100, [anyRules], (rules) => {
     const document = documentOf(rules);
     const explained = explainRules(document);
@@ -107,7 +107,7 @@ it('a policy in words says exactly the rules that a decision has, each in a sent
   });
 });
 
-it('a policy in words says what is demanded where nobody wrote one', () => {
+it('a policy in words states the default rules if it has none', () => {
   expect(explainRules(DEFAULT_DOCUMENT).map(({ rule }) => rule)).toEqual([
     'verdict.export',
     'verdict.bundles',

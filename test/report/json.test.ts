@@ -23,7 +23,7 @@ describe('the JSON report', () => {
     expect(renderJson(report).endsWith('}\n')).toBe(true);
   });
 
-  it('begins with what a reader looks for', () => {
+  it('begins with the members that a reader looks for', () => {
     expect(Object.keys(JSON.parse(renderJson(report)) as object).slice(0, 4)).toEqual([
       'schemaVersion',
       'kind',

@@ -86,7 +86,7 @@ describe('printable', () => {
     });
   });
 
-  it('cuts text after 2,000 characters and says how many more there are', () => {
+  it('cuts text after 2,000 characters and states how many were cut', () => {
     const shown = escapeText('x'.repeat(1_000_000));
     expect(shown.length).toBeLessThan(2_100);
     expect(shown).toContain('998000 more characters');
@@ -102,6 +102,6 @@ it('printableJson keeps the value and escapes every unsafe character', () => {
   });
 });
 
-it('printableJson escapes a mark that would stand on the letter of an escape', () => {
+it('printableJson escapes a mark that would combine with the letter of an escape', () => {
   expect(printableJson('"\\n\u093F"')).toBe('"\\n\\u093f"');
 });

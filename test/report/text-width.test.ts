@@ -13,7 +13,7 @@ for c in [*range(32, 0x20000), *range(0x20000, 0x110000, 61)]:
     if k not in ('Cn', 'Cs', 'Co', 'Cc'): print(c, u.east_asian_width(chr(c)), k)
 `;
 
-it('the columns of a text are never fewer than the Unicode database says', () => {
+it('a text never has fewer columns than in the Unicode database', () => {
   const rows = execFileSync('python3', ['-c', UNICODE], { encoding: 'utf8', maxBuffer: 1e8 })
     .trim()
     .split('\n');

@@ -112,7 +112,7 @@ const withoutCorrelation = async (response: Response) => {
 describe.each(callableNames)('%s', (name) => {
   const row = operationRow(name);
 
-  it('answers a token with its permission as the table says', async () => {
+  it('answers a token according to its permission in the table', async () => {
     const bearer = await token(here, { permissions: [row.permission ?? 'evidence.read'] });
     const response = await send(name, bearer);
     expectCommonHeaders(response);
@@ -356,7 +356,7 @@ it.each([
   await expectEnvelope(response);
 });
 
-it('what no row answers serves the OpenAPI document and its health without a token', async () => {
+it('the server serves the OpenAPI document and its health without a token', async () => {
   const openApi = await ask(here, '/openapi.json');
   expectCommonHeaders(openApi);
   const document = (await openApi.json()) as { openapi: string; paths: Record<string, unknown> };
@@ -369,7 +369,7 @@ it('what no row answers serves the OpenAPI document and its health without a tok
 });
 
 describe('every answer', () => {
-  it('has a correlation id of our own, whatever the request says', async () => {
+  it('has a correlation id of the server, whatever id the request has', async () => {
     const headers = { 'x-correlation-id': 'corr_chosen-by-another' };
     const ids = await Promise.all(
       [1, 2].map(async () => (await ask(here, '/healthz', { headers })).headers.get('x-correlation-id')),

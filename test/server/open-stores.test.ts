@@ -51,7 +51,7 @@ describe('where the data are', () => {
     });
   });
 
-  it('stores open where the environment says, without the data folder', () => {
+  it('stores open at the addresses of the environment, without the data folder', () => {
     const env = { DATABASE_URL: 'postgresql://u:hunter2@db/x', BLOBS_URL: 's3://bucket/prefix' };
     const places = placesOf(env, 'data');
     expect(places).toMatchObject({

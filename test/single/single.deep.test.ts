@@ -48,7 +48,7 @@ describe('the single file', () => {
       expect(text).toMatch(new RegExp(`^== ${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, 'm'));
   });
 
-  it('says the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -71,14 +71,14 @@ describe('the single file', () => {
     expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: 'failed' });
   });
 
-  it('reads from S3 without a package beside it', async () => {
+  it('reads from S3 without a package next to it', async () => {
     const bucket = await s3.bucket();
     const { code, stderr } = await run(['verify', s3.url(bucket, 'nothing')], s3.env);
     expect(stderr).not.toContain('io.PACKAGE_MISSING');
     expect([code, stderr]).toEqual([2, expect.stringContaining('export.NOT_AN_EXPORT')]);
   });
 
-  it('runs the vectors of the package when it is told where they are', async () => {
+  it('runs the vectors of the package when their folder is given', async () => {
     const vectors = ['selftest', '--kind', 'hex', '--vectors', join(root, 'vectors')];
     expect(await run([...vectors, '--platform', 'native'])).toMatchObject({ code: 0 });
     expect(await run([...vectors, '--platform', 'portable'])).toMatchObject({ code: 2 });

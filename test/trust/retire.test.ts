@@ -60,7 +60,7 @@ describe('a key that is retired', () => {
     expect(after.find(issuer, trusted(2).keyId)).toEqual(trusted(2));
   });
 
-  it('has to be there, and to begin before it ends', () => {
+  it('must exist, and must start before it ends', () => {
     const store = trustStore([trusted(1, { notBeforeMs: AT + 1 })]);
     expect(codeOf(() => retireKey(store, { ...retirement('revoked'), keyId: '__proto__' }))).toBe(
       'trust.KEY_UNKNOWN',
@@ -108,7 +108,7 @@ it('trust, for any key and statement is never won by retiring a key', () => {
   });
 });
 
-it('trust, for any key and statement is never won by narrowing what a key is trusted for', () => {
+it('trust, for any key and statement is never gained by narrowing the trust in a key', () => {
   forAll(500, [anyKey, anyKey, anyStatement], (key, limit, one) => {
     const narrower: Partial<TrustedKey> = {
       ...key,

@@ -114,7 +114,7 @@ it('a trust store made of keys obeys the rules of one that is read', () => {
   expect(() => trustStore([trusted(1, { point: new Uint8Array(33) })])).toThrow(TypeError);
 });
 
-it('a trust store made of keys does not change when the caller changes what it was made of', () => {
+it('a trust store does not change when the caller changes the keys that it was built from', () => {
   const projects = ['prj_a'];
   const point = pointOf(1);
   const store = trustStore([trusted(1, { projects, point })]);

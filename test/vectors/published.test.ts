@@ -18,7 +18,7 @@ const jsonFiles = ['.', 'schemas'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 
-it('the vector files are byte for byte what the generator writes', () => {
+it('the vector files equal the output of the generator, byte for byte', () => {
   const made = vectorFiles();
   expect(jsonFiles.toSorted()).toEqual([...made.keys()].toSorted());
   for (const [path, text] of made) {

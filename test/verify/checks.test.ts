@@ -123,7 +123,7 @@ describe('what the table of checks implies', () => {
     ]);
   });
 
-  it('requires of a bundle what its depth and verdict need', () => {
+  it('requires the checks that depth and verdict of a bundle need', () => {
     expect(listRequiredChecks('bundle', 'always')).toEqual(['part.bytes', 'bundle.expected']);
     expect(listRequiredChecks('bundle', 'full')).toEqual([
       'part.archive',

@@ -165,7 +165,7 @@ test('coverage of a one-file export is not full when text in extra fields inflat
   expect(stateOf(report, 'export.container')).toBe('passed');
 });
 
-test('coverage of a one-file export leaves out what a mirror added, whose bytes are in the container too', async () => {
+test('coverage of a one-file export omits the files that a mirror added to the container', async () => {
   const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
   const zip = stored([...Object.entries(made.files), ['SHA256SUMS', sums]]);
   const { coverage } = await verifyOneFile(zip);

@@ -119,7 +119,7 @@ describe('the verdict on a bundle', () => {
     expect(bundleVerdict(stepOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
   });
 
-  test('takes an envelope that was given only where it passed, and the attestation passed or is not there', () => {
+  test('counts a given envelope only if it passed, and the attestation passed or is missing', () => {
     const none = { 'attestation.format': 'not_applicable', 'attestation.key': 'not_applicable' } as const;
     const rest = {
       'attestation.signature': 'not_applicable',

@@ -171,7 +171,7 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.close();
   });
 
-  test('takes a public key with its issuer, and says what is missing without one', async () => {
+  test('takes a public key with its issuer, and asks for the issuer if it is missing', async () => {
     const page = await openPage(browser);
     expect(await page.verify(NOW)).toContain('Choose the evidence first');
     await page.choose('#file', [at('part.zip')]);

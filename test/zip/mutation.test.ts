@@ -46,7 +46,7 @@ const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8A
 ];
 
 describe.each(specimens)('an archive %s', (_, archive) => {
-  it('with any one byte changed is refused or says the same', async () => {
+  it('with any one byte changed is refused or reads the same', async () => {
     const original = await archive();
     const content = await contentOf(original);
     for (let at = 0; at < original.length; at++) {
@@ -77,7 +77,7 @@ describe.each(specimens)('an archive %s', (_, archive) => {
 });
 
 describe('any archive', () => {
-  it('with a piece cut out, doubled or moved is refused or says the same', async () => {
+  it('with a piece cut out, doubled or moved is refused or reads the same', async () => {
     const piece = fc.record({ from: fc.nat(), length: fc.nat(60), to: fc.nat() });
     await forAllAsync(tries(50, 200), [trees, piece], async (files, { from, length, to }) => {
       const original = await zipOf(files, { compression: 'store' });

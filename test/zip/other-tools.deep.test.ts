@@ -64,7 +64,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     with z.open('objects/large', 'w', force_zip64=sys.version_info >= (3, 11, 4)) as f: f.write(b'large')
 `;
 
-it.each(['store', 'deflate'] as const)('unzip tests what writeZip writes (%s)', async (compression) => {
+it.each(['store', 'deflate'] as const)('unzip accepts archives of writeZip (%s)', async (compression) => {
   const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
   expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
 });
@@ -74,7 +74,7 @@ it('unzip tests an archive of 65,536 entries', async () => {
   expect(execFileSync('unzip', ['-tqq', path], { encoding: 'utf8' })).toBe('');
 });
 
-it('Python reads what writeZip writes', async () => {
+it('Python reads archives of writeZip', async () => {
   const path = saved('python.zip', await zipOf(files));
   const lines = execFileSync('python3', ['-c', LIST, path], { encoding: 'utf8' }).trim().split('\n');
   expect(lines).toEqual([
@@ -89,7 +89,7 @@ it('Python reads an archive of 65,535 entries', async () => {
   expect(execFileSync('python3', ['-c', COUNT, path], { encoding: 'utf8' }).trim()).toBe('65535');
 });
 
-it('Python writes what openZip reads', async () => {
+it('openZip reads archives of Python', async () => {
   const path = join(folder, 'written.zip');
   execFileSync('python3', ['-c', WRITE, path]);
   const archive = readFileSync(path);
@@ -156,7 +156,7 @@ const exportFile = (path: string, bytes: Uint8Array): ExportFile => ({
   open: () => Readable.from([bytes]),
 });
 
-it.each(['store', 'deflate'] as const)('7-Zip tests what writeZip writes (%s)', async (compression) => {
+it.each(['store', 'deflate'] as const)('7-Zip accepts archives of writeZip (%s)', async (compression) => {
   const archive = await zipOf(files, { compression });
   expect(sevenZipSights([archive])).toEqual([await ourSight(archive)]);
 });

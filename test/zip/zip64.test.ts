@@ -24,7 +24,7 @@ describe('the ZIP64 end of an archive', () => {
     expect((await open(rawZip(entries))).notes).toEqual([]);
   });
 
-  it('must stand before its locator', async () => {
+  it('must come before its locator', async () => {
     expect(await codeOf(open(rawZip(entries, { ...all, before: locatorOnly })))).toBe('zip.ZIP64_INVALID');
     expect(await codeOf(open(rawZip([], { ...all, before: locatorOnly })))).toBe('zip.ZIP64_INVALID');
   });

@@ -121,10 +121,10 @@ type EvidencedRun = Pick<
 > & { readonly result: RunResult };
 
 /** What of a part describes its run; the list of objects, which may be long, is not kept. */
-const selectRun = (
-  { objects: _objects, ...manifest }: BundleManifest,
-  result: RunResult,
-): EvidencedRun => ({ ...manifest, result });
+const selectRun = ({ objects: _objects, ...manifest }: BundleManifest, result: RunResult): EvidencedRun => ({
+  ...manifest,
+  result,
+});
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 

@@ -25,7 +25,7 @@ describe('editDistance', () => {
     });
   });
 
-  it('does not depend on what both texts begin or end with', () => {
+  it('does not depend on the common start or end of both texts', () => {
     forAll(300, [word, word, word], (a, b, shared) => {
       expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
       expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));

@@ -43,7 +43,7 @@ it('admin import reports every fault of a file with its JSON pointer and exit co
   for (const path of ['/environments/0/projectId', '/runs/0/projectId']) expect(ended.stderr).toContain(path);
 });
 
-it('admin import refuses a member that stands twice', async () => {
+it('admin import refuses a repeated member', async () => {
   await createProject();
   await writeFile(dir.path('twice.json'), '{"schemaVersion":1,"schemaVersion":1}');
   const { stderr } = await admin(`import ${dir.path('twice.json')}`);

@@ -53,7 +53,7 @@ async function withBlob(env: Env = {}): Promise<void> {
 }
 
 describe('admin check', () => {
-  it('passes when every blob is there', async () => {
+  it('passes when every blob exists', async () => {
     await withBlob();
     expect(await must('check')).toMatchObject({ kind: 'check', blobs: 1, intact: 1, findings: [] });
   });
@@ -85,19 +85,19 @@ describe('admin check', () => {
     expect(await readFile(file!, 'utf8')).toBe('an opaque archive');
   });
 
-  it('makes no folder where there is none', async () => {
+  it('does not create a missing folder', async () => {
     expect((await admin('check')).stderr).toContain('io.NOT_FOUND');
     expect(await readdir(dir.root)).toEqual([]);
   });
 });
 
-it('admin migrate says which schema the store has', async () => {
+it('admin migrate prints the schema of the store', async () => {
   await withBlob();
   const { schema } = (await must('migrate')) as { schema: { version: number; known: number } };
   expect(schema.version).toBe(schema.known);
 });
 
-it('admin migrate makes no store where there is none', async () => {
+it('admin migrate does not create a missing store', async () => {
   expect((await admin('migrate')).stderr).toContain('io.NOT_FOUND');
 });
 
@@ -111,7 +111,7 @@ describe('admin backup', () => {
     expect(await must('check')).toMatchObject({ blobs: 1, intact: 1 });
   });
 
-  it('writes store.sqlite into a folder, and says how to copy the blobs', async () => {
+  it('writes store.sqlite into a folder, and prints how to copy the blobs', async () => {
     await withBlob();
     const { code, stderr } = await admin(`backup --out ${dir.root}`);
     expect(code).toBe(0);

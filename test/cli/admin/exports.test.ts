@@ -37,7 +37,7 @@ async function storedBlobs(): Promise<string[]> {
 }
 
 describe('admin export create', () => {
-  it('queues the work, and says who does it', async () => {
+  it('queues the work, and names the command that does it', async () => {
     const { resource, operation } = await product(await admin(`${create} --json`));
     expect(evidenceExportSchema.parse(resource)).toMatchObject({
       evidenceExportId: EXPORT,
@@ -68,7 +68,7 @@ describe('admin export create', () => {
     await store.close();
   });
 
-  it('with --now ends with 3 when it could not be generated, and says why', async () => {
+  it('with --now ends with 3 and the reason when it could not be generated', async () => {
     const [blob = ''] = await storedBlobs();
     const files = await readdir(join(dir.path('data'), 'blobs'), { recursive: true });
     await writeFile(

@@ -46,7 +46,7 @@ const verified = (envelope: string, subject: string) =>
   ended(['dsse', 'verify', at(envelope), '--subject', at(subject), ...trust()]);
 
 describe('drillproof dsse', () => {
-  it('signs a part, and says of the envelope that it is about that part', async () => {
+  it('signs a part, and reports the part as the subject of the envelope', async () => {
     const [code, said] = await ended([
       'dsse',
       'verify',
@@ -196,7 +196,7 @@ describe('drillproof verify --dsse', () => {
     expect((await ended(['verify', at('claimed'), ...trust(), '--dsse', at('export.json')]))[0]).toBe(1);
   });
 
-  it('takes several, each by what it is about, and fails by one that is about nothing there', async () => {
+  it('assigns several by their subjects, and fails if one has no subject in the evidence', async () => {
     await make(['export', at('unsigned.zip'), '--out', at('bare')]);
     await make(['dsse', 'create', at('bare'), ...signer(), '--out', at('bare.json')]);
     const given = (...names: readonly string[]) =>

@@ -7,7 +7,7 @@ const json = async (...args: string[]): Promise<Record<string, unknown>> =>
   JSON.parse((await call(['explain', ...args, '--json'])).stdout) as Record<string, unknown>;
 
 describe('explain', () => {
-  it('says all of a code: meaning, action, class, severity, checks, clause, exit code', async () => {
+  it('prints meaning, action, class, severity, checks, clause and exit code of a code', async () => {
     const { code, stdout } = await call(['explain', 'part.DIGEST_MISMATCH']);
     expect(code).toBe(0);
     for (const word of [
@@ -22,12 +22,12 @@ describe('explain', () => {
       expect(stdout).toContain(word);
   });
 
-  it('says no exit code of what is no error', async () => {
+  it('prints no exit code for a code that is not an error', async () => {
     expect((await call(['explain', 'bundle.UNSIGNED'])).stdout).not.toContain('exit code');
     expect(await json('bundle.UNSIGNED')).not.toHaveProperty('exitCode');
   });
 
-  it('says what a check proves, and what it can find', async () => {
+  it('prints what a check proves, and what it can find', async () => {
     const { code, stdout } = await call(['explain', 'part.bytes']);
     expect(code).toBe(0);
     expect(stdout).toContain(CHECK_TEXTS['part.bytes'].sentence);

@@ -44,14 +44,14 @@ describe.each(['folder', 'file.zip'])('an export written to a %s', (name) => {
   const write = (path: string, files: Awaited<ReturnType<typeof prepared>>['files']): Promise<void> =>
     name.endsWith('.zip') ? writeExportZip(world(), path, files, false) : writeExportFolder(path, files);
 
-  it('is there when its parts are what was read', async () => {
+  it('is written when its parts are unchanged since they were read', async () => {
     await using dir = await scratch();
     const { files } = await prepared(dir.root);
     await write(dir.path(name), files);
     expect(await readdir(dir.root)).toContain(name);
   });
 
-  it('is not there at all when a part changed in between', async () => {
+  it('is not written when a part changed in between', async () => {
     await using dir = await scratch();
     const { part, files } = await prepared(dir.root);
     const bytes = await readFile(part);
@@ -62,7 +62,7 @@ describe.each(['folder', 'file.zip'])('an export written to a %s', (name) => {
     expect(await readdir(dir.root)).toEqual(before);
   });
 
-  it('is not there at all when the work is interrupted', async () => {
+  it('is not written when the work is interrupted', async () => {
     await using dir = await scratch();
     const { files } = await prepared(dir.root, AbortSignal.abort());
     const before = await readdir(dir.root);

@@ -58,11 +58,11 @@ describe('gate', () => {
     expect(await judged(path)).toEqual([0, 'yes', []]);
   });
 
-  it('says no to authentic evidence of a drill that failed', async () => {
+  it('answers no to authentic evidence of a drill that failed', async () => {
     expect(await judged('export')).toEqual([1, 'no', ['policy.OUTCOME_VERDICT']]);
   });
 
-  it('says no to a list that is only claimed, and yes when the caller pins it', async () => {
+  it('answers no to a list that is only claimed, and yes when the caller pins it', async () => {
     expect(await judged('claimed')).toEqual([1, 'no', ['policy.COMPLETENESS_CLAIMED']]);
     const { inputs } = decisionIn(await gate('claimed', '--json'));
     expect(await judged('claimed', '--expect-manifest', inputs[0]!.manifestDigest!)).toEqual([0, 'yes', []]);
@@ -190,7 +190,7 @@ describe('nothing to check is never success', () => {
     expect(byDefault[0]).toBeGreaterThan(0);
   });
 
-  it('says that nothing was named, and names once what is not there', async () => {
+  it('reports that nothing was named, and names a missing path once', async () => {
     expect((await gate()).stderr).toContain('no evidence was named');
     expect((await gate('absent')).stdout).toMatch(/^ {4}- absent: cannot read absent/m);
     expect((await gate('evexp_999999999999', '--json')).stdout).toContain('needs --url and --project');

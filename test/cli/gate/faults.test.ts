@@ -20,7 +20,7 @@ const boom = (): never => {
 };
 
 describe('a fault inside of a gate that would say yes', () => {
-  it('says yes without one', async () => {
+  it('answers yes without one', async () => {
     expect((await gate()).code).toBe(0);
   });
 
@@ -60,7 +60,7 @@ describe('a format that cannot be written to its file', () => {
     expect(await readdir('.')).toEqual(before);
   });
 
-  it('where there is no more room, is 3, the decision is shown, and nothing half-written is left', async () => {
+  it('on a full disk is 3, the decision is shown, and no half-written file remains', async () => {
     const before = await readdir('.');
     const line = 'ulimit -f 0; exec "$@"';
     const program = [process.execPath, ...PROGRAM];

@@ -29,7 +29,7 @@ it('gate gives an export at a control plane the decision of its mirror, and leav
   expect(left()).toEqual(before);
 });
 
-it('could not tell of an export that is not there, without one that is hidden by it', async () => {
+it('could not tell about a missing export, and reports the others', async () => {
   const before = left();
   const ended = await gate('evexp_999999999999');
   expect([ended.code, answerIn(ended)]).toEqual([3, 'could_not_tell']);
@@ -39,7 +39,7 @@ it('could not tell of an export that is not there, without one that is hidden by
   expect(left()).toEqual(before);
 });
 
-it('says no to a manifest other than the one that is expected', async () => {
+it('answers no to a manifest other than the expected one', async () => {
   const ended = await gate(`${served.ids[0]} --expect-manifest sha256:${'0'.repeat(64)}`);
   expect(ended.code).not.toBe(0);
 });
@@ -49,7 +49,7 @@ it('wants a project, and a token', async () => {
   expect((await served.run(line)).code).toBe(2);
 });
 
-it('takes a name that is no id for a path', async () => {
+it('takes a name that is not an id for a path', async () => {
   const ended = await gate('export');
   expect([ended.code, answerIn(ended)]).toEqual([1, 'no']);
 });

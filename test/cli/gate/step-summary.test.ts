@@ -30,7 +30,7 @@ describe('the summary of a step', () => {
     expect(text).toContain('more reasons are left out');
   });
 
-  it('is left alone where there is no room, which is said', async () => {
+  it('is not changed where it has no room, which is reported', async () => {
     const full = 'x'.repeat(1024 * 1024 - 100);
     const { text, said } = await summaryAfter(full);
     expect(text).toBe(full);

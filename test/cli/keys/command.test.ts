@@ -88,7 +88,7 @@ describe('keys add', () => {
     expect(await errorOf(other)).toEqual([2, 'trust.KEY_DUPLICATE']);
   });
 
-  it('takes key and validity of a certificate, and says so of one that has ended', async () => {
+  it('takes key and validity of a certificate, and warns about an expired one', async () => {
     await call('keys add cert.pem --issuer ci --trust new.json');
     expect(await keyOf('new.json')).toMatchObject({ fromCertificate: true, notAfterMs: expect.any(Number) });
     const later = { now: () => Date.UTC(2100, 0) };
@@ -134,7 +134,7 @@ describe('keys add', () => {
     expect(await errorOf(line)).toEqual([2, 'usage.INVALID']);
   });
 
-  it.each(['__proto__', '../../x', 'k'.repeat(256)])('takes the name %s for what it is', async (keyId) => {
+  it.each(['__proto__', '../../x', 'k'.repeat(256)])('takes the name %s literally', async (keyId) => {
     expect((await call(`keys add a.pub.pem --key-id ${keyId} --issuer ci --trust new.json`)).code).toBe(0);
     expect((await call(`keys set ${keyId} --not-after 2030-01-01 --trust new.json`)).code).toBe(0);
     expect(await keyOf('new.json')).toMatchObject({ kid: keyId, notAfterMs: Date.UTC(2030, 0) });
@@ -156,7 +156,7 @@ describe('keys add', () => {
 });
 
 describe('keys set', () => {
-  it('changes what is named and nothing else, and takes it away again', async () => {
+  it('sets only the named members, and removes them again', async () => {
     const before = await readFile('trust.json', 'utf8');
     const key = await idOf();
     const limits =
@@ -238,7 +238,7 @@ describe('keys revoke', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('trust.KEY_REVOKED')]);
   });
 
-  it('lets stand what was signed before, when the key is not compromised, to the millisecond', async () => {
+  it('keeps earlier signatures valid when the key is not compromised, to the millisecond', async () => {
     const { statement } = (await json('inspect part-1.zip')).attestation;
     for (const [delta, code] of [
       [1, 0],
@@ -345,7 +345,7 @@ const plan = async (line: string) => {
 };
 
 describe('keys plan', () => {
-  it('says what would stop, with 1, and writes nothing', async () => {
+  it('reports the signatures that would stop to verify, ends with 1, and writes nothing', async () => {
     const before = await readFile('trust.json');
     const { code, plan: product } = await plan('--compromised export part-1.zip');
     expect(code).toBe(1);
@@ -363,7 +363,7 @@ describe('keys plan', () => {
     expect(await readFile('trust.json')).toEqual(before);
   });
 
-  it('says what revoking would do, and then revoking does it', async () => {
+  it('predicts what revoking then does', async () => {
     const { plan: product } = await plan('--compromised part-1.zip');
     expect((await call(`keys revoke ${await idOf()} --trust trust.json`)).code).toBe(0);
     const { fingerprint } = await json('keys list trust.json');
@@ -390,7 +390,7 @@ describe('keys plan', () => {
     },
   );
 
-  it('lets a successor take over what it signed, and nothing of the old key', async () => {
+  it('lets a successor take over what it signed, and no signature of the old key', async () => {
     await call('keys add a.pub.pem --issuer other --trust new.json');
     const { keys } = await json('keys list new.json');
     const line = `keys plan --retire ${keys[0].kid} --trust new.json --compromised`;
@@ -421,7 +421,7 @@ describe('keys plan', () => {
     expect((await plan('--compromised absent part-1.zip')).code).toBe(1);
   });
 
-  it('ends with 3 when nothing there is signed', async () => {
+  it('ends with 3 when nothing is signed', async () => {
     const roles = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
     await call(`pack run-1 --run run-1.json --unsigned ${roles} --out unsigned.zip --force`);
     expect(await plan('unsigned.zip')).toMatchObject({ code: 3, plan: { counts: { unsigned: 1 } } });
@@ -452,7 +452,7 @@ describe('keys plan', () => {
   });
 });
 
-it('verify --as-of is exact to the millisecond, and stands in the report', async () => {
+it('verify --as-of is exact to the millisecond, and appears in the report', async () => {
   const { issuedAtMs } = (await json('inspect part-1.zip')).attestation.statement;
   const at = async (asOf: string | number) => json(`verify part-1.zip --trust trust.json --as-of ${asOf}`);
   expect(await at(issuedAtMs)).toMatchObject({ verdict: 'verified', asOfMs: issuedAtMs });

@@ -66,7 +66,7 @@ describe('mirror --from', () => {
     expect(await filesBelow(to)).not.toContain('/manifest.json');
   });
 
-  it('refuses a second mirror with another manifest than expected, or one that its export.json does not pin', async () => {
+  it('refuses a second mirror whose manifest is not the expected one, or is not pinned by its export.json', async () => {
     const { folder, first, to, digest } = await mirrored();
     const other = join(folder, 'other');
     await mirrorInto(other, await madeExport(1, 4));

@@ -81,13 +81,13 @@ describe('mirror --list', () => {
     await expect(readdir(served.path('refused'))).rejects.toThrow('ENOENT');
   });
 
-  it('that names nothing is no success', async () => {
+  it('that names nothing does not pass', async () => {
     const { code, stderr } = await served.call('mirror --list - --to nothing', '# none\n');
     expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
   });
 });
 
-it('mirror --list --check passes over what is whole, names what is damaged or absent with its code, and writes nothing', async () => {
+it('mirror --list --check names damaged and missing exports with their codes, and writes nothing', async () => {
   const [whole, harmed] = served.ids;
   await served.call('mirror --list - --to looked', served.ids.join('\n'));
   const folder = served.path(`looked/${harmed}`);
@@ -152,7 +152,7 @@ describe('mirror --all', () => {
     else expect(told[0]).toContain('the list of exports');
   });
 
-  it('with nothing that is new enough is no success', async () => {
+  it('without an export that is new enough does not pass', async () => {
     const { code, stderr } = await served.call('mirror --all --since 2999-01-01 --to later');
     expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
     expect(stderr).toContain('2 older ones');

@@ -54,7 +54,7 @@ describe('mirror --check', () => {
   });
 });
 
-it('mirror --store links what another mirror brought, and fetches nothing', async () => {
+it('mirror --store links the files of another mirror, and fetches nothing', async () => {
   await mirror('--to first --store parts-store');
   const { code, stdout } = await mirror('--to other --store parts-store --json');
   const { files }: { files: { path: string; state: string }[] } = JSON.parse(stdout);
@@ -99,7 +99,7 @@ describe('mirror --wait', () => {
       json(response, 200, { ...unfinished, state: 'generating' });
       return true;
     };
-  it('mirrors an export once it is generated, and says that it waits', async () => {
+  it('mirrors an export once it is generated, and reports that it waits', async () => {
     const server = await source(made, generating(1));
     const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
     expect(code).toBe(0);

@@ -116,7 +116,7 @@ it('progress of one mirror shows the check of existing files, then the transfer,
   expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
 });
 
-it('progress of one mirror names ten files that fail, and says once that there are more', () => {
+it('progress of one mirror names ten files that fail, and notes once that there are more', () => {
   const { progress, notes } = recording();
   const tell = followMirror(progress, new MirrorTally(), () => 0);
   for (let n = 0; n < 50; n++)

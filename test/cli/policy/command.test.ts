@@ -121,7 +121,7 @@ describe('policy check', () => {
     expect(stderr).not.toMatch(/Invalid|expected|received|Too /);
   });
 
-  it('policy check says that a version is newer, and nothing about its members', async () => {
+  it('policy check reports a newer version, and nothing about its members', async () => {
     await writeFile('newer.yaml', 'schemaVersion: 2\nkind: policy\nfuture: true\n');
     const { code, stderr } = await policy('check', 'newer.yaml');
     expect([code, stderr]).toEqual([2, expect.stringContaining('newer than this program reads')]);
@@ -185,7 +185,7 @@ describe('policies that extend others', () => {
   });
 });
 
-it('policy explain says what is asked, waived and not asked', async () => {
+it('policy explain lists what is asked, waived and not asked', async () => {
   await writeFile(
     'words.yaml',
     `${HEAD}drills: {required: [checkout]}\nwaivers:\n  - {code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01}\n`,

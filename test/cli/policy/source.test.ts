@@ -36,7 +36,7 @@ async function inRepository<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-it('a policy in a git revision is read with what it extends as of the revision, whatever the files are now', async () => {
+it('a policy in a git revision is read with its parents as of the revision, whatever the files are now', async () => {
   await inRepository(async () => {
     const { code, stdout } = await call(['policy', 'check', `git:v1:rules/top.yaml${pin(top)}`, '--json']);
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ it.each([
   });
 });
 
-it('a policy at an https address is read with what it extends, pinned by its digest, and without redirects', async () => {
+it('a policy at an https address is read with its parents, pinned by its digest, and without redirects', async () => {
   const authority = privateAuthority();
   const files: Readonly<Record<string, string>> = { '/rules/top.yaml': top, '/rules/base.yaml': base };
   const server = createServer(authority.serverFor('IP:127.0.0.1'), (request, response) => {

@@ -19,7 +19,7 @@ const run = (line: string, env: Record<string, string> = {}) =>
 const json = async (line: string) => scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
 
 describe('drillproof scrub', () => {
-  test('passes over a sound archive, and says what was read', async () => {
+  test('passes on a sound archive, and reports what was read', async () => {
     const { root } = await makeArchive({ mirrors: 2 });
     const { code, stdout } = await run(`scrub ${root}`);
     expect([code, stdout]).toEqual([
@@ -47,7 +47,7 @@ describe('drillproof scrub', () => {
     });
   });
 
-  test('could not check where nothing is there to be checked', async () => {
+  test('could not check an empty place', async () => {
     const empty = await newFolder();
     expect((await run(`scrub ${empty}`)).code).toBe(3);
     expect((await run(`scrub ${empty}/absent`)).code).toBe(2);
@@ -55,7 +55,7 @@ describe('drillproof scrub', () => {
     expect((await run(`scrub ${empty}`)).code).toBe(3);
   });
 
-  test('leaves alone what is young, and says what a slice had no time for', async () => {
+  test('skips young files, and reports the files that a slice had no time for', async () => {
     const { root } = await makeArchive({ mirrors: 3 });
     let nowMs = NOW;
     const ticking = { now: () => (nowMs += 1_000) };
@@ -85,7 +85,7 @@ describe('drillproof scrub', () => {
     );
   });
 
-  test('does not repair without an expected digest or a trusted key, and says what to pass', async () => {
+  test('does not repair without an expected digest or a trusted key, and names the options to pass', async () => {
     const { root, exports } = await makeArchive({ mirrors: 1 });
     const second = await newFolder();
     const mirror = join(root, exportId(1));

@@ -256,7 +256,7 @@ it('serve ends a stalled download when --drain is over', async () => {
   socket.destroy();
 });
 
-it('a server that is told to stop leaves its store closed and whole, to be opened by the next', async () => {
+it('a stopped server leaves its store closed and whole for the next one', async () => {
   await evidence();
   const first = await serve();
   first.child.kill('SIGTERM');

@@ -118,7 +118,7 @@ describe('bad input', () => {
   });
 });
 
-it('a server that is not there could not be checked', async () => {
+it('an unreachable server could not be checked', async () => {
   const ended = await call(`mirror evexp_000000000001 ${REMOTE} --to new --token-file token --quiet`);
   expect(codeOf(ended)).toBe('transport.UNREACHABLE');
   expect(ended.code).toBe(3);

@@ -78,7 +78,7 @@ it('three shards mirror, verify and scrub everything once, and merge to the whol
   }
 });
 
-it('three shards that were cut from different lists are no whole', async () => {
+it('three shards of different lists are not merged', async () => {
   const lists = [ids, ids, ids.slice(1)];
   const files = await Promise.all(
     lists.map(async (list, index) => {
@@ -118,7 +118,7 @@ it('a shard out of range gets a hint at the valid range', async () => {
   expect((await run(`verify x --shard 8/8`)).stderr).toContain('7/8');
 });
 
-it('a shard that has nothing of a list is no failure, and an empty list is one', async () => {
+it('a shard without an item of a list passes, and an empty list fails', async () => {
   const exits = await Promise.all([0, 1].map(async (index) => (await run(halfLine(index), ids[0])).code));
   expect(exits).toEqual([0, 0]);
   expect((await run(halfLine(0), '# nothing\n')).code).toBe(3);
@@ -127,7 +127,7 @@ it('a shard that has nothing of a list is no failure, and an empty list is one',
   expect((await Promise.all([judge(0), judge(1)])).map(({ code }) => code)).toEqual([0, 0]);
 });
 
-it('report merge refuses what is no report, and standard input twice', async () => {
+it('report merge refuses a file that is not a report, and standard input twice', async () => {
   await writeFile(file('text'), 'VERIFIED');
   await writeFile(file('other.json'), '{"kind":"export"}');
   for (const [line, exit, code] of [

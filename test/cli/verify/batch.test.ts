@@ -163,7 +163,7 @@ describe('verify of many paths', () => {
     });
   });
 
-  it('repeats last what did not pass, after the summary, and ends with the total', async () => {
+  it('repeats the paths that did not pass after the summary, and ends with the total', async () => {
     const { stdout } = await verify('damaged', 'export', 'absent');
     expect(stdout).toMatch(/^VERIFIED .* \(export\)$/m);
     expect(stdout).toMatch(

@@ -19,7 +19,7 @@ it.each(['export', 'part-1.zip'])(
   },
 );
 
-it('verify with a public key and no issuer says that the evidence names another key', async () => {
+it('verify with a public key and no issuer reports that the evidence names a different key', async () => {
   const { code, stderr } = await verify('export', '--key', 'other.pub.pem');
   expect(code).toBe(2);
   expect(stderr).toContain('with another key, sha256:');

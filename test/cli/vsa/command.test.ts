@@ -103,7 +103,7 @@ describe('gate --vsa', () => {
 });
 
 describe('drillproof vsa verify', () => {
-  it('says that a trusted verifier says so, with everything pinned', async () => {
+  it('passes with the name of the trusted verifier, with everything pinned', async () => {
     const { code, stdout } = await verify(
       '--expect-verifier',
       VERIFIER,
@@ -148,7 +148,7 @@ describe('drillproof vsa verify', () => {
     });
   });
 
-  it('is a wrong call without a trust store, and with a file that is not there', async () => {
+  it('is a wrong call without a trust store, and with a missing file', async () => {
     expect(await call(['vsa', 'verify', at('vsa.json')])).toMatchObject({ code: 2 });
     expect(await call(['vsa', 'verify', at('absent'), '--trust', at('gates.json')])).toMatchObject({
       code: 2,
@@ -187,7 +187,7 @@ const under = (file: string, policy: string) =>
   call(['gate', at(file), '--policy', at(policy), '--trust', at('gates.json')]);
 
 describe('a gate that is given a summary', () => {
-  it('says yes where the policy pins all of it, and no where a pin differs', async () => {
+  it('answers yes where the policy pins all of it, and no where a pin differs', async () => {
     expect(await judged()).toBe(0);
     expect(await judged({ verifier: 'https://other.example' })).toBe(1);
     expect(await judged({ policies: [`sha256:${'00'.repeat(32)}`] })).toBe(1);
@@ -198,7 +198,7 @@ describe('a gate that is given a summary', () => {
     expect(await judged({}, '--as-of', '2020-01-01', '--allow-past')).toBe(1);
   });
 
-  it('gate says no to a summary that the policy does not mention, and to a file that is not a summary', async () => {
+  it('gate answers no to a summary that the policy does not mention, and to a file that is not a summary', async () => {
     expect((await under('vsa.json', 'yes.json')).code).toBe(1);
     expect((await under('gates.json', 'accepting.json')).code).not.toBe(0);
     expect((await under('no.vsa.json', 'accepting.json')).code).toBe(1);

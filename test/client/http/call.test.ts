@@ -82,7 +82,7 @@ describe('the decision to retry', () => {
     expect(decide(failure)).toBeUndefined();
   });
 
-  it('does not repeat what could act twice', () => {
+  it('does not retry a call that could act twice', () => {
     expect(decide(control(503, true), { repeatable: false })).toBeUndefined();
   });
 

@@ -231,7 +231,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
 });
 
 describe('schemas in OpenAPI', () => {
-  it('keep what zod alone would lose: lengths of text, and members that exclude or need each other', () => {
+  it('keep the lengths of text, and members that exclude or need each other, which zod alone would lose', () => {
     expect(at('/components/schemas/WorldSession')).toMatchObject({
       additionalProperties: false,
       not: { required: ['drillId', 'scenarioId'] },
@@ -268,7 +268,7 @@ describe('schemas in OpenAPI', () => {
 describe('bytes in OpenAPI', () => {
   const part = operationAt(operationRow('evidence.exports.parts.download'));
 
-  it('come with what a download needs to be checked and resumed', () => {
+  it('have the headers that a download needs to be checked and resumed', () => {
     for (const status of ['200', '206']) {
       expect(keys(at(`${part}/responses/${status}/headers`))).toEqual(
         expect.arrayContaining([

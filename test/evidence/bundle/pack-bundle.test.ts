@@ -74,7 +74,7 @@ describe('packing a bundle', () => {
     });
   });
 
-  test('refuses to sign for another run than the result is of', async () => {
+  test('refuses to sign for a run that is not that of the result', async () => {
     const input = makeBundleInput(1, { runId: 'run_other-run' });
     await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
   });
@@ -159,7 +159,7 @@ describe('packing a bundle', () => {
     await expect(packBundle(makeBundleInput(1), makeSigning(signer, rest))).rejects.toMatchObject(invalid);
   });
 
-  test('ends when an object is no longer what was digested', async () => {
+  test('ends when an object changed after it was digested', async () => {
     let passes = 0;
     const changing = makeObject('log.txt', '', {
       open: async function* () {
@@ -175,7 +175,7 @@ describe('packing a bundle', () => {
     });
   });
 
-  test('passes on what an object throws', async () => {
+  test('rethrows the error of an object', async () => {
     const broken = makeObject('log.txt', '', {
       open: async function* () {
         yield toUtf8('x');
@@ -193,7 +193,7 @@ describe('packing a bundle', () => {
     });
   });
 
-  test('gives what verifies, whatever the objects are', async () => {
+  test('verifies, whatever the objects are', async () => {
     const name = fc
       .stringMatching(/^[a-z0-9]{1,6}(?:\/[a-z]{1,3}x)?$/)
       .filter((path) => portablePathProblem(path) === undefined);
@@ -239,7 +239,7 @@ test('the facts of a part are those of its archive and manifest', async () => {
   expect((await readPartFacts(memoryAccess(unsigned))).signed).toBe(false);
 });
 
-test('the facts of a part are not there without a manifest, or with one that breaks its format', async () => {
+test('the facts of a part are absent without a manifest, or with an invalid one', async () => {
   const none = await pack([['objects/x', toUtf8('x')]]);
   await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({ code: 'bundle.MANIFEST_MISSING' });
   const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));

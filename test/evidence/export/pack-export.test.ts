@@ -81,7 +81,7 @@ describe('packing an export', () => {
     expect(parseExportAttestation(third!.bytes)).toEqual(attestation);
   });
 
-  test('counts and sums what it holds', async () => {
+  test('counts and sums its content', async () => {
     const { resource, manifest } = await packExport(input());
     expect(resource).toMatchObject({
       bundleCount: 3,
@@ -100,7 +100,7 @@ describe('packing an export', () => {
     expect(without.resource).not.toHaveProperty('localReportCount');
   });
 
-  test('takes what was created in the window, from inclusive to exclusive', async () => {
+  test('takes bundles that were created in the window, from inclusive to exclusive', async () => {
     const created = NOW - 100_000;
     const only = parts.filter((part) => part.manifest.createdAtMs === created);
     const within = (fromAtMs: number, throughAtMs: number): Promise<unknown> =>
@@ -154,7 +154,7 @@ describe('packing an export', () => {
     await expect(packExport(input(), { ...signing, ...rest })).rejects.toMatchObject(invalid);
   });
 
-  test('of nothing is an export, and there is nothing to verify in it', async () => {
+  test('without parts is an export, and has nothing to verify', async () => {
     const { documents } = await packExport(input({ parts: [], localReports: [] }), signing);
     const files = Object.fromEntries(documents.map(({ path, bytes }) => [path, bytes]));
     const report = await verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(signer) });

@@ -34,7 +34,7 @@ describe('the mirrors in a tree', () => {
     });
   });
 
-  it('are found without a receipt or without a manifest, and never where there is neither', async () => {
+  it('are found without a receipt or without a manifest, and never without both', async () => {
     expect(await found('parts/x.zip', 'receipts/notes.txt', 'receipt/a.json', 'export.json')).toEqual({});
   });
 
@@ -44,7 +44,7 @@ describe('the mirrors in a tree', () => {
     });
   });
 
-  it('open what they list', async () => {
+  it('open the files that they list', async () => {
     const text = new TextEncoder().encode('here');
     const [mirror] = await mirrorsIn(memorySource({ 'deep/er/receipts/a.json': text }));
     const file = await mirror!.source.open('receipts/a.json');

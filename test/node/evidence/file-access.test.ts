@@ -48,7 +48,7 @@ describe('a file', () => {
     await file.close();
   });
 
-  test('that is not there, or no regular file, is refused at once', async () => {
+  test('that is missing, or is not a regular file, is refused at once', async () => {
     const at = folder();
     await expect(openFile(join(at, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     await expect(openFile(at)).rejects.toMatchObject({ code: 'io.KIND' });
@@ -113,7 +113,7 @@ describe('a folder', () => {
       await expect(source.open(path)).rejects.toMatchObject({ code: 'io.KIND' });
   });
 
-  test('that is not there cannot be listed, and what is not in it cannot be opened', async () => {
+  test('that is missing cannot be listed, and a missing file in it cannot be opened', async () => {
     await expect(directorySource(join(root, 'none')).files()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     const source = directorySource(folder({ 'a/b': toUtf8('x') }));
     await expect(source.open('c')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
@@ -176,7 +176,7 @@ describe('what a person names', () => {
     expect(await kindOf(join(root, 'link'))).toBe('export');
   });
 
-  test('is refused when there is nothing, or nothing of an export', async () => {
+  test('is refused when it is empty, or has no file of an export', async () => {
     await expect(openEvidence(join(root, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     for (const files of [{}, { 'notes.txt': toUtf8('x') }])
       await expect(openEvidence(folder(files))).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT' });

@@ -106,12 +106,12 @@ describe('a program that does not sign', () => {
     ['signs something else', [`echo other | ${SIGN}`], 'trust.SIGNER_FAULT'],
     ['signs with another hash', ['openssl dgst -sha384 -sign "$KEY"'], 'trust.SIGNER_FAULT'],
   ];
-  it.each(faults)('%s: nothing is signed, and a code says why', async (_, lines, code) => {
+  it.each(faults)('%s: nothing is signed, and the error has a code', async (_, lines, code) => {
     const made = await withLines(lines);
     await expect(made.sign(message)).rejects.toMatchObject({ code });
   });
 
-  it('signs with another key than the one whose public half was given', async () => {
+  it('signs with a key that does not match the given public key', async () => {
     const made = await signer(['openssl', 'dgst', '-sha256', '-sign', at('other.pem')]);
     await expect(made.sign(message)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
   });
@@ -139,7 +139,7 @@ describe('a program that does not sign', () => {
     await expect(made.sign(message)).rejects.toThrow('enough');
   });
 
-  it('tells nothing of its arguments and of what it wrote', async () => {
+  it('reports neither its arguments nor its output', async () => {
     const [path] = await program('echo the PIN was 1234 >&2', 'exit 3');
     const made = await signer([path, '--pin=1234']);
     const error: unknown = await made.sign(message).catch((reason: unknown) => reason);

@@ -54,11 +54,11 @@ describe('a command line', () => {
     "'a",
     'a\\',
   ];
-  it.each(refused)('%j is refused: no shell is there to act upon it', (line) => {
+  it.each(refused)('%j is refused, because no shell would interpret it', (line) => {
     expect(codeOf(() => commandWords(line))).toBe('usage.INVALID');
   });
 
-  it('is refused or read, whatever it is, and quoting brings every text through', () => {
+  it('is refused or read, whatever it is, and quoting preserves every text', () => {
     forAll(100, [fc.string()], (line) => {
       codeOf(() => commandWords(line));
     });

@@ -155,7 +155,7 @@ describe('with the openssl command', () => {
     expect(openssl('pkey', '-in', write('ours.pem', pem), '-check', '-noout')).toContain('valid');
   });
 
-  it('a certificate gives its key and its validity, and says where they are from', () => {
+  it('a certificate gives its key and its validity, marked as from a certificate', () => {
     const key = readVerifyingKey(selfSigned('good', ...P256));
     const { signer } = readSigningKey(readFileSync(file('good.key')));
     expect(key).toMatchObject({ keyId: signer.keyId, point: signer.point, fromCertificate: true });

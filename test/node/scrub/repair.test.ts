@@ -87,7 +87,7 @@ describe('a repair from a second mirror', () => {
     ]);
   });
 
-  test('brings back a bag, whose tag files follow', async () => {
+  test('repairs a bag, and then its tag files', async () => {
     const { first, second } = await twoMirrors({ bag: true });
     await rot(partOf(join(first, 'data')));
     expect((await repaired(first, second)).outcome).toBe('good');
@@ -109,7 +109,7 @@ describe('a repair from a second mirror', () => {
     expect(await bytesBelow(first)).toEqual(before);
   });
 
-  test('says of each file where the second one is damaged too, and keeps both copies', async () => {
+  test('reports each file that is damaged in both mirrors, and keeps both copies', async () => {
     const { first, second } = await twoMirrors();
     await rot(partOf(first, 0));
     await rot(partOf(second, 0), 200);

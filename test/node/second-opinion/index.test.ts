@@ -137,7 +137,7 @@ describe('readZipWithYauzl', () => {
     expect(await codeOf(contentOf(archive))).toBe('zip.NAME_INVALID');
   });
 
-  it('passes on what the source throws, wherever it fails', async () => {
+  it('rethrows the error of the source, wherever it fails', async () => {
     const archive = await zipOf({ a: 'x', b: plain.repeat(99) });
     const broken = new DrillproofError('io.UNREADABLE', 'cannot read the disk');
     for (let reads = 0; ; reads++) {

@@ -70,7 +70,7 @@ describe('a policy', () => {
     expect(detectSyntax('-', toUtf8('kind: x'))).toBe('yaml');
   });
 
-  it('begins as what is demanded without one, in both templates', () => {
+  it('begins with the default policy, in both templates', () => {
     for (const document of [
       parsePolicy(toUtf8(yamlTemplate()), 'policy.yaml'),
       parsePolicy(toUtf8(jsonTemplate()), 'policy.json'),
@@ -94,7 +94,7 @@ describe('a policy', () => {
 });
 
 describe('a fault', () => {
-  it('has its pointer, its line, and what was probably meant', () => {
+  it('has its pointer, its line, and a near name', () => {
     expect(faultsOf(`${HEAD}outcom: {}\n`)).toEqual([
       ['/outcom', 'unknown member "outcom". Did you mean outcome? (line 3)'],
     ]);
@@ -155,7 +155,7 @@ const read = (text: string) => parseYaml(text).value;
 const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
 
 describe('YAML', () => {
-  it('says what JSON could say', () => {
+  it('has the same values as JSON', () => {
     expect(read('[a, "b", 1, -1.5, true, false, null, ~, {c: [], d: {}}]')).toEqual([
       'a',
       'b',

@@ -70,7 +70,7 @@ describe('a policy and what it extends', () => {
     });
   });
 
-  it('take in once what two of them extend', async () => {
+  it('include once a parent that two of them extend', async () => {
     const base = fileOf('base.json');
     const [one, two] = ['one', 'two'].map((name) => fileOf(`${name}.json`, [parentOf(base)], { name }));
     const { result, opened } = await reading(fileOf('top.json', [parentOf(one!), parentOf(two!)]), [
@@ -165,7 +165,7 @@ describe('an extended policy', () => {
     });
   });
 
-  it('that cannot be read throws what reading throws', async () => {
+  it('that cannot be read throws the error of the read', async () => {
     const top = fileOf('top.json', [parentOf(fileOf('absent.json'))]);
     expect((await errorOf(top)).error).toBeInstanceOf(RangeError);
   });

@@ -44,7 +44,7 @@ const codeOf = (payload: Uint8Array, payloadType = IN_TOTO): string | undefined 
 describe('reading a summary', () => {
   const [subject] = summaryOf().subject;
 
-  it('counts a subject that stands twice once', () => {
+  it('counts a repeated subject once', () => {
     const payload = changed([['subject', 1], subject]);
     expect(readSummary({ payloadType: IN_TOTO, payload }).inputs).toHaveLength(1);
   });
@@ -91,7 +91,7 @@ describe('reading a summary', () => {
       expect(codeOf(changed([['predicateType'], type]))).toBe('attestation.PREDICATE_UNSUPPORTED');
   });
 
-  it('refuses a member that stands twice, which two readers see differently', () => {
+  it('refuses a repeated member, which two readers see differently', () => {
     const text = new TextDecoder().decode(changed());
     const twice = text.replace(
       '"verificationResult":"PASSED"',
@@ -122,7 +122,7 @@ describe('reading a summary', () => {
   });
 });
 
-it('an attestation of one kind as another is refused: a statement about a bundle is no summary', async () => {
+it('a statement about a bundle is refused as a summary', async () => {
   const signer = makeSigner();
   const entries = await unpack((await makePart(1, signer)).bytes);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
@@ -130,7 +130,7 @@ it('an attestation of one kind as another is refused: a statement about a bundle
   expect(codeOf(payload, payloadType)).toBe('attestation.PREDICATE_UNSUPPORTED');
 });
 
-it('an attestation of one kind as another is refused: a summary is no statement about a bundle or an export', async () => {
+it('a summary is refused as a statement about a bundle or an export', async () => {
   const signer = makeSigner();
   const inputs = [exportInput({ manifestDigest: MANIFEST_B })];
   const envelope = await enveloped(summaryOf({ inputs }), [signer]);

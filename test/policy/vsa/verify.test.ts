@@ -70,13 +70,13 @@ describe('a verification summary', () => {
     });
   });
 
-  it('is judged by nobody without a trust store', () => {
+  it('is not verified without a trust store', () => {
     const report = verifySummary(passed, { asOfMs: AS_OF_MS });
     expect(report).toMatchObject({ verdict: 'not_judged', keys: [] });
     expect(report.findings.map(({ code }) => code)).toEqual(['trust.STORE_ABSENT']);
   });
 
-  it('is invalid when a bit of it was changed, and read by nobody as another payload', () => {
+  it('is invalid when a bit of it was changed, and is never read as a different payload', () => {
     const { payloadType, payload, signatures } = parseDsse(passed);
     const bent = payload.slice();
     const at = new TextDecoder().decode(bent).indexOf('PASSED');
@@ -94,7 +94,7 @@ describe('a verification summary', () => {
     ]);
   });
 
-  it('never throws for what is in the bytes', () => {
+  it('never throws, whatever the bytes are', () => {
     for (const bytes of [new Uint8Array(), new Uint8Array([0xff]), Buffer.from('{}'), Buffer.from('[1]')])
       expect(judge({ envelope: bytes }).verdict).toBe('invalid');
   });
@@ -154,7 +154,7 @@ describe('a gate that is given a summary in place of evidence', () => {
     return evaluate([{ name: 'vsa.json', summary }], policyOf(document), { asOfMs }).answer;
   };
 
-  it('accepts what the policy pins, and only that', () => {
+  it('accepts exactly the values that the policy pins', () => {
     expect(answer(passed, [row])).toBe('yes');
     expect(answer(passed, [{ ...row, keys: [keyIdOf(signer.point)] }])).toBe('yes');
     expect(answer(both, [{ ...row, resource, inputs: [MANIFEST_B, MANIFEST_A] }])).toBe('yes');

@@ -67,7 +67,7 @@ describe('the summary of a decision', () => {
     });
   });
 
-  it('is none where the gate could not tell, least of all PASSED', () => {
+  it('is not written where the gate could not tell', () => {
     expect(summaryOf({ answer: 'could_not_tell' })).toBeUndefined();
   });
 
@@ -79,7 +79,7 @@ describe('the summary of a decision', () => {
     expect(summaryOf({ inputs: [a, a] }).subject).toHaveLength(1);
   });
 
-  it('is not made of nothing, nor of what has no manifest such as another summary', () => {
+  it('needs an input that has a manifest, which a summary does not have', () => {
     const { manifestDigest: _, ...bare } = exportInput({ kind: 'summary' });
     for (const inputs of [[], [bare], [exportInput(), bare]])
       expect(() => summaryOf({ inputs })).toThrow(expect.objectContaining({ code: 'vsa.SUBJECT_MISSING' }));
@@ -100,7 +100,7 @@ describe('the summary of a decision', () => {
       expect(summaryOf({ asOfMs }).predicate.timeVerified).toBe(new Date(asOfMs).toISOString());
   });
 
-  it('is read back from its envelope as what was said', async () => {
+  it('is read back unchanged from its envelope', async () => {
     const { trust: _, ...without } = decided();
     for (const decision of [decided(), decided({ answer: 'no' }), without]) {
       const statement = summarize(decision, {

@@ -46,7 +46,7 @@ describe('annotations of GitHub Actions', () => {
       expect(data).toContain(words);
   });
 
-  it('are errors for what is undecided', () => {
+  it('are errors for undecided rules', () => {
     expect(count(read(UNSURE), 'error')).toBe(2);
     expect(count(read(decision({ answer: 'could_not_tell', inputs: [], rules: [] })), 'error')).toBe(2);
   });

@@ -45,7 +45,7 @@ const entriesOf = (one: Decision): Entry[] => {
 };
 
 describe('the GitLab code quality report', () => {
-  it('has what GitLab documents, each entry with a fingerprint of its own', () => {
+  it('has the members that GitLab documents, each entry with its own fingerprint', () => {
     for (const one of [YES, NO, UNSURE, withReasons(300)]) entriesOf(one);
     fc.assert(
       fc.property(texts, (some) => {
@@ -66,7 +66,7 @@ describe('the GitLab code quality report', () => {
     expect(entriesOf(decision({ answer: 'could_not_tell', inputs: [], rules: [] }))).toHaveLength(1);
   });
 
-  it('says in one line what failed, expected and actual, and what to do', () => {
+  it('states in one line what failed, expected and actual, and what to do', () => {
     const entry = entriesOf(NO)[1];
     expect(entry).toMatchObject({
       check_name: 'outcome.verdict',

@@ -84,7 +84,7 @@ describe('JUnit XML', () => {
     ).toContain('ops@example.org');
   });
 
-  it('says the rule, the subject, expected, actual and what to do in each failure', () => {
+  it('states the rule, the subject, expected, actual and what to do in each failure', () => {
     const body = all(readOne(NO), 'failure').at(-1)?.text ?? '';
     for (const words of [
       'outcome.verdict',

@@ -30,7 +30,7 @@ const skeleton = (markdown: string): string =>
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 
 describe('the Markdown of a decision', () => {
-  it('says the answer first, then each reason with expected, actual and what to do', () => {
+  it('starts with the answer, then each reason with expected, actual and what to do', () => {
     const text = renderDecisionMarkdown(NO);
     expect(text).toMatch(/^# drillproof gate: NO: /);
     for (const words of [
@@ -44,7 +44,7 @@ describe('the Markdown of a decision', () => {
     expect(renderDecisionMarkdown(YES)).not.toContain('## Reasons');
   });
 
-  it('holds text from outside in code spans alone, so that it is no link, mention, HTML, heading or table', () => {
+  it('holds text from outside in code spans only, so that it cannot be a link, mention, HTML, heading or table', () => {
     const benign = skeleton(renderDecisionMarkdown(withTexts(BENIGN)));
     forAll(500, [texts], (some) => {
       expect(skeleton(renderDecisionMarkdown(withTexts(some)))).toBe(benign);
@@ -59,7 +59,7 @@ describe('the Markdown of a decision', () => {
     expect(spansOf(line ?? '').spans.map((span) => span.trim())).toContain(escapeText(message));
   });
 
-  it.each([20_000, 60_000, 1_048_576])('stays within %i bytes, and says what it left out', (maxBytes) => {
+  it.each([20_000, 60_000, 1_048_576])('stays within %i bytes, and states what it omitted', (maxBytes) => {
     const text = renderDecisionMarkdown(withReasons(10_000), { maxBytes });
     expect(bytes(text)).toBeLessThanOrEqual(maxBytes);
     expect(bytes(text)).toBeGreaterThan(maxBytes - 1000);
@@ -72,7 +72,7 @@ describe('the Markdown of a decision', () => {
     expect(text).toContain('## Rules');
   });
 
-  it('is within what a step summary may have, by default and whatever the characters', () => {
+  it('is within the limit of a step summary, by default and whatever the characters', () => {
     const wide = withReasons(10_000);
     const rules = wide.rules.map((one) => ({
       ...one,

@@ -137,7 +137,7 @@ describe('SARIF', () => {
     ]);
   });
 
-  it('says that the run did not succeed exactly where the gate could not tell', () => {
+  it('reports an unsuccessful run exactly where the gate could not tell', () => {
     const said = [YES, NO, UNSURE].map((one) => {
       const [invocation] = runOf(one).invocations;
       return [invocation?.executionSuccessful, invocation?.exitCode];
@@ -149,7 +149,7 @@ describe('SARIF', () => {
     ]);
   });
 
-  it('makes an error of what undecided, and a suppressed note of what is waived', () => {
+  it('reports an undecided rule as an error, and a waived one as a suppressed note', () => {
     expect(runOf(UNSURE).results.map(({ level }) => level)).toEqual(['error']);
     const waived = runOf(NO).results.at(-1);
     expect(waived?.level).toBe('note');
@@ -205,7 +205,7 @@ describe('the location of a result', () => {
     expect(at('a:b')).toBe('a%3Ab');
   });
 
-  it('is a URI of its own for what lies elsewhere', () => {
+  it('is a separate URI for a file elsewhere', () => {
     expect(at('/srv/mirror', 'manifest.json')).toBe('file:///srv/mirror/manifest.json');
     expect(at('s3://bucket/a b?c', 'manifest.json')).toBe('s3://bucket/a%20b%3Fc/manifest.json');
   });

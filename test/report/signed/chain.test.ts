@@ -36,7 +36,7 @@ const verify = (links: readonly Uint8Array[], options: object = {}) =>
 const codes = ({ findings }: ReturnType<typeof verify>): string[] => findings.map(({ code }) => code);
 
 describe('a chain of signed reports', () => {
-  it('is valid for signed reports in order, and states what each of them says', () => {
+  it('is valid for signed reports in order, and states the result of each', () => {
     const chain = verify([first.bytes, second.bytes, third.bytes], { expectLast: third.signed.digest });
     expect(chain.verdict).toBe('valid');
     expect(chain.findings).toEqual([]);

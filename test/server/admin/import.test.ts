@@ -78,7 +78,7 @@ describe('the import of resources', () => {
     expect(await results({ schemaVersion: 1 })).toEqual([]);
   });
 
-  it('stores what is new next to what is unchanged', async () => {
+  it('stores new resources next to unchanged ones', async () => {
     await worlds(here);
     expect(
       await results({ schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] }),

@@ -75,7 +75,7 @@ describe('a blob on disk', () => {
 });
 
 describe('opening the folder', () => {
-  it('removes what an interrupted put left a day ago, and nothing younger', async () => {
+  it('removes the files that an interrupted put left a day ago, and no younger ones', async () => {
     await writeFile(join(folder, 'tmp', 'old'), 'x');
     await writeFile(join(folder, 'tmp', 'young'), 'x');
     await utimes(join(folder, 'tmp', 'old'), new Date(NOW_MS - 86_400_001), new Date(NOW_MS - 86_400_001));
@@ -95,7 +95,7 @@ describe('opening the folder', () => {
     expect(await codeOf(blobs.ping())).toBe('io.NOT_FOUND');
   });
 
-  it('lists no file that has another name than a digest', async () => {
+  it('lists no file whose name is not a digest', async () => {
     await mkdir(join(folder, 'blobs', 'ab'), { recursive: true });
     await writeFile(join(folder, 'blobs', 'ab', 'cd'), 'x');
     expect(await all(blobs)).toEqual([]);

@@ -288,7 +288,7 @@ describe('S3', () => {
       expect(await refusal(s3.url(Bucket, PREFIX), env)).toContain(why);
     });
 
-    it('opens what is marked as its own, again and several times at once', async () => {
+    it('opens a place that it has marked, again and several times at once', async () => {
       const bucket = await s3.bucket();
       await Promise.all([open(bucket), open(bucket), open(bucket)]);
       await open(bucket);

@@ -57,7 +57,7 @@ describe('the pace of a body', () => {
     expect(send(1_000, 16, json, 1)).toEqual({ arrived: false, atMs: 60_000 });
   });
 
-  it('nobody holds a connection longer than the bytes that were sent at the least rate, and the grace', () => {
+  it('a client holds a connection no longer than the least rate and the grace allow for the bytes sent', () => {
     assert(
       property(integer({ min: 1, max: 1_000_000 }), integer({ min: 1, max: 100_000 }), (bytes, rate) => {
         const { atMs } = send(bytes, rate, upload, 1 + (bytes >> 5));

@@ -89,7 +89,7 @@ describe('an upload over a socket', () => {
     expect(again.status).toBe(200);
   });
 
-  it('an upload whose client closes its half is answered, and what came of it is stored', async () => {
+  it('an upload whose client closes its half is answered, and the bytes that arrived are stored', async () => {
     const upload = await begin();
     const answer = await sendPart(upload, true);
     expect(answer).toContain('HTTP/1.1 400');

@@ -153,14 +153,14 @@ it('Content-Range of an upload is refused when the body is shorter or longer', a
     await expectEnvelope(await put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
 });
 
-it('Content-Range of an upload where another upload is further says where to continue', async () => {
+it('Content-Range of an upload that is behind another one gets the offset to continue at', async () => {
   await cutAt(100);
   const refused = await putFrom(50);
   const { details } = await expectEnvelope(refused, 'control.UPLOAD_OFFSET_MISMATCH');
   expect(details).toEqual({ receivedBytes: 100 });
 });
 
-it('the address of an upload says nothing with another signature, and needs no token', async () => {
+it('the address of an upload answers 404 with a wrong signature, and needs no token', async () => {
   const forged = upload.uploadUrl.replace(/signature=./, (text) =>
     text.endsWith('A') ? 'signature=B' : 'signature=A',
   );

@@ -21,7 +21,7 @@ describe('the memory of a store', () => {
     expect(seen).toMatchObject({ versions: 1, reads: 2 });
   });
 
-  it('asks for the version again for what is asked for later', async () => {
+  it('asks for the version again for a later read', async () => {
     const { seen, read } = counted();
     await read();
     await turn();

@@ -157,7 +157,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(await store.tokens.findByHash(tokenRow().tokenHash)).toMatchObject({ revokedAtMs: 7 });
     });
 
-    it('shows at once what another connection or a transaction of its own has changed', async () => {
+    it('shows at once a change by another connection or by its own transaction', async () => {
       await store.transaction((tx) => tx.tokens.insert(tokenRow()));
       const other = await made.open();
       const seen = async () => (await other.tokens.findByHash(tokenRow().tokenHash))?.revokedAtMs;

@@ -32,7 +32,7 @@ describe('a public key in PEM', () => {
     expect(importPublicKey(toUtf8(pem))).toEqual(importPublicKey(pem));
   });
 
-  it('is what node:crypto writes, byte for byte', () => {
+  it('equals the output of node:crypto, byte for byte', () => {
     expect(createPublicKey(pem).export({ type: 'spki', format: 'pem' })).toBe(pem);
   });
 

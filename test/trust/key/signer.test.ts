@@ -49,7 +49,7 @@ it('verifying many signatures imports a key once per implementation', () => {
   expect(imports).toBe(1);
 });
 
-it('verifying many signatures never confuses keys when an array is reused or when there are many', () => {
+it('many verified signatures never confuse keys, even if an array is reused', () => {
   const point = pointOf(1);
   const check = { key: { point }, message, signature: signed(1) };
   expect(verifySignature(check)).toBe(true);
@@ -64,7 +64,7 @@ it('verifying many signatures never confuses keys when an array is reused or whe
 });
 
 describe.each(implementations)('a signer, by the %s implementation', (_, implementation) => {
-  it('signs what both implementations verify, under its own key id', async () => {
+  it('signs under its own key id, and both implementations verify it', async () => {
     const signer = createSigner(scalarOf(3), implementation);
     const signature = await signer.sign(message);
     expect(signer.keyId).toBe(keyIdOf(pointOf(3)));

@@ -73,7 +73,7 @@ async function withAttestation(
 }
 
 describe('the manifest of an export', () => {
-  test('must be there', async () => {
+  test('must exist', async () => {
     const report = await verify(without(MANIFEST));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.MANIFEST_MISSING']]);
     expect(
@@ -133,12 +133,12 @@ describe('the manifest of an export', () => {
 });
 
 describe('export.json', () => {
-  test('must be there', async () => {
+  test('must exist', async () => {
     const report = await verify(without(RESOURCE));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.RESOURCE_MISSING']]);
   });
 
-  test('may say what the manifest does not determine', async () => {
+  test('may have values that the manifest does not determine', async () => {
     const resource = edited(made.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
     expect((await verify({ ...made.files, [RESOURCE]: resource })).verdict).toBe('verified');
   });

@@ -178,7 +178,7 @@ describe('a file that cannot be read', () => {
     },
   );
 
-  test('keeps the name of what happened when the folder changed while it was listed', async () => {
+  test('keeps its code when the folder changed while it was listed', async () => {
     const report = await verifyExport(unlisted('io.CHANGED'), { asOfMs: NOW });
     expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
   });
@@ -247,7 +247,7 @@ describe('what else lies in an export', () => {
   });
 
   const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
-  test('is a file of the mirror, outside coverage, when a mirror puts it there', async () => {
+  test('is a file of the mirror, outside coverage, when a mirror writes it', async () => {
     const whole = await verify(made.files);
     const report = await verify(changed({ SHA256SUMS: sums }));
     expect([report.verdict, report.findings]).toEqual(['verified', []]);
@@ -287,7 +287,7 @@ describe('the work of a verification', () => {
     ]);
   });
 
-  test('is told by short reports on the bundles as by whole ones', async () => {
+  test('is the same for short reports on the bundles as for whole ones', async () => {
     const files = { ...made.files, [PART]: flipped(made.files[PART]!, 50) };
     const whole = await verify(files);
     const parts = whole.parts.map((part) => ({ ...part, checks: [] }));

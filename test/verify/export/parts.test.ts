@@ -28,7 +28,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 const anyObject = fc.dictionary(fc.constantFrom('a', 'b', '0', '__proto__'), anyValue);
 
 describe('shareMembers', () => {
-  it('changes no value, and says whether the two objects are equal', () => {
+  it('changes no value, and returns whether the two objects are equal', () => {
     forAll(tries(2000, 20_000), [anyObject, anyObject], (value, other) => {
       const before = [json(value), json(other)];
       expect(shareMembers(value, other)).toBe(before[0] === before[1]);
@@ -62,7 +62,7 @@ describe('shareMembers', () => {
   });
 });
 
-it('the reports on the parts of an export are those that were made, and share what is equal', async () => {
+it('the reports on the parts of an export are complete, and share equal members', async () => {
   const made = await makeExport({ parts: 3 });
   const bytes = await pack(Object.entries(made.files));
   const copies: BundleReport[] = [];

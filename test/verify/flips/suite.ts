@@ -122,7 +122,7 @@ export function noFlipIsVerified(stride: number): void {
   });
 
   describe('requirement 13: one byte of an archive is flipped', () => {
-    test('of a stored part by itself: failed, or all content is what it was and a warning says what is not', async () => {
+    test('of a stored part by itself: failed, or all content is unchanged and a warning names the change', async () => {
       const content = await unpack(made.files[PART]!);
       const part = await pack(content);
       const silent = await versionsMadeBy(part);
@@ -138,7 +138,7 @@ export function noFlipIsVerified(stride: number): void {
       }
     });
 
-    test('of a deflated part by itself: failed, or all content is what it was', async () => {
+    test('of a deflated part by itself: failed, or all content is unchanged', async () => {
       const part = made.files[PART]!;
       const content = await unpack(part);
       for (const { what, copy } of flips(part, stride * 3)) {
@@ -148,7 +148,7 @@ export function noFlipIsVerified(stride: number): void {
       }
     });
 
-    test('of an export in one file: not verified, unless all content is what it was', async () => {
+    test('of an export in one file: not verified, unless all content is unchanged', async () => {
       const content = await unpack(zip);
       for (const { what, copy } of flips(zip, stride * 3)) {
         const report = await file(copy);

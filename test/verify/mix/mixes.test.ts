@@ -110,7 +110,7 @@ const evidenceOf = (files: Files): Files =>
     Object.entries(files).filter(([path]) => /^(?:export|manifest|export-attestation)\.json$|\//.test(path)),
   );
 
-test('an export that was tampered with at random is verified only when all of its evidence is byte for byte what it was', async () => {
+test('an export that was tampered with at random is verified only if all of its evidence is unchanged, byte for byte', async () => {
   await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
     const original = exports[0];
     const files = list.reduce(tampered, original);

@@ -156,7 +156,7 @@ export function noMixIsVerified(): void {
     });
   });
 
-  test('requirement 14: the message is the statement as it stands in the file, byte for byte', async () => {
+  test('requirement 14: the message is the statement in the file, byte for byte', async () => {
     const { sides } = await makeSides([{}, {}]);
     for (const attestation of bothOf(sides, bundleAttestation)) {
       const text = fromUtf8(canonicalBytes(attestation));

@@ -106,7 +106,7 @@ describe('what a signed bundle binds', () => {
     },
   );
 
-  test('fails when the manifest has another runId than the statement and the result', async () => {
+  test('fails when the runId of the manifest differs from that of the statement and the result', async () => {
     const report = await verify(await withManifest((m) => void (m['runId'] = 'run_other-run')));
     expect(report.findings.map(({ path }) => path)).toEqual(['subject.runId']);
   });

@@ -211,7 +211,7 @@ describe('the arguments', () => {
   });
 });
 
-test('what was read is what is reported', async () => {
+test('exactly the bytes that were read are reported', async () => {
   const { manifest } = (await makePart(1)).packed;
   const report = await verify(part);
   expect(report).toMatchObject({

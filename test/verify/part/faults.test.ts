@@ -61,7 +61,7 @@ describe('bytes that cannot be read', () => {
     }
   });
 
-  test('do not hide what does not match', async () => {
+  test('do not hide a mismatch', async () => {
     const damaged = flipped(part, 100);
     const reads = faultyAccess(damaged, -1);
     await verifyPart(reads, { asOfMs: NOW, trust, listed });
@@ -125,7 +125,7 @@ test('an archive that changed after it was digested leaves the verdict open, and
   }
 });
 
-test('an archive that changed after it was digested does not hide what does not match', async () => {
+test('an archive that changed after it was digested does not hide a mismatch', async () => {
   const report = await verifyPart(changing(flipped(part, 100)), { asOfMs: NOW, trust, listed });
   expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
 });

@@ -57,13 +57,13 @@ const found = (report: BundleReport, code: string) =>
     });
 
 describe('the signers of a part', () => {
-  it('are those of its attestation, with what it pins', async () => {
+  it('are those of its attestation, with the inputs that it pins', async () => {
     const report = await verify(signed);
     expect(report.signers).toStrictEqual([{ ...key(), in: 'attestation' }]);
     expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
   });
 
-  it('are those of an envelope that was given, where it carries none, with what that pins', async () => {
+  it('are those of a given envelope, with the inputs that it pins, where it has no attestation', async () => {
     const report = await verify(unsigned, { dsse });
     expect([report.verdict, report.signers]).toStrictEqual(['verified', [{ ...key(), in: 'dsse' }]]);
     expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
@@ -138,7 +138,7 @@ it('a second opinion of the signature does not apply to a part that carries none
   expect(stateOf(await verify(unsigned), 'second.crypto')).toBeUndefined();
 });
 
-it('a finding about a part names the bundle by its id, and where it is, and what is there', async () => {
+it('a finding about a part has the id of the bundle, the path and the actual value', async () => {
   const bytes = await withObject(/readme/, toUtf8('other'));
   const path = [...(await unpack(bytes)).keys()].find((name) => name.includes('readme'))!;
   const [size] = found(await verify(bytes), 'object.BYTES_MISMATCH');
@@ -177,7 +177,7 @@ it('a finding about a part fails for a broken expectation even if another one ab
   expect(stateOf(await verify(signed), 'bundle.expected')).toBe('not_applicable');
 });
 
-it('a short report has no checks, and one finding of each code, which says how many there are', async () => {
+it('a short report has no checks, and one finding of each code with their number', async () => {
   const bytes = await repacked(unsigned, (entries) => {
     for (const name of ['a', 'b', 'c']) entries.set(`objects/${name}`, toUtf8(name));
   });

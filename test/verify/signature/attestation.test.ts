@@ -188,7 +188,7 @@ const opinion = (...how: Parameters<typeof verify>) => stateOf(verify(...how), '
 describe('the report on an attestation alone', () => {
   const at = { subject: 'attestation', path: '' };
 
-  test('names what was expected and what is there', () => {
+  test('names the expected and the actual value', () => {
     const { predicateType, issuedAtMs, subject } = attestation.statement;
     expect(found({ predicateTypes: { evidence: ['x', 'y'], export: [] } })).toStrictEqual([
       { ...at, code: 'attestation.PREDICATE_UNSUPPORTED', expected: 'x or y', actual: predicateType },
@@ -224,7 +224,7 @@ describe('the report on an attestation alone', () => {
     expect(verify({ trust: makeTrust(makeSigner()) })).not.toHaveProperty('signer');
   });
 
-  test('leaves a step open for what the step before it lacks', () => {
+  test('leaves a step unchecked if the step before it lacks its input', () => {
     expect(stateOf(verify({}, unsound()), 'attestation.signature')).toBe('not_checked');
     expect(stateOf(verify({}, unsound()), 'attestation.key')).toBe('passed');
     expect(stateOf(verify({ trust: makeTrust(makeSigner()) }), 'attestation.signature')).toBe('not_checked');

@@ -89,7 +89,7 @@ describe('envelopes given with an export', () => {
     expect(stateOf(report, 'dsse.attestation')).toBe('passed');
   });
 
-  it('say the same in whatever order, but for who comes first', async () => {
+  it('give the same result in every order, except for the first signer', async () => {
     const dsse = [await about(1, b), await about(2, a), await about(3, c), await aboutList(unsigned, a)];
     await forAllAsync(10, [fc.shuffledSubarray(dsse, { minLength: 4 })], async (order) => {
       expect(await verify(unsigned, order)).toEqual(await verify(unsigned, dsse));

@@ -44,7 +44,7 @@ describe('the standing of a bundle', () => {
     expect(bundleStanding(judged)).toStrictEqual({ ...base, id: 'bundle' });
   });
 
-  it('stands with its signer, whatever warnings there are', () => {
+  it('has the state `stands` with its signer, whatever the warnings', () => {
     expect(bundleStanding({ ...judged, signer, signed: true })).toStrictEqual({
       kind: 'bundle',
       id: 'bundle',
@@ -83,7 +83,7 @@ describe('the standing of a bundle', () => {
     );
   });
 
-  it('with an error never stands and is never unsigned', () => {
+  it('with an error is never `stands` or `unsigned`', () => {
     const findings = of('part.DIGEST_MISMATCH');
     expect(bundleStanding({ checks: [], findings, signer }).standing).toBe('unread');
     expect(bundleStanding({ checks: [], findings, signed: false }).standing).toBe('unread');
@@ -100,7 +100,7 @@ describe('the standing of a bundle', () => {
 describe('the standing of the list of bundles', () => {
   const read = { 'export.manifest': 'passed' } as const;
 
-  it('stands when a trusted key signed it', () => {
+  it('has the state `stands` when a trusted key signed it', () => {
     const list = { checks: [], findings: [], completeness: 'attested' as const };
     const base = { kind: 'list', standing: 'stands', codes: [] };
     expect(listStanding({ ...list, evidenceExportId: 'e', signer })).toStrictEqual({
@@ -117,7 +117,7 @@ describe('the standing of the list of bundles', () => {
     expect(standingOf({ 'export.attestation': 'not_applicable' })).toBe('unread');
   });
 
-  it('is unsigned where there is no attestation', () => {
+  it('is unsigned without an attestation', () => {
     expect(standingOf({ ...read, 'export.attestation': 'not_applicable' })).toBe('unsigned');
   });
 

@@ -47,7 +47,7 @@ describe('the signatures of an export', () => {
     expect(judged.map(({ codes }) => codes.includes('trust.KEY_UNKNOWN'))).toEqual([true, true, true]);
   });
 
-  it('are refused when they are of another bundle than the one that is listed', async () => {
+  it('are refused when their bundle is not the listed one', async () => {
     const files = { ...made.files, [FIRST]: (await makePart(9, made.signer)).bytes };
     expect(standings(await judge(files))).toEqual(['stands', 'refused', 'stands']);
   });
@@ -103,7 +103,7 @@ describe('the signatures of an export', () => {
     }
   });
 
-  it('never stand in a part whose manifest is invalid', async () => {
+  it('are never valid in a part whose manifest is invalid', async () => {
     const broken = await repacked(made.files[FIRST]!, (entries) => {
       entries.set('manifest.json', new Uint8Array(3));
     });

@@ -55,7 +55,7 @@ describe('the limits of openZip', () => {
 const notesOf = async (bytes: Uint8Array) =>
   (await open(bytes)).notes.map(({ code, entry }) => [code, entry] as const);
 
-it('the notes of openZip are empty for what writeZip writes', async () => {
+it('the notes of openZip are empty for archives of writeZip', async () => {
   expect(await notesOf(await zipOf({ a: 'x', b: 'y'.repeat(99) }))).toEqual([]);
 });
 
@@ -79,7 +79,7 @@ it.each<[string, RawEntry]>([
   expect(await notesOf(rawZip([a, { ...entry, name: 'b' }]))).toEqual([['zip.METADATA_UNUSUAL', 'b']]);
 });
 
-it('the notes of openZip say once that the directory has another order than the file', async () => {
+it('the notes of openZip state once that directory and file have different orders', async () => {
   const archive = rawZip([a, b, { name: 'c' }], { order: [0, 2, 1] });
   expect(await notesOf(archive)).toEqual([['zip.ORDER_UNUSUAL', 'c']]);
   expect((await open(archive)).entries.map(({ name }) => name)).toEqual(['a', 'c', 'b']);

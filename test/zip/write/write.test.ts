@@ -31,13 +31,13 @@ async function* coming(): AsyncGenerator<ZipInput> {
 }
 
 describe('writeZip', () => {
-  it.each(compressions)('writes what yazl writes, byte for byte (%s)', async (compression) => {
+  it.each(compressions)('writes the same bytes as yazl (%s)', async (compression) => {
     expect(Buffer.compare(await zipOf(samples, { compression }), await yazlZip(samples, compression))).toBe(
       0,
     );
   });
 
-  it('writes what yazl writes for any files', async () => {
+  it('writes the same bytes as yazl for any files', async () => {
     await fc.assert(
       fc.asyncProperty(trees, fc.constantFrom(...compressions), async (files, compression) => {
         const ours = await zipOf(files, { compression });
@@ -47,7 +47,7 @@ describe('writeZip', () => {
     );
   });
 
-  it('writes what yazl writes beyond 4 GiB', async () => {
+  it('writes the same bytes as yazl beyond 4 GiB', async () => {
     const offset = 0xffffffff;
     const facts = {
       nameBytes: bytesOf('a'),
@@ -65,7 +65,7 @@ describe('writeZip', () => {
     expect(join(local, bytesOf(text), central, end)).toEqual(yazl);
   });
 
-  it('gives back what was put in', async () => {
+  it('returns its input', async () => {
     await fc.assert(
       fc.asyncProperty(trees, fc.constantFrom(...compressions), async (files, compression) => {
         const archive = await zipOf(files, { compression });
@@ -117,7 +117,7 @@ describe('writeZip', () => {
     expect(await codeOf(collected(writeZip(all.map((name) => input(name, 'x')))))).toBe(code);
   });
 
-  it('passes on what an input throws', async () => {
+  it('rethrows the error of an input', async () => {
     const error = new DrillproofError('io.UNREADABLE', 'cannot read');
     const broken: ZipInput = {
       name: 'b',

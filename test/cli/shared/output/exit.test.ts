@@ -25,7 +25,7 @@ it.each<readonly [Code, number]>([
   expect(exitOfCode(code)).toBe(exit);
 });
 
-it('the exit code of an error is never "bad" for what a server or the network says, and never 0 for any code', () => {
+it('the exit code of an error is never "bad" for a failure of server or network, and never 0', () => {
   for (const code of Object.keys(catalogue) as Code[]) {
     const exit = exitOfCode(code);
     expect(exit).not.toBe(EXIT.pass);

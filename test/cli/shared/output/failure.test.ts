@@ -35,7 +35,7 @@ describe('a failure', () => {
     expect(text).not.toContain('/p10');
   });
 
-  it('shows the files that a mirror could not bring with their codes', () => {
+  it('shows the files that a mirror could not fetch, with their codes', () => {
     const failures = [
       { path: 'parts/a.zip', code: 'transport.TIMEOUT', message: 'no byte came' },
       { path: 'parts/b.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' },

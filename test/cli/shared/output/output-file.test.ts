@@ -27,7 +27,7 @@ describe('an output file', () => {
     expect(await readFile(dir.path('out'), 'utf8')).toBe('ab');
   });
 
-  it('is not there at all when its source breaks, and the error of the source comes through', async () => {
+  it('is not written when its source breaks, and the error of the source is rethrown', async () => {
     await using dir = await scratch();
     await expect(writeOutputFile(world(), dir.path('out'), failing())).rejects.toThrow(RangeError);
     expect(await readdir(dir.root)).toEqual([]);
@@ -90,7 +90,7 @@ it('an output folder has its name only when it is whole, and nothing is left whe
   expect(await readdir(dir.root)).toEqual(['out']);
 });
 
-it('an output folder may be there when it is empty, never when it holds something', async () => {
+it('an output folder may exist if it is empty', async () => {
   await using dir = await scratch();
   const { mkdir } = await import('node:fs/promises');
   await mkdir(dir.path('empty'));

@@ -86,7 +86,7 @@ for (const { name, make } of await listStores(isDeep)) {
     const resource = async (): Promise<EvidenceExport> =>
       evidenceExportSchema.parse((await here.store.exports.find(ORG, EXPORT))!.resource);
 
-    it('is pending with what would be selected, then available, and mirrors and verifies with its attestation', async () => {
+    it('is pending with its selection, then available, and mirrors and verifies with its attestation', async () => {
       const key = signer();
       const made = [await take(1, { key }), await take(2, { key, projectId: SECOND_PROJECT })];
       await report(1);

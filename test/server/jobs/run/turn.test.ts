@@ -44,7 +44,7 @@ describe('the limits of a turn', () => {
   const LIMITS = { maxTurns: 5, maxBudgetUsd: 0.5 };
   const AT = { turnsUsed: 5, estimatedCostUsd: 0.5 };
 
-  it('a turn that uses exactly what it may succeeds', async () => {
+  it('a turn that uses exactly its limits succeeds', async () => {
     const { turn } = await queue(LIMITS);
     expect(await work(() => ({ outcome: 'succeeded', ...AT }))).toBe('succeeded');
     expect(await turnOf(here, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });

@@ -247,7 +247,7 @@ describe('a transaction of the PostgreSQL store', () => {
     await hasty.close();
   });
 
-  it('ends as unavailable when its connection is lost, and the store goes on with another', async () => {
+  it('ends as unavailable when its connection is lost, and the store continues with a new one', async () => {
     const work = store.transaction(async (tx) => {
       await insert(tx);
       await ask(

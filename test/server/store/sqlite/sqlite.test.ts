@@ -137,7 +137,7 @@ describe('opening the embedded store', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('undoes only what fails of transactions that are committed together', async () => {
+  it('undoes only the failed ones of transactions that are committed together', async () => {
     const store = await openSqliteStore(path);
     const outcomes = await Promise.allSettled([insert(store, 1), insert(store, 1), insert(store, 2)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -177,7 +177,7 @@ describe('opening the embedded store', () => {
     await store.close();
   });
 
-  it('keeps what was committed when the process is killed at once', async () => {
+  it('keeps committed rows when the process is killed at once', async () => {
     const script = `
       import { openSqliteStore } from ${JSON.stringify(new URL('../../../../src/server/store/sqlite/sqlite.ts', import.meta.url).href)};
       const store = await openSqliteStore(${JSON.stringify(path)});
