@@ -64,21 +64,6 @@ describe('yauzl and openZip', () => {
       },
     );
   });
-
-  it.each(specimens)('see the same wherever openZip accepts a changed archive %s', async (_, archive) => {
-    const original = await archive();
-    let accepted = 0;
-    for (let at = 0; at < original.length; at++) {
-      const changed = Uint8Array.from(original);
-      changed[at]! ^= 0xff;
-      const seen = await seenIn(changed).catch(codedOnly);
-      const strictlySeen = await strictlySeenIn(changed).catch(codedOnly);
-      if (strictlySeen === undefined) continue;
-      accepted++;
-      expect(seen, `byte ${at}`).toEqual(strictlySeen);
-    }
-    expect(accepted).toBeGreaterThan(0);
-  });
 });
 
 /** A coded error counts as nothing seen; any other fails the test. */

@@ -89,34 +89,6 @@ describe('the content of an export', () => {
     expect((await get(base())).status).toBe(200);
   });
 
-  it.each(CONTENT)(
-    '%s answers 410 after the request for deletion, while the metadata stays',
-    async (path) => {
-      for (const state of ['requested', 'deleting', 'deleted']) {
-        await change({ deletion: { state, version: 1, operationId: id('op', 2), requestedAtMs: 1 } });
-        await expectEnvelope(await get(base() + path), 'control.EVIDENCE_DELETED');
-        const read = await get(base());
-        expect(read.status).toBe(200);
-        expect(((await read.json()) as EvidenceExport).deletion?.state).toBe(state);
-      }
-    },
-  );
-
-  it('the part of a deleted bundle answers 410, while the other parts and its metadata stay', async () => {
-    await ingestedExport(here, { evidenceExportId: id('evexp', 2), parts: [await part(1), await part(2)] });
-    await here.store.transaction(async (tx) => {
-      const row = (await tx.bundles.find(PROJECT, id('evidence', 1)))!;
-      await tx.bundles.update({ ...row, resource: { ...row.resource, state: 'deleted', deletedAtMs: 1 } });
-    });
-    for (const exportId of [EXPORT, id('evexp', 2)]) {
-      const deleted = await get(`${base(PROJECT, exportId)}/parts/${id('evidence', 1)}`);
-      await expectEnvelope(deleted, 'control.EVIDENCE_DELETED');
-    }
-    expect((await get(`${base(PROJECT, id('evexp', 2))}/parts/${id('evidence', 2)}`)).status).toBe(200);
-    const bundle = await get(`/v1/projects/${PROJECT}/evidence/${id('evidence', 1)}`);
-    expect(await bundle.json()).toMatchObject({ state: 'deleted' });
-  });
-
   it.each([`/parts/${id('evidence', 9)}`, `/local-reports/${id('lrep', 9)}/archive`])(
     '%s is missing when it is not listed',
     async (path) => {

@@ -6,19 +6,7 @@ import { createServer } from '../../../src/server/index.ts';
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  FOREIGN_PROJECT,
-  id,
-  NOW_MS,
-  ORG,
-  OTHER_ORG,
-  PROJECT,
-  makeRun,
-  SECOND_PROJECT,
-  makeSession,
-  token,
-  worlds,
-} from '../make.ts';
+import { id, NOW_MS, ORG, PROJECT, makeRun, makeSession, worlds } from '../make.ts';
 import { eachTest, withMembers } from '../each-test.ts';
 
 const SESSION = id('ses', 1);
@@ -175,28 +163,6 @@ describe('an extension', () => {
       if (response.status !== 200) await expectEnvelope(response, 'control.VERSION_MISMATCH');
     expect((await stored()).version).toBe(2);
   });
-});
-
-it('a session of another tenant answers like a session that does not exist', async () => {
-  const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
-  const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
-  const answers = [];
-  for (const [from, path] of [
-    [here, EXTEND.replace(SESSION, id('ses', 9))],
-    [here, EXTEND.replace(PROJECT, SECOND_PROJECT)],
-    [here, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
-    [foreign, EXTEND],
-    [foreign, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
-    [narrow, EXTEND],
-  ] as const) {
-    const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
-      await post(from, path, extension()),
-      'control.NOT_FOUND',
-    );
-    answers.push(JSON.stringify(envelope));
-  }
-  expect(new Set(answers).size).toBe(1);
-  expect((await stored()).version).toBe(1);
 });
 
 describe('the rules of an extension', () => {

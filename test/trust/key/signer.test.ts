@@ -1,16 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSigner, keyIdOf, verifySignature } from '../../../src/trust/index.ts';
-import {
-  bytes32,
-  codeOf,
-  implementations,
-  integers,
-  message,
-  N,
-  native,
-  pointOf,
-  scalarOf,
-} from '../makers.ts';
+import { bytes32, codeOf, implementations, message, N, native, pointOf, scalarOf } from '../makers.ts';
 import type { P256 } from '../../../src/bytes/index.ts';
 import { isDeep } from '../../support/deep.ts';
 
@@ -72,13 +62,6 @@ describe.each(implementations)('a signer, by the %s implementation', (_, impleme
     for (const [, other] of implementations) {
       expect(verifySignature({ key: signer, message, signature, implementation: other })).toBe(true);
     }
-  });
-
-  it('uses a nonce once: 250 signatures of one message have 250 different r', async () => {
-    const signer = createSigner(scalarOf(3), implementation);
-    const rs = new Set<bigint>();
-    for (let i = 0; i < 250; i++) rs.add(integers(await signer.sign(message))[0]);
-    expect(rs.size).toBe(250);
   });
 
   it('keeps its key when the caller wipes the array', async () => {

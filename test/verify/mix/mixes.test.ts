@@ -41,22 +41,6 @@ beforeAll(async () => {
 
 const options = (): { asOfMs: number; trust: TrustStore } => ({ asOfMs: NOW, trust });
 
-test('two exports that are verified are', async () => {
-  for (const files of exports)
-    expect((await verifyExport(memorySource(files), options())).verdict).toBe('verified');
-});
-
-test('two exports that are verified give none that is when any of their files are mixed', async () => {
-  const paths = Object.keys(exports[0]).filter((path) => !path.startsWith('local-reports/'));
-  expect(paths).toEqual(Object.keys(exports[1]).filter((path) => !path.startsWith('local-reports/')));
-  for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
-    const mixed = paths.map((path, i) => [path, exports[(mask >> i) & 1 ? 1 : 0][path]!] as const);
-    const files = { ...exports[0], ...Object.fromEntries(mixed) };
-    const report = await verifyExport(memorySource(files), options());
-    expect([mask, report.verdict]).toEqual([mask, 'failed']);
-  }
-});
-
 type Act =
   | { readonly kind: 'flip'; readonly path: number; readonly at: number; readonly bit: number }
   | { readonly kind: 'drop' | 'duplicate' | 'rename' | 'cut'; readonly path: number; readonly at: number }
