@@ -55,7 +55,16 @@ async function servePlane(): Promise<void> {
   const plane = await import('drillproof/server');
   const { store, blobs } = await plane.openStores(process.env, source);
   const sink = openSync('/dev/null', 'w');
-  const write = (line: string): void => void writeSync(sink, line);
+  let lines = '';
+  const flush = (): void => {
+    writeSync(sink, lines);
+    lines = '';
+  };
+  // The command writes the lines of one turn together too.
+  const write = (line: string): void => {
+    if (lines === '') setImmediate(flush);
+    lines += line;
+  };
   const log = plane.createLog({ level: 'info', format: 'json', write, now: Date.now });
   const limits = { requestsPerSecond: 1e6, requestBurst: 1e6, downloadsPerSecond: 1e6, downloadBurst: 1e6 };
   await plane.listen(plane.createServer({ store, blobs, limits, log }), { port: Number(port), log });

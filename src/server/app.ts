@@ -50,10 +50,13 @@ export type OpenEndpoint = {
   readonly answer: () => OpenAnswer | Promise<OpenAnswer>;
 };
 
-const json = (value: unknown): OpenAnswer => ({
-  body: JSON.stringify(value),
-  headers: { 'Content-Type': 'application/json' },
+const textOf = (body: string, headers: OpenAnswer['headers']): OpenAnswer => ({
+  body,
+  headers: { 'Content-Length': String(Buffer.byteLength(body)), ...headers },
 });
+
+const json = (value: unknown): OpenAnswer =>
+  textOf(JSON.stringify(value), { 'Content-Type': 'application/json' });
 
 /** The endpoints outside the table, by path. Documents are built once, so that requests without a token stay cheap. */
 export function servedEndpoints(of: {
@@ -65,10 +68,8 @@ export function servedEndpoints(of: {
     openapi: () => openApi,
     healthz: () => alive,
     readyz: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
-    metrics: async () => ({
-      body: of.metrics.text(await of.readiness.queueDepths()),
-      headers: { 'Content-Type': EXPOSITION_TYPE },
-    }),
+    metrics: async () =>
+      textOf(of.metrics.text(await of.readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
   };
   return Object.fromEntries(
     openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
@@ -76,21 +77,14 @@ export function servedEndpoints(of: {
 }
 
 /** The page that verifies in a browser. Its own policy forbids every request; it cannot say who may frame it. */
-export const pageEndpoint = (page: string | undefined): Readonly<Record<string, OpenEndpoint>> =>
-  page === undefined
-    ? {}
-    : {
-        '/verify': {
-          operation: 'page',
-          answer: () => ({
-            body: page,
-            headers: {
-              'Content-Type': 'text/html; charset=utf-8',
-              'Content-Security-Policy': "frame-ancestors 'none'",
-            },
-          }),
-        },
-      };
+export function pageEndpoint(page: string | undefined): Readonly<Record<string, OpenEndpoint>> {
+  if (page === undefined) return {};
+  const answer = textOf(page, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': "frame-ancestors 'none'",
+  });
+  return { '/verify': { operation: 'page', answer: () => answer } };
+}
 
 export type AppDependencies = ServerContext & {
   readonly limits: ServerLimits;
@@ -158,38 +152,39 @@ async function bodyOf(exchange: Exchange, row: Operation): Promise<TypedBody | u
   return { sent, body: validateBody(row.body, sent, limits.issues) };
 }
 
-function answerText({ correlationId }: Exchange, status: number, { body, headers }: OpenAnswer): Answer {
-  const length = String(Buffer.byteLength(body));
-  return { status, headers: { ...commonHeaders(correlationId), 'Content-Length': length, ...headers }, body };
-}
+const answerText = (
+  { correlationId }: Exchange,
+  status: number,
+  { body, headers }: OpenAnswer,
+  more: OpenAnswer['headers'] = {},
+): Answer => ({ status, headers: { ...commonHeaders(correlationId), ...headers, ...more }, body });
 
-type Document = { readonly body: string; readonly digest: string };
+type Document = OpenAnswer & { readonly etag: string };
 const documents = new WeakMap<object, Document>();
 
 /** A value as it is sent. A row that the store remembers is the same value again. */
 function documentOf(value: object): Document {
   const earlier = documents.get(value);
   if (earlier !== undefined) return earlier;
-  const body = JSON.stringify(value);
-  const document = { body, digest: digestDocument(body) };
+  const { body, headers } = json(value);
+  const digest = digestDocument(body);
+  const document = {
+    body,
+    headers: { ...headers, 'Repr-Digest': reprDigest(digest) },
+    etag: documentEtag(digest),
+  };
   documents.set(value, document);
   return document;
 }
 
-function answerJson(
-  exchange: Exchange,
-  status: number,
-  value: object,
-  more: Readonly<Record<string, string>> = {},
-): Answer {
-  const { body, digest } = documentOf(value);
-  const headers = { 'Content-Type': 'application/json', 'Repr-Digest': reprDigest(digest), ...more };
+function answerJson(exchange: Exchange, status: number, value: object, more?: OpenAnswer['headers']): Answer {
+  const document = documentOf(value);
   const { request, correlationId } = exchange;
-  if (!isSafe(request)) return answerText(exchange, status, { body, headers });
-  const etag = documentEtag(digest);
+  if (!isSafe(request)) return answerText(exchange, status, document, more);
+  const { etag } = document;
   assertMatch(request.header('if-match'), etag);
   if (isUnchanged(request.header('if-none-match'), etag)) return notModified(correlationId, etag);
-  return answerText(exchange, status, { body, headers: { ...headers, ETag: etag } });
+  return answerText(exchange, status, document, { ETag: etag });
 }
 
 const RETRY_AFTER_MS = 1_000;
@@ -269,7 +264,7 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   const kind = row.success.kind === 'bytes' ? 'downloads' : 'requests';
   const principal = row.security === 'none' ? undefined : await admit(exchange, kind);
   const idempotencyKey = request.header('idempotency-key');
-  const raw = { params, query: new URLSearchParams(request.query), idempotencyKey };
+  const raw = { params, query: request.query, idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
   if (principal === undefined) {
     // Both hold memory until they end; an upload has no token to count by.

@@ -57,9 +57,9 @@ function assertHost(host: string | undefined): void {
 function findHeader(raw: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let at = 0; at < raw.length; at += 2) {
-    const [given = '', text = ''] = [raw[at], raw[at + 1]];
+    const given = raw[at]!;
     if (given.length === name.length && given.toLowerCase() === name)
-      value = value === undefined ? text : `${value}, ${text}`;
+      value = value === undefined ? raw[at + 1] : `${value}, ${raw[at + 1]}`;
   }
   return value;
 }
@@ -142,13 +142,10 @@ function decodeSegment(segment: string): string {
 
 function matchSegments(template: readonly Segment[], path: readonly string[]): Params | undefined {
   if (template.length !== path.length) return undefined;
+  if (!template.every(({ text, name }, at) => (name === undefined ? path[at] === text : path[at] !== '')))
+    return undefined;
   const params: Params = {};
-  for (let at = 0; at < template.length; at++) {
-    const { text, name } = template[at]!;
-    const value = path[at]!;
-    if (name === undefined ? value !== text : value === '') return undefined;
-    if (name !== undefined) params[name] = value;
-  }
+  for (const [at, { name }] of template.entries()) if (name !== undefined) params[name] = path[at]!;
   return params;
 }
 

@@ -40,7 +40,7 @@ export const preconditionFailed = (): ControlError =>
 /** A request as it arrived, each part still untyped. */
 type RawRequest = {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+  readonly query: string;
   readonly idempotencyKey: string | undefined;
 };
 
@@ -62,10 +62,10 @@ function issuesOf(
 }
 
 /** The query by name. A name given twice stays a list, which no schema of the table takes: neither value is chosen. */
-function queryObject(query: URLSearchParams): Record<string, string | string[]> {
-  const names = [...new Set(query.keys())];
+function queryObject(text: string): Record<string, string | string[]> {
+  const query = new URLSearchParams(text);
   return Object.fromEntries(
-    names.map((name) => {
+    [...new Set(query.keys())].map((name) => {
       const values = query.getAll(name);
       return [name, values.length === 1 && values[0] !== undefined ? values[0] : values];
     }),
@@ -114,9 +114,9 @@ export function validateHead(
 
 const NO_QUERY = { issues: [], value: {} };
 
-function noQuery(query: URLSearchParams): { issues: RequestIssue[]; value: unknown } {
-  if (query.size === 0) return NO_QUERY;
-  const issues = [...new Set(query.keys())].map((name) => ({
+function noQuery(text: string): { issues: RequestIssue[]; value: unknown } {
+  if (text === '') return NO_QUERY;
+  const issues = Object.keys(queryObject(text)).map((name) => ({
     path: formatJsonPointer(['query', name]),
     code: 'unrecognized_keys',
     message: 'the operation takes no such parameter',

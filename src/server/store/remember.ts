@@ -54,17 +54,18 @@ export function createMemory(readVersions: () => Versions | Promise<Versions>): 
     if (results.size >= MAX_REMEMBERED) results.clear();
     return results;
   };
+  const recall = <T>(table: string, key: string, read: () => Promise<T>): Promise<T> => {
+    const results = resultsOf(table);
+    const earlier = results.get(key);
+    if (earlier !== undefined) return earlier as Promise<T>;
+    const result = read(); // it reads this version of the data, or a later one
+    results.set(key, result);
+    result.catch(() => results.delete(key));
+    return result;
+  };
   return {
-    async remember<T>(table: string, key: string, read: () => Promise<T>): Promise<T> {
-      if (!isCurrent) await (checking ??= check());
-      const results = resultsOf(table);
-      const earlier = results.get(key);
-      if (earlier !== undefined) return earlier as Promise<T>;
-      const result = read(); // it reads this version of the data, or a later one
-      results.set(key, result);
-      result.catch(() => results.delete(key));
-      return result;
-    },
+    remember: (table, key, read) =>
+      isCurrent ? recall(table, key, read) : (checking ??= check()).then(() => recall(table, key, read)),
     forget: (table) => void tables.delete(table),
   };
 }

@@ -227,14 +227,14 @@ export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Tabl
   find: (...values: KeyOf<R, K>) => rememberRow(sql, from, values),
 });
 
-/** The row with these values of a key, or what was found before if no commit came since. */
+/** The row with these values of the only key that the table is read by, or what was found before if no commit came since. */
 export function rememberRow<R, const K extends readonly (keyof R)[]>(
   sql: Sql,
   from: AnyTable<R> & { readonly key: K },
   values: KeyOf<R, K>,
 ): Promise<R | undefined> {
   const find = (): Promise<R | undefined> => findRow(sql, from, keyed(from, values));
-  return sql.remember?.(from.name, `${from.key.join()} ${JSON.stringify(values)}`, find) ?? find();
+  return sql.remember?.(from.name, JSON.stringify(values), find) ?? find();
 }
 
 /** Waits for a statement, unless the transaction does. */

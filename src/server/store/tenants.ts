@@ -51,6 +51,7 @@ const tokens = defineTable({
 });
 /** A credential. */
 export type TokenRow = RowOf<typeof tokens>;
+const tokensByHash = { ...tokens, key: ['tokenHash'] as const };
 
 export const tenantReads = (sql: Sql) => ({
   organizations: {
@@ -64,7 +65,7 @@ export const tenantReads = (sql: Sql) => ({
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
-    findByHash: (tokenHash: string) => rememberRow(sql, { ...tokens, key: ['tokenHash'] }, [tokenHash]),
+    findByHash: (tokenHash: string) => rememberRow(sql, tokensByHash, [tokenHash]),
     list: (organizationId: string) =>
       listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
   },

@@ -85,18 +85,16 @@ function causesOf(error: Error): string[] {
   return causes;
 }
 
-function jsonLine(
-  { level, event, error, facts, ...rest }: LogEntry,
-  atMs: number,
-  debugging: boolean,
-): string {
-  const description = error === undefined ? {} : { error: describeError(error, debugging) };
-  return JSON.stringify({ time: isoTime(atMs), level, event, ...rest, ...facts, ...description });
+function jsonLine(entry: LogEntry, time: string, debugging: boolean): string {
+  const { facts, error } = entry;
+  const described = error === undefined ? undefined : describeError(error, debugging);
+  const members = (facts ?? described) ? { ...entry, facts: undefined, ...facts, error: described } : entry;
+  return `{"time":"${time}",${JSON.stringify(members).slice(1)}`;
 }
 
-function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
+function textLine(entry: LogEntry, time: string, debugging: boolean): string {
   const { level, event, correlationId, operation, method, status, code, durationMs, tokenId } = entry;
-  const words = [isoTime(atMs), level, event, method, operation, status, code];
+  const words = [time, level, event, method, operation, status, code];
   if (durationMs !== undefined) words.push(`${durationMs} ms`);
   if (entry.aborted === true) words.push('aborted');
   words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
@@ -137,8 +135,12 @@ export function createLog(options: {
   const { level, format, write, now } = options;
   const least = logLevels.indexOf(level);
   const toLine = format === 'json' ? jsonLine : textLine;
+  let last = { atMs: 0, time: isoTime(0) };
   return (entry) => {
-    if (logLevels.indexOf(entry.level) >= least) write(`${toLine(entry, now(), level === 'debug')}\n`);
+    if (logLevels.indexOf(entry.level) < least) return;
+    const atMs = now();
+    if (atMs !== last.atMs) last = { atMs, time: isoTime(atMs) };
+    write(`${toLine(entry, last.time, level === 'debug')}\n`);
   };
 }
 
