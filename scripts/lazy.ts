@@ -1,10 +1,11 @@
 import { transformSync } from 'esbuild';
 
 /** A constant at the top of a bundled file that `markPure` has marked. */
-const PURE = /^(?:var|let|const) (\w+) = \/\* @__PURE__ \*\/ \(\(\) => /gm;
+const PURE = /^var (\w+) = \/\* @__PURE__ \*\/ \((\(\) => [^]*?)\)\(\);$(?=\n\w)/gm;
+/** What a bundled file exports, as esbuild writes it: a function for each name, from which it makes members that call it. */
+const EXPORTS = /^__export\(stdin_exports, \{\n([^]*?)\n\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
 
-const LAZY = `var __lazy = (make) => () => new Lazy(make);
-class Lazy {
+const LAZY = `class Lazy {
   constructor(make) {
     this.make = make;
   }
@@ -16,14 +17,19 @@ class Lazy {
 
 /**
  * A bundled file in CommonJS in which constants get their values when they are first used. Few commands need most of the
- * schemas and tables, and making them all takes longer than to verify a part.
+ * schemas and tables, and making them all takes longer than to verify a part. What it exports becomes one object at the
+ * end, because nothing is exported that changes, and defining members one by one takes as long as the rest.
  */
 export function makeLazy(code: string): string {
   const define: Record<string, string> = {};
-  const text = code.replaceAll(PURE, (_, name: string) => {
+  const [, names] = EXPORTS.exec(code) ?? [];
+  if (names === undefined) return code;
+  const text = code.replace(EXPORTS, '').replaceAll(PURE, (_, name: string, make: string) => {
     define[name] = `${name}$.value`;
-    return `var ${name}$ = __lazy(() => `;
+    return `var ${name}$ = new Lazy(${make});`;
   });
-  if (text === code) return code;
-  return transformSync(`${LAZY}${text}`, { define, target: 'node22' }).code;
+  const members = names.replaceAll(/^ {2}(\w+): \(\) => (\w+)/gm, (_, name: string, value: string) =>
+    value in define ? `get ${name}() { return ${value}; }` : `${name}: ${value}`,
+  );
+  return transformSync(`${LAZY}${text}\nmodule.exports = { ${members} };`, { define, target: 'node22' }).code;
 }

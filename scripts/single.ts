@@ -40,14 +40,22 @@ export const packPackages = async (): Promise<Readonly<Record<string, string>>> 
 const RUN = `
 const nodeRequire = createRequire(import.meta.url);
 const modules = new Map();
-const unpack = (text) => nodeRequire('node:zlib').brotliDecompressSync(Buffer.from(text, 'base64')).toString();
+let packed;
+function readPacked() {
+  const file = nodeRequire('node:fs').readFileSync(nodeRequire('node:url').fileURLToPath(import.meta.url), 'latin1');
+  return JSON.parse(file.slice(file.lastIndexOf('\\n//') + 3));
+}
+function unpack(name) {
+  packed ??= readPacked();
+  const code = nodeRequire('node:zlib').brotliDecompressSync(Buffer.from(packed[name], 'base64')).toString();
+  return nodeRequire('node:vm').compileFunction(code, ['require', 'module', 'exports', '__url']);
+}
 function load(name) {
-  const code = plain[name] ?? (name in packed ? unpack(packed[name]) : undefined);
-  if (code === undefined) return nodeRequire(name);
   const module = modules.get(name) ?? { exports: {} };
   if (modules.has(name)) return module.exports;
+  const run = plain[name] ?? (names.has(name) ? unpack(name) : undefined);
+  if (run === undefined) return nodeRequire(name);
   modules.set(name, module);
-  const run = nodeRequire('node:vm').compileFunction(code, ['require', 'module', 'exports', '__url']);
   run(load, module, module.exports, import.meta.url);
   return module.exports;
 }
@@ -55,8 +63,9 @@ load(import.meta.url.endsWith('#thread') ? './thread.js' : './main.js');
 `;
 
 /**
- * Writes modules and packages as one file. Each is text that Node.js compiles when it is first used; what neither the
- * program nor its threads need to verify is compressed.
+ * Writes modules and packages as one file. What neither the program nor its threads need to verify is compressed, in a
+ * comment, which V8 passes over. The other modules are functions in parentheses, which V8 compiles at once instead of
+ * reading them twice.
  */
 export function writeSingle(
   file: string,
@@ -65,17 +74,18 @@ export function writeSingle(
   { outputs }: Metafile,
 ): void {
   const common = listCommon(outputs);
-  const plain: Record<string, string> = {};
+  const plain: string[] = [];
   const packed: Record<string, string> = { ...packages };
   for (const { path, code } of modules) {
     const name = `./${basename(path)}`;
-    if (common.has(basename(path))) plain[name] = code;
+    if (common.has(basename(path)))
+      plain.push(`${JSON.stringify(name)}: (function (require, module, exports, __url) {${code.replace(/^#!.*/, '')}\n}),\n`);
     else packed[name] = compress(code);
   }
   mkdirSync(dirname(file), { recursive: true });
   const head = "#!/usr/bin/env node\nimport { createRequire } from 'node:module';";
-  const tables = `const plain = ${JSON.stringify(plain)};\nconst packed = ${JSON.stringify(packed)};`;
-  writeFileSync(file, `${head}\n${tables}${RUN}`, { mode: 0o755 });
+  const tables = `const plain = {\n${plain.join('')}};\nconst names = new Set(${JSON.stringify(Object.keys(packed))});`;
+  writeFileSync(file, `${head}\n${tables}${RUN}//${JSON.stringify(packed)}`, { mode: 0o755 });
 }
 
 /** The names of the files that the program loads to verify, and its threads. */
