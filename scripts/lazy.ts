@@ -3,7 +3,8 @@ import { transformSync } from 'esbuild';
 /** A constant at the top of a bundled file that `markPure` has marked. */
 const PURE = /^var (\w+) = \/\* @__PURE__ \*\/ \((\(\) => [^]*?)\)\(\);$(?=\n\w)/gm;
 /** What a bundled file exports, as esbuild writes it: a function for each name, from which it makes members that call it. */
-const EXPORTS = /^__export\(stdin_exports, \{\n([^]*?)\n\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
+const EXPORTS =
+  /^__export\(stdin_exports, \{\n([^]*?)\n\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
 
 const LAZY = `class Lazy {
   constructor(make) {

@@ -79,7 +79,9 @@ export function writeSingle(
   for (const { path, code } of modules) {
     const name = `./${basename(path)}`;
     if (common.has(basename(path)))
-      plain.push(`${JSON.stringify(name)}: (function (require, module, exports, __url) {${code.replace(/^#!.*/, '')}\n}),\n`);
+      plain.push(
+        `${JSON.stringify(name)}: (function (require, module, exports, __url) {${code.replace(/^#!.*/, '')}\n}),\n`,
+      );
     else packed[name] = compress(code);
   }
   mkdirSync(dirname(file), { recursive: true });
