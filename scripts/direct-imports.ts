@@ -53,7 +53,7 @@ export function importDirectly(path: string): string {
 
 /** The name and the value of a constant at the top of a module, where the value is a call, has calls in its members, or is a pattern with classes of Unicode. */
 const CALL =
-  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s+((?:(?!async|await)(?:new )?[\w.]+\s*[.(<]|\{|\[.*\(|\/.*\\p)[^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
+  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s+((?:(?!async|await)(?:new )?[\w.]+\s*[.(<[]|\{|\[.*\(|\/.*\\p)[^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
 
 /** Lets bundlers remove the constants of a module that a program does not use, such as the schemas of other documents. */
 export const markPure = (source: string): string =>
