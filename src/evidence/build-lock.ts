@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
+import { countSchema, digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
 import { documentParser, pathSchema } from './document.ts';
 
 const assetSchema = z.strictObject({
   path: pathSchema,
   mediaType: z.string().check(z.minLength(1), z.maxLength(255)),
   artifactHash: digestSchema,
-  bytes: z.int().check(z.gte(0)),
+  bytes: countSchema,
 });
 
 const packageSchema = z.strictObject({

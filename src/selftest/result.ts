@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { allow } from '../contract/index.ts';
+import { countSchema, allow } from '../contract/index.ts';
 import { canonicalJson } from '../bytes/index.ts';
 import { bytesKinds } from './kinds/bytes.ts';
 import { cursorsKinds, documentsKinds } from './kinds/documents.ts';
@@ -10,7 +10,6 @@ import type { Kind, Outcome } from './outcome.ts';
 import type { SelftestCase } from './case-folder.ts';
 
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
-const countSchema = z.int().check(z.gte(0));
 
 /** The result of one case by one way in. */
 const caseResultSchema = z.readonly(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
-import { openZip, storedZipBytes, writeZip } from '../../src/zip/index.ts';
+import { openZip, writeZip } from '../../src/zip/index.ts';
 import { centralHeader, endRecords, localHeader } from '../../src/zip/write/records.ts';
 import { bytesOf, end64, rawZip, type Place, type RawEnd, type RawEnd64, type RawEntry } from './raw-zip.ts';
 import { codeOf, collected, input, strictAccess } from './support.ts';
@@ -60,19 +60,17 @@ describe('ZIP64 boundaries', () => {
   it('entries around 4 GiB are read from where they lie', async () => {
     const names = ['a', 'b', 'c', 'd'].map(bytesOf);
     const sizes = [IN_ZIP64 - 1, IN_ZIP64, 5, 5 * GiB];
-    const { access, bytes: total } = sparseZip(names, sizes);
-    const archive = await openZip(access);
+    const archive = await openZip(sparseZip(names, sizes));
     expect(archive.notes).toEqual([]);
     expect(archive.entries.map((entry) => entry.bytes)).toEqual(sizes);
     expect(archive.entries[3]?.dataOffset).toBeGreaterThan(8 * GiB);
     const last = archive.stored(archive.entries[3]!);
     expect(await last.read(5 * GiB - 2, 2)).toEqual(new Uint8Array(2));
-    expect(storedZipBytes(sizes.map((bytes, i) => ({ name: 'abcd'[i]!, bytes })))).toBe(total);
   });
 });
 
 /** An archive of zeros with its records at their places, which no memory could hold. */
-function sparseZip(names: readonly Uint8Array[], sizes: readonly number[]) {
+function sparseZip(names: readonly Uint8Array[], sizes: readonly number[]): RandomAccess {
   const records: { at: number; bytes: Uint8Array }[] = [];
   const facts = names.map((nameBytes, i) => {
     const bytes = sizes[i]!;
@@ -92,7 +90,7 @@ function sparseZip(names: readonly Uint8Array[], sizes: readonly number[]) {
   const directoryOffset = at;
   for (const entry of placed) place(centralHeader(entry));
   place(endRecords(placed.length, directoryOffset, at - directoryOffset));
-  const access: RandomAccess = {
+  return {
     size: at,
     read(offset, length) {
       const window = new Uint8Array(length);
@@ -105,5 +103,4 @@ function sparseZip(names: readonly Uint8Array[], sizes: readonly number[]) {
       return window;
     },
   };
-  return { access, bytes: at };
 }

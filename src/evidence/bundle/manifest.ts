@@ -1,6 +1,7 @@
 import { canonicalBytes, compareUtf8 } from '../../bytes/index.ts';
 import * as z from 'zod/mini';
 import {
+  countSchema,
   digestSchema,
   evidenceBundleIdSchema,
   hostedRunIdSchema,
@@ -47,7 +48,7 @@ const objectSchema = z.strictObject({
       z.maxLength(255),
     ),
   digest: digestSchema,
-  bytes: z.int().check(z.gte(0)),
+  bytes: countSchema,
   role: z.optional(z.enum(OBJECT_ROLES)),
 });
 

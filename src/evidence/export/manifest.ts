@@ -8,6 +8,7 @@ import {
   TEXT,
 } from '../../bytes/index.ts';
 import {
+  countSchema,
   decimalBytesSchema,
   digestSchema,
   evidenceBundleIdSchema,
@@ -37,7 +38,7 @@ export const localReportPath = (localReportId: string): string => `local-reports
 
 /** What a row has whether it lists a part or a local report. */
 const rowMembers = {
-  ordinal: z.int().check(z.gte(0)),
+  ordinal: countSchema,
   projectId: projectIdSchema,
   path: pathSchema,
   digest: digestSchema,

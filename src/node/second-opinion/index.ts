@@ -8,7 +8,7 @@ import {
 } from '../../bytes/index.ts';
 import type { SecondOpinion } from '../../verify/index.ts';
 import { Readable } from 'node:stream';
-import type { Entry, RandomAccessReader, ZipFile } from 'yauzl';
+import type { RandomAccessReader } from 'yauzl';
 import { DrillproofError } from '../../errors.ts';
 import { exactAccess } from '../../zip/index.ts';
 import { importCommonJs } from '../import-common-js.ts';
@@ -41,7 +41,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
     });
     for await (const entry of zip.eachEntry()) {
       path = entry.fileName;
-      yield { name: path, ...(await hashEntry(zip, entry)) };
+      yield { name: path, ...(await digestStream(await zip.openReadStreamPromise(entry))) };
       path = undefined; // a failure between two entries belongs to neither
     }
   } catch (cause) {
@@ -55,10 +55,6 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
 
 /** In one line, because yauzl quotes names, which may contain anything. */
 const reasonOf = (cause: unknown): string => asError(cause).message.replaceAll(/\p{Cc}+/gu, ' ');
-
-async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; digest: Digest }> {
-  return digestStream(await zip.openReadStreamPromise(entry));
-}
 
 /**
  * The reader that yauzl reads through. yauzl does not check offsets, and its own readers throw uncatchable errors for

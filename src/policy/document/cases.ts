@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isCode } from '../../codes/index.ts';
 import {
+  countSchema as whole,
   allow,
   digestSchema,
   narrowText,
@@ -20,7 +21,6 @@ import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../veri
 
 const duration = z.string().check(z.regex(DURATION));
 const word = textSchema(1, 1024);
-const whole = z.int().check(z.gte(0));
 
 const signerSchema = z.union([
   word,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { DIGEST, didYouMean, isDigest, type JsonValue } from '../../bytes/index.ts';
 import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
-import { allow, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
+import { countSchema as whole, allow, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 import { parametersSchema } from './parameters.ts';
@@ -42,7 +42,6 @@ const conditionSchema = z
   .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
 const conditions = listOf(conditionSchema);
 
-const whole = z.int().check(z.gte(0));
 const rangeSchema = z
   .union(
     [

@@ -69,21 +69,6 @@ async function* records(
   yield endRecords(written.length, directoryOffset, offset - directoryOffset);
 }
 
-/** The size of the archive that `writeZip` makes of stored entries, to announce it before it is written. */
-export function storedZipBytes(entries: Iterable<{ readonly name: string; readonly bytes: number }>): number {
-  let offset = 0;
-  let directoryBytes = 0;
-  let count = 0;
-  for (const { name, bytes } of entries) {
-    const nameBytes = toUtf8(name);
-    const entry = { nameBytes, method: 'store', crc32: 0, compressedBytes: bytes, bytes, offset } as const;
-    offset += localHeader(entry).length + bytes;
-    directoryBytes += centralHeader(entry).length;
-    count++;
-  }
-  return offset + directoryBytes + endRecords(count, offset, directoryBytes).length;
-}
-
 /** One file for `writeZip`: its path in the archive, and its bytes. */
 export type ZipInput = {
   readonly name: string;

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { openZip, storedZipBytes, writeZip, type ZipInput } from '../../../src/zip/index.ts';
+import { openZip, writeZip, type ZipInput } from '../../../src/zip/index.ts';
 import { centralHeader, endRecords, localHeader } from '../../../src/zip/write/records.ts';
 import { bytesOf, join, le } from '../raw-zip.ts';
 import { trees } from '../arbitraries.ts';
@@ -230,15 +230,4 @@ describe('writeZip of a file that is too large to hold', () => {
       expect(error).toMatchObject({ code: 'io.CHANGED', path: 'large' });
     });
   }
-});
-
-it('storedZipBytes is the size of the archive', async () => {
-  await fc.assert(
-    fc.asyncProperty(trees, async (files) => {
-      const sized = Object.entries(files).map(([name, bytes]) => ({ name, bytes: bytes.length }));
-      expect(storedZipBytes(sized)).toBe((await zipOf(files, { compression: 'store' })).length);
-    }),
-    { numRuns: 30 },
-  );
-  expect(storedZipBytes([])).toBe(22);
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import {
+  countSchema,
   type AuthoringSession,
   type AuthoringTurn,
   authoringTurnSchema,
@@ -62,7 +63,7 @@ export type RunnerJob = TurnJob | RerunJob;
 
 const turnFacts = z.object({
   ...z.pick(authoringTurnSchema, { agentSessionId: true, actualModel: true }).shape,
-  turnsUsed: z.optional(z.int().check(z.gte(0))),
+  turnsUsed: z.optional(countSchema),
   estimatedCostUsd: z.optional(z.number().check(z.gte(0))),
 });
 
