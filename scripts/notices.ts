@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { packedInputs } from './single.ts';
 
-/** Writes beside a single file the licences of every package that went into it, as they ask for. */
+/** Writes the licences of every package in a single file next to it, as they require. */
 export const notices: Plugin = {
   name: 'notices',
   setup(build) {

@@ -58,7 +58,7 @@ async function bundle(
     metafile: true,
     ...(outdir === undefined ? { plugins: [directImports] } : { outdir, plugins: [directImports, notices] }),
   });
-  // Nothing in it may end the element that it stands in.
+  // Its text must not end the enclosing element.
   return outputFiles[0]!.text
     .trim()
     .replaceAll('</script', String.raw`<\/script`)

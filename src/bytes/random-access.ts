@@ -24,7 +24,7 @@ export type RandomAccess = {
   /** All the bytes, if they are in memory: `read` returns parts of them. Nothing may change them. */
   readonly bytes?: Uint8Array;
   /**
-   * Throws when the bytes were changed since they were opened. Offered by sources that can tell, so that a reader that
+   * Throws when the bytes were changed since they were opened. Offered by sources that can detect it, so that a reader that
    * reads twice knows that the bytes were the same both times.
    * @throws DrillproofError `io.CHANGED`
    */

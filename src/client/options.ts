@@ -46,7 +46,7 @@ export type RetryOptions = {
 export type TimeoutOptions = {
   /** From the start of an attempt to the headers of its answer, connecting included; default 30,000. */
   readonly headersMs?: number;
-  /** A body must bring `stallBytes` bytes, or its end, within this time of waiting for it; default 15,000. */
+  /** A body must deliver `stallBytes` bytes, or its end, within this time; default 15,000. */
   readonly stallMs?: number;
   /** Default 1,024. */
   readonly stallBytes?: number;

@@ -90,7 +90,7 @@ function putRange(sending: Sending, first: number, end: number): Promise<BuildAt
 // How places answer that only take a whole archive.
 const NO_PROGRESS: ReadonlySet<number | undefined> = new Set([400, 401, 403, 404, 405, 501]);
 
-/** How much is stored; `undefined` where the address does not say. */
+/** How much is stored; `undefined` where the address does not report it. */
 async function readProgress(sending: Sending): Promise<number | undefined> {
   try {
     return (await request(progressSchema, { method: 'GET' }, sending)).receivedBytes;
@@ -121,7 +121,7 @@ async function sendRest(
 }
 
 /**
- * Sends an archive in pieces, and asks after each failure how much is stored. A place that does not say gets all of it
+ * Sends an archive in pieces, and asks after each failure how much is stored. A place that does not report it gets all of it
  * in one request.
  */
 export function createSendUpload(

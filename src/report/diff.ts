@@ -22,7 +22,7 @@ export type Change = Readonly<z.infer<typeof changeSchema>>;
 export const reportDiffSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('report-diff'),
-  equal: z.boolean().check(z.describe('whether both say the same of the same evidence')),
+  equal: z.boolean().check(z.describe('whether both state the same about the same evidence')),
   changes: z.array(changeSchema),
 });
 type ReportDiff = Readonly<z.infer<typeof reportDiffSchema>>;
@@ -48,7 +48,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
   if (before === undefined || after === undefined) return listOneSided(before, after, way);
   if (isBranch(before) && isBranch(after)) {
     const kinds = compareLeaf(before.get('kind'), after.get('kind'), [...way, 'kind']);
-    // A part is not compared with an export: the change of the kind says enough.
+    // A part is not compared with an export, because the change of the kind is enough.
     if (kinds.length > 0) return kinds;
     const names = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareUtf8);
     return names.flatMap((name) => compare(before.get(name), after.get(name), [...way, name]));

@@ -1,7 +1,7 @@
 import type { BundleReport, ExportReport, Run, Verdict } from '../verify/index.ts';
 import { count, countNoun } from './text/page.ts';
 
-/** What the caller requires besides intact evidence, and what the caller accepts. */
+/** What the caller requires in addition to intact evidence, and what the caller accepts. */
 export type Requirements = {
   readonly accept?: 'intact';
   readonly requireCoverage?: boolean;

@@ -75,7 +75,7 @@ export async function decideIdentity(
     return { evidenceExportId: subject.evidenceExportId, manifestDigest: subject.manifestDigest, projectId };
   }
   throw undecidableError(
-    'no expected manifest and no trusted attestation says which manifest is right. ' +
+    'no expected digest and no trusted attestation names the right manifest. ' +
       'Pass --expect-manifest DIGEST, or --trust FILE with a key that signed the export attestation.',
   );
 }

@@ -317,5 +317,5 @@ export const receiptsReportSchema = z.strictObject({
 export interface ReceiptsReport extends Readonly<z.infer<typeof receiptsReportSchema>> {}
 export type ChainResult = ReceiptsReport['verdict'];
 
-/** A report of `verifyExport`, `verifyPart`, `verifyAttestation`, `verifyDsse` or `verifyToolSource`; `kind` tells which. */
+/** A report of `verifyExport`, `verifyPart`, `verifyAttestation`, `verifyDsse` or `verifyToolSource`, by `kind`. */
 export type Report = AttestationReport | BundleReport | ExportReport | ToolSourceReport;

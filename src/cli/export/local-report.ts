@@ -47,10 +47,7 @@ export async function readReportFacts(
   const metadata = spec.meta === undefined ? undefined : await readReportMetadata(cli, spec.meta);
   const projectId = spec.project ?? onlyProject;
   if (projectId === undefined) {
-    throw usageError(
-      `nothing says to which project ${spec.file} belongs`,
-      `Write --report ${spec.file},project=ID.`,
-    );
+    throw usageError(`the project of ${spec.file} is not known`, `Write --report ${spec.file},project=ID.`);
   }
   return closeAfter(await openFile(spec.file), async (access) => {
     const { digest, bytes } = await digestAccess(access);

@@ -81,7 +81,7 @@ export async function appendStepSummary(cli: Cli, decision: Decision): Promise<v
   if (file === '') return;
   const written = await stat(file).then(
     ({ size }) => size,
-    () => 0, // writing says what is wrong with it
+    () => 0, // writing reports the error
   );
   const maxBytes = MAX_BYTES - written;
   if (maxBytes < LEAST_BYTES) return say(cli, 'the step summary is full: the decision was not added to it');

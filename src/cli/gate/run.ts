@@ -28,7 +28,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     sign: await openReportSigning(cli, options, outputs),
   }));
   const { names, policy, how, summary, isPast, sign } = settings;
-  // Until a decision is made, the exit code says that the gate could not tell.
+  // Until a decision is made, the exit code is that of could-not-tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
   const inputs: EvidenceInput[] = [];

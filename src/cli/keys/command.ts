@@ -60,7 +60,7 @@ type KeyOptions<M = Moment> = {
 
 const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : time(value));
 
-/** The options that limit a key; `defaultPurposes` is what the help says of a key without --purpose. */
+/** The options that limit a key; `defaultPurposes` is the help text for a key without --purpose. */
 function keyOptions(command: Command, read: (value: string) => Moment, defaultPurposes?: string): Command {
   const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
     .choices(PURPOSES)

@@ -31,7 +31,7 @@ const defineEvent = <const T extends string, S extends z.core.$ZodLooseShape>(ty
 const defineExportEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
   defineEvent(type, { evidenceExportId: z.string(), ...members });
 
-/** What `drillproof mirror` tells programs while it runs, one JSON object on each line. */
+/** The events that `drillproof mirror` reports to programs, one JSON object on each line. */
 export const mirrorEventSchema = z.discriminatedUnion('type', [
   defineEvent('run-started', {
     tool: z.string(),

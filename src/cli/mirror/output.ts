@@ -101,7 +101,7 @@ export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
   const failures = absent ? [] : faults.map(fileFailure);
   const message = absent
-    ? `nothing of it is here: ${countNoun(files, 'file')}`
+    ? `it is not in the target: ${countNoun(files, 'file')} missing`
     : `${faults.length} of ${countNoun(files, 'file')} not as they must be`;
   throw new DrillproofError(code, message, { details: { failures } });
 }

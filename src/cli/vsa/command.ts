@@ -48,12 +48,12 @@ The trust store needs the signing key with the purpose "summary", under an
 issuer that equals the id of the verifier. Give --expect-input for every
 manifest that the summary covers.
 
-Exit codes: 0 a trusted verifier says that the evidence passed, 1 none does,
+Exit codes: 0 a trusted verifier states that the evidence passed, 1 none does,
 2 wrong call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Verify a summary offline: who signed it, and whether it says what you expect.')
+    .description('Verify a summary offline: who signed it, and whether it states what you expect.')
     .argument('<summary>', 'the envelope; - for standard input')
     .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
     .option('--expect-verifier <uri>', 'require this verifier')

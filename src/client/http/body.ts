@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpRead as Read, Settings } from '../options.ts';
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 
 /**
- * The body of an answer in chunks as they come. A body that brings too little within the stall timeout fails, one
+ * The body of an answer in chunks as they come. A body that transfers too little within the stall timeout fails, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
  * @param close called when the body has ended
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
@@ -47,7 +47,7 @@ export async function* bodyChunks(
  */
 function stallWatch({ timeouts, now }: BodyRules) {
   const { stallMs, stallBytes } = timeouts;
-  const late = `the body brought too little within ${stallMs} ms`;
+  const late = `the body was slower than ${stallBytes} bytes in ${stallMs} ms`;
   let waitedMs = 0;
   let bytes = 0;
   return {

@@ -208,7 +208,7 @@ async function readEnvelope(response: HttpAnswer, settings: Settings, signal: Ab
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;
   } catch {
     signal.throwIfAborted();
-    return undefined; // the status is known, and says more
+    return undefined; // the status is known, and more useful
   }
 }
 

@@ -86,7 +86,7 @@ function keepLease(current: OwnLease, takenAtMs: number): Lease {
     },
     async release() {
       clearInterval(timer);
-      // Renewed first, so that nobody can take it over and the removed object is ours.
+      // Renewed first, so that it cannot be taken over before its object is removed.
       if (!lost)
         await renew()
           .then(() => bucket.remove(key))

@@ -174,4 +174,4 @@ export function s3Source(bucket: Bucket, prefix: string): EvidenceSource {
 }
 
 export const missingObject = (bucket: Bucket, key: string, path: string): DrillproofError =>
-  new DrillproofError('io.NOT_FOUND', `there is no object ${bucket.nameOf(key)}`, { path });
+  new DrillproofError('io.NOT_FOUND', `no such object: ${bucket.nameOf(key)}`, { path });

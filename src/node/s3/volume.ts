@@ -120,7 +120,7 @@ function holdOf(place: Place): Hold {
   };
 }
 
-/** Appending writes a new object with all lines, provided that nobody replaced the old one since it was read. */
+/** Appending writes a new object with all lines, provided that the old one was not replaced since it was read. */
 function objectLog(bucket: Bucket, key: string): ScrubJournal {
   const readAll = async (): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
     const facts = await bucket.facts(key);

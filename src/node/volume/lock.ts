@@ -46,7 +46,7 @@ async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise
 
 /**
  * Creates a lock file, which names its holder and the time, and returns a function that removes it. The lock of a dead
- * process is taken over; one of another machine never is, because this machine cannot tell whether its holder lives.
+ * process is taken over; one of another machine never is, because this machine cannot check whether its holder lives.
  * @throws DrillproofError `io.LOCKED`
  */
 export async function takeLock(file: string): Promise<() => Promise<void>> {

@@ -6,7 +6,7 @@ import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 import { parametersSchema } from './parameters.ts';
 
-// Closed, because a misspelt member would be a rule that nobody applies.
+// Closed, because a misspelt member would be a rule that is never applied.
 const closeObject = <S extends z.core.$ZodLooseShape>(
   shape: S,
   hints: Readonly<Record<string, string>> = {},
@@ -47,7 +47,7 @@ const rangeSchema = z
     [
       whole,
       closeObject({ min: allow(whole), max: allow(whole) }).check(
-        z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must say min or max'),
+        z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max'),
         z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
       ),
     ],
@@ -78,7 +78,7 @@ const knownCode = narrowText(z.string(), isCode, {
 
 function describeUnknownCode(code: string): string {
   const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
-  return `there is no code ${JSON.stringify(code)}. ${hint}`;
+  return `unknown code ${JSON.stringify(code)}. ${hint}`;
 }
 
 /** You cannot waive what was never examined. */
@@ -112,7 +112,7 @@ const waiverSchema = closeObject({
 const knownRule = narrowText(z.string(), isRule, {
   abort: true,
   error: ({ input }) =>
-    `there is no rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
+    `unknown rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
 });
 const enforcementSchema = z
   .partialRecord(

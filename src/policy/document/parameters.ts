@@ -9,7 +9,7 @@ type ParameterType = {
   readonly form: string;
   readonly pattern: RegExp;
   readonly read: (text: string) => JsonValue;
-  /** What stands for the value while the policy is checked or explained without it. */
+  /** Replaces the value while the policy is checked or explained without it. */
   readonly sample: (name: string) => JsonValue;
 };
 
@@ -57,7 +57,7 @@ export const parametersSchema = z.record(
 /** Values by name, as the caller gives them; `sample` to check a policy without any. */
 export type ParameterValues = Readonly<Record<string, string>> | 'sample';
 
-/** Members that say who decides, not what is required: a parameter cannot stand in them. */
+/** Members that name who decides, not what is required. A parameter cannot replace them. */
 export const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   '$schema',
   'schemaVersion',

@@ -8,7 +8,7 @@ const MAX_NODES = 100_000;
 
 export type YamlValue = {
   readonly value: JsonValue;
-  /** The line, from 1, at which the value of a JSON pointer stands. */
+  /** The line, from 1, of the value of a JSON pointer. */
   readonly lineOf: (pointer: string) => number | undefined;
 };
 

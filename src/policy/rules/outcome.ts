@@ -36,7 +36,7 @@ export const buildUnknown = ({ input, subject }: Place, message: string): Proble
   causes: UNWAIVABLE,
 });
 
-/** A fact that nobody attests. It can be waived only for intact bundles: damaged or unread ones could say anything. */
+/** An unattested fact. It can be waived only for intact bundles, because damaged or unread ones could state anything. */
 export const buildUnattested = ({ input, subject, report }: BundleFact, what: string): Problem => ({
   state: 'not_checked',
   input,

@@ -20,7 +20,7 @@ const MARKS = {
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
  * Text from outside is in code spans, in which nothing is a link, a mention, HTML or a table. If the page would exceed
- * `maxBytes`, the least severe reasons are omitted, and the page says how many.
+ * `maxBytes`, the least severe reasons are omitted, and the page states how many.
  */
 export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
   const { maxBytes = MAX_BYTES } = options;
@@ -52,9 +52,7 @@ function reasonLines(reasons: readonly Reason[], room: number): string {
 }
 
 const cutLine = (omitted: number): string =>
-  omitted === 0
-    ? ''
-    : `\n**${count(omitted)} more reasons are left out here for their size; the JSON lists them all.**\n`;
+  omitted === 0 ? '' : `\n**${count(omitted)} more reasons are omitted; the JSON lists them all.**\n`;
 
 function reasonText(reason: Reason): string {
   const { rule, title, state, message } = reason;

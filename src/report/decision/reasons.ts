@@ -137,7 +137,9 @@ function fingerprintOf(facts: readonly string[], seen: Map<string, number>): str
 
 function unknownReason({ answer, inputs }: Decision): Reason {
   const message =
-    inputs.length === 0 ? 'there was nothing to check' : `the answer is "${answer}", and no rule says why`;
+    inputs.length === 0
+      ? 'there was nothing to check'
+      : `the answer is "${answer}", without a rule that explains it`;
   return {
     rule: DECISION_RULE,
     title: 'the policy is met',

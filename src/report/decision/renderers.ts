@@ -34,7 +34,7 @@ const ANSWER_LEVELS = { yes: 'notice', no: 'error', could_not_tell: 'error' } as
 
 /**
  * A decision as annotations of GitHub Actions: workflow commands for standard output, the answer first, then the worst
- * reasons. No more than 10 of a level, of which the last says how many are left out; so never more than 30 of the 50
+ * reasons. No more than 10 of a level, of which the last states how many are omitted; so never more than 30 of the 50
  * that a job may have.
  */
 export function renderDecisionGithub(decision: Decision): string {

@@ -76,7 +76,7 @@ function descriptors({ rules }: Decision, reasons: readonly Reason[], hasRest: b
 /** What the results beyond the limit are, in one result. */
 function restOf({ rules }: Decision, rest: readonly Reason[]): object {
   const worst = rest[0]?.state ?? 'failed'; // reasons are sorted
-  const text = `${count(rest.length)} more results are left out here for their number; the JSON lists them all`;
+  const text = `${count(rest.length)} more results are omitted; the JSON lists them all`;
   return {
     ruleId: DECISION_RULE,
     ruleIndex: rules.length,

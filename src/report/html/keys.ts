@@ -136,7 +136,7 @@ function rangeOf(rows: readonly KeyRow[], asOfMs: number): readonly [number, num
 }
 
 function renderRow({ issuer, keyId, key, issuedAtMs }: KeyRow, top: number, scale: Scale): Markup {
-  // A line for each place on the axis: thousands of signatures could not be told apart.
+  // One line for each place on the axis, because thousands of signatures would overlap.
   const places = [...new Set(issuedAtMs.map(scale))];
   const y = top + 18;
   return html`<text x="${LEFT}" y="${top + 12}">${clipEnd(`${issuer} ${keyId}`, MAX_NAME)}</text>

@@ -44,7 +44,7 @@ export const archiveSchema = z.strictObject({
   shard: allow(shardSchema),
   run: allow(
     z.strictObject({ name: z.string(), workers: z.array(z.string()) }),
-    'of a queue: the work of all machines is told',
+    'of a queue: the work of all machines together',
   ),
 });
 

@@ -18,7 +18,7 @@ import { typeDocument } from '../../evidence/index.ts';
 import { archiveSchema } from './archives.ts';
 import { scrubSchema } from './scrubs.ts';
 
-/** What a command says with `--json` when its work could not go on. */
+/** What a command prints with `--json` when it fails. */
 export const errorSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('error'),

@@ -79,7 +79,7 @@ export const listDigest = (names: readonly string[]): string =>
 /** A report of one shard, or of a whole, with the name by which people know it. */
 export type Named<R> = { readonly name: string; readonly report: R };
 
-/** What a report says of each of its values. @throws DrillproofError `report.MERGE_CONFLICT` for one of another shard */
+/** The values of a report. @throws DrillproofError `report.MERGE_CONFLICT` for one of another shard */
 export const unitsOf = <V>(
   { name, report }: Named<{ readonly shard?: ShardFacts | undefined }>,
   values: readonly V[],

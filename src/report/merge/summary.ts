@@ -41,7 +41,7 @@ const copiesSchema = z
   })
   .check(z.describe('an export under more than one path'));
 
-/** What many reports say together: a few cases of each cause, however many there are. */
+/** A summary of many reports: a few cases of each cause. */
 export const summarySchema = z.strictObject({
   judged: count.check(z.describe('paths')),
   passed: count.check(z.describe('paths that passed by the rules of the call')),

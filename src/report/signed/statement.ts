@@ -79,7 +79,7 @@ export const signedReportSchema = statementOf(
 );
 const statementSchema = statementOf(z.strictObject({ ...predicate, report: anyReport }).check(chained));
 
-/** A signed report as its statement says; no signature is verified. */
+/** A signed report as its statement has it; no signature is verified. */
 export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 'schemaVersion'> & {
   /** SHA-256 of the payload: what the next report of the chain names. */
   readonly digest: Digest;

@@ -11,7 +11,7 @@ const MAX_INPUTS = 20;
 
 const CAVEATS = [
   'A summary is the word of its verifier: the evidence itself was not read here.',
-  'It says nothing of evidence that it does not list.',
+  'It states nothing about evidence that it does not list.',
 ];
 
 /** The report on a verification summary as text: the result first, the failures last. */

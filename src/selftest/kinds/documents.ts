@@ -107,7 +107,7 @@ type Body = (text: string) => BodyInit;
 const HASH = `sha256:${'0'.repeat(64)}`;
 const PROJECT = 'prj_000000000001';
 
-/** A row as a server answers; what it says is not under test. */
+/** A row as a server answers; its content is not under test. */
 const item = (n: number): LocalReportItem => ({
   source: {
     ordinal: n,

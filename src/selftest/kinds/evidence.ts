@@ -125,8 +125,8 @@ const seconded =
     const first = await run(input, memoryAccess);
     const both = await run(input, memoryAccess, { secondOpinion });
     const codes = z.array(z.string());
-    const said = new Set(codes.parse(both['codes']));
-    const allReported = codes.parse(first['codes']).every((code) => said.has(code));
+    const reported = new Set(codes.parse(both['codes']));
+    const allReported = codes.parse(first['codes']).every((code) => reported.has(code));
     return first.verdict === 'invalid' && both.verdict === 'invalid' && allReported ? first : both;
   };
 

@@ -177,7 +177,7 @@ const SMALL_BYTES = 1024 * 1024;
 // SQLite has one writer, which others wait for.
 const ROWS_AT_ONCE = 250;
 
-/** Writes the rows of bundles, which stand for themselves, in several transactions. */
+/** Writes the rows of bundles, which are independent, in several transactions. */
 async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise<void> {
   for (let at = 0; at < parts.length; at += ROWS_AT_ONCE) {
     const slice = parts.slice(at, at + ROWS_AT_ONCE);

@@ -128,7 +128,7 @@ export function errorAnswer(error: unknown, correlationId: string, log: Log): Er
 
 /** A body that is too large for memory. One of the two is called once. */
 export type LargeBody = {
-  /** Writes it to a response whose headers were sent; never rejects, as only the connection can tell a failure now. */
+  /** Writes it to a response whose headers were sent; never rejects, because only the connection can report a failure now. */
   writeTo(outgoing: ServerResponse): Promise<void>;
   toWeb(): ReadableStream<Uint8Array>;
 };

@@ -85,7 +85,7 @@ const WORKER_NOTED_EVERY_MS = 10_000;
 const NOTED = ` ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen_at_ms = excluded.seen_at_ms
   WHERE workers.kinds <> excluded.kinds OR workers.seen_at_ms + ${WORKER_NOTED_EVERY_MS} <= excluded.seen_at_ms`;
 
-/** Takes the longest waiting job that nobody holds. Belongs in a transaction of its own. */
+/** Takes the longest waiting job that no worker holds. Needs a separate transaction. */
 export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Promise<Job | undefined> {
   const { kinds, worker, nowMs, leaseMs } = claim;
   if (kinds.length === 0) return undefined;
@@ -169,7 +169,7 @@ export const jobWrites = (sql: Sql, dialect: Dialect) => ({
     },
     /** Removes a job whoever holds it, which ends the claim. Lock its operation first. */
     remove: (operationId: string) => sql.run('DELETE FROM jobs WHERE operation_id = ?', operationId),
-    /** Removes a job that nobody holds; `false` when a worker holds it, or it does not exist. */
+    /** Removes a job; `false` when a worker holds it, or it does not exist. */
     removeWaiting: async (operationId: string, nowMs: number) => {
       const statement =
         'DELETE FROM jobs WHERE operation_id = ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)';

@@ -106,7 +106,7 @@ export const column = {
   }),
 };
 
-/** The members that say to whom a row belongs. */
+/** The members that name the owner of a row. */
 export const inProject = { organizationId: text, projectId: text };
 export type InProject = { readonly organizationId: string; readonly projectId: string };
 

@@ -28,7 +28,7 @@ export type LogEntry = {
   /** Whether the client disconnected before the answer had ended. */
   readonly aborted?: boolean | undefined;
   readonly tokenId?: string | undefined;
-  /** Address of the client: of the connection, or what a trusted proxy says. */
+  /** Address of the client: of the connection, or the one that a trusted proxy reports. */
   readonly client?: string | undefined;
   /** Further facts of an event, such as its operation, kind or address. */
   readonly facts?: Readonly<Record<string, string | number | boolean>>;

@@ -8,7 +8,7 @@ import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32, readUint64, viewOf } from
 export type ExtraFields = {
   readonly zip64: Uint8Array | undefined;
   readonly unicodePath: Uint8Array | undefined;
-  /** Whether there is any besides ZIP64. */
+  /** Whether there is any except ZIP64. */
   readonly foreign: boolean;
 };
 

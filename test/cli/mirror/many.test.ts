@@ -113,7 +113,7 @@ it('mirror --list --check names damaged and missing exports with their codes, an
   expect(await readdir(served.path('looked'), { recursive: true })).toEqual(before);
   const none = await served.call('mirror --all --to unlooked --check');
   expect(none.code).toBe(1);
-  expect(none.stdout).toContain('nothing of it is here');
+  expect(none.stdout).toContain('it is not in the target');
   await expect(readdir(served.path('unlooked'))).rejects.toThrow('ENOENT');
 });
 

@@ -121,7 +121,7 @@ export function fileSpec<N extends string>(
   return { ...members, file: words.join(',') };
 }
 
-/** How a policy is read: `NAME=VALUE` of --param, each name once, and who vouches for its server. */
+/** How a policy is read: `NAME=VALUE` of --param, each name once, and the certificates for its server. */
 export type PolicyOptions = {
   readonly param?: Readonly<Record<string, string>>;
   readonly caFile?: string;

@@ -55,7 +55,7 @@ export function commandOf(program: Command, argv: readonly string[]): Command {
   return command;
 }
 
-/** What commander says of a wrong call, with the near name where there is one. */
+/** The error of commander for a wrong call, with a near name if there is one. */
 async function explainUsage(
   error: CommanderError,
   argv: readonly string[],

@@ -76,7 +76,7 @@ export async function writeRenderings<F extends string>(
   await reportUnwritten(cli, unwritten);
 }
 
-/** Reports files that could not be written. The result stands, but a pass without its report does not count as one. */
+/** Reports files that could not be written. The result stays, but a pass without its report does not count as one. */
 export async function reportUnwritten(cli: Cli, errors: readonly unknown[]): Promise<void> {
   for (const error of errors) {
     const failure = failureOf(error, false);

@@ -42,7 +42,7 @@ const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
 export function renderDecisionPage(decision: Decision): string {
   const { answer, inputs, rules } = decision;
   const reasons = reasonsOf(decision).map(renderReason);
-  const none = html`<p>Nothing speaks against the evidence.</p>`;
+  const none = html`<p>No rule failed.</p>`;
   return renderDocument(`Decision: ${answer.replaceAll('_', ' ')}`, [
     renderHeader(
       'Decision of a gate',

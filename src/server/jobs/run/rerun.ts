@@ -235,7 +235,7 @@ const isPassing = (error: unknown): boolean =>
 
 /**
  * Verifies the part that a runner hands in and stores its archive. The write adds it as the evidence of the run; the
- * error says why it is refused. Whether its signature is trusted is up to those who read it.
+ * error states why it is refused. Whether its signature is trusted is up to those who read it.
  */
 async function storeEvidence(
   host: RunnerHost,
