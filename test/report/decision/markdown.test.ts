@@ -63,9 +63,9 @@ describe('the Markdown of a decision', () => {
     const text = renderDecisionMarkdown(withReasons(10_000), { maxBytes });
     expect(bytes(text)).toBeLessThanOrEqual(maxBytes);
     expect(bytes(text)).toBeGreaterThan(maxBytes - 1000);
-    const [, left] = /\*\*([\d,]+) more reasons are left out/.exec(text) ?? [];
+    const [, omitted] = /\*\*([\d,]+) more reasons are omitted/.exec(text) ?? [];
     const shown = [...text.matchAll(/^- \*\*(failed|could not tell|waived)\*\*/gm)].map(([, state]) => state);
-    expect(Number(left?.replaceAll(',', '')) + shown.length).toBe(10_000);
+    expect(Number(omitted?.replaceAll(',', '')) + shown.length).toBe(10_000);
     expect(shown.lastIndexOf('failed')).toBeLessThan(
       shown.includes('waived') ? shown.indexOf('waived') : Infinity,
     );
