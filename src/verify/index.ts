@@ -9,7 +9,7 @@ export { finding, findingsOf } from './finding.ts';
 export * from './options.ts';
 export { createPartContext, type Listing, type VerifyPartOptions } from './part/context.ts';
 export { type PartVerifier, verifyListedPart } from './part/listed-part.ts';
-export { verifyArchive, verifyPart } from './part/part.ts';
+export { verifyAndRead, verifyArchive, verifyPart, type VerifiedPart } from './part/part.ts';
 export * from './receipts/receipts.ts';
 export {
   type AttestationReport,

@@ -1,13 +1,8 @@
 import { defined, type RandomAccess } from '../../bytes/index.ts';
 import { codeFacts } from '../../codes/index.ts';
 import type { EvidenceBundle, HostedRun, RunResult, WorldSession } from '../../contract/index.ts';
-import {
-  artifactBytes,
-  type BundleManifest,
-  readPartDocuments,
-  readRunResult,
-} from '../../evidence/index.ts';
-import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
+import { artifactBytes, type BundleManifest } from '../../evidence/index.ts';
+import { type BundleReport, type Listing, type VerifiedPart, verifyAndRead } from '../../verify/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
 import { derivedId } from '../ids.ts';
@@ -24,15 +19,14 @@ function assertIntact(report: BundleReport): void {
   );
 }
 
-/** What is stored of a part that was read from its archive: its resource, and the run that it is the evidence of. */
-async function factsOf(
-  access: RandomAccess,
-  verifiedAtMs: number,
-): Promise<{ readonly resource: EvidenceBundle; readonly run: EvidencedRun | undefined }> {
-  const documents = await readPartDocuments(access);
-  const { manifest, manifestBytes, manifestDigest, attestation } = documents;
+/** What is stored of an intact part: its archive, its resource, and the run that it is the evidence of. */
+function factsOf({ report: { archive }, content }: VerifiedPart, verifiedAtMs: number) {
+  const { document: manifest, digest: manifestDigest, bytes: manifestBytes } = content.manifest ?? {};
+  if (archive === undefined || manifest === undefined || !manifestDigest || manifestBytes === undefined)
+    throw refusedError('the part could not be read');
+  const attestation = content.attestation?.document;
+  const result = content.run?.result;
   const objectBytes = artifactBytes(manifest);
-  const result = await readRunResult(documents);
   const resource: EvidenceBundle = {
     schemaVersion: 1,
     evidenceBundleId: manifest.evidenceBundleId,
@@ -52,7 +46,7 @@ async function factsOf(
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),
   };
-  return { resource, run: result && selectRun(manifest, result) };
+  return { archive, resource, run: result && selectRun(manifest, result) };
 }
 
 export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
@@ -66,10 +60,9 @@ export async function storePart(
 ): Promise<StoredPart> {
   const expect = { organizationId, projectId };
   const { archive, resource, run } = await blobs.putVerified(access, async (copy) => {
-    const report = await verifyPart(copy, { asOfMs: now(), expect, ...defined({ listed }) });
-    assertIntact(report);
-    if (report.archive === undefined) throw refusedError('the part could not be read');
-    return { archive: report.archive, ...(await factsOf(copy, now())) };
+    const verified = await verifyAndRead(copy, { asOfMs: now(), expect, ...defined({ listed }) });
+    assertIntact(verified.report);
+    return factsOf(verified, now());
   });
   const { evidenceBundleId } = resource;
   return { row: { organizationId, projectId, evidenceBundleId, archive, resource }, run };

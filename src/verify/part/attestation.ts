@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import type { Reproduction, RunResult } from '../../contract/index.ts';
+import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
 import { ATTESTATION, findEntry, parseAttestation, readEntry, type Statement } from '../../evidence/index.ts';
 import { thumbprintOf, type TrustedKey } from '../../trust/index.ts';
 import { finding, findingsOf } from '../finding.ts';
@@ -28,8 +28,8 @@ type Signing = {
   readonly reproduction?: Reproduction;
 };
 
-/** What the attestations of a bundle show; with the bytes of `attestation.json`, where they could be read. */
-export type ReadAttestation = Signing & { readonly bytes?: Uint8Array };
+/** What the attestations of a bundle show; with `attestation.json` and its bytes, where they could be read. */
+export type ReadAttestation = Signing & { readonly bytes?: Uint8Array; readonly document?: Attestation };
 
 /**
  * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed matches it.
@@ -43,6 +43,7 @@ export async function checkAttestation(
   const external = checkGivenEnvelopes(bundle, runResult);
   const value = defined({
     bytes: internal.value.bytes,
+    document: internal.value.document,
     signer: internal.value.signer ?? external.value.signer,
     signers: [...internal.value.signers, ...external.value.signers],
     reproduction: internal.value.reproduction ?? external.value.reproduction,
@@ -79,6 +80,7 @@ async function checkOwnAttestation(
   const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings });
   const value = defined({
     bytes,
+    document: attestation,
     signer: result.signer,
     signers: signingKeys('attestation', statement, result.keys),
     reproduction: statement.subject.reproduction,

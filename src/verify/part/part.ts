@@ -45,15 +45,24 @@ type PartContent = {
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });
-  return verifyArchive(access, createPartContext(partSettings(options), options));
+  return (await verifyAndRead(access, options)).report;
 }
 
 /** `verifyPart` with settings that are checked already, as those of thousands of parts are. */
-export async function verifyArchive(access: RandomAccess, part: PartContext): Promise<BundleReport> {
+export const verifyArchive = async (access: RandomAccess, part: PartContext): Promise<BundleReport> =>
+  (await readArchive(access, part)).report;
+
+/** `verifyPart` for callers that need the documents of an intact part too. */
+export const verifyAndRead = (access: RandomAccess, options: VerifyPartOptions): Promise<VerifiedPart> =>
+  readArchive(access, createPartContext(partSettings(options), options));
+
+export type VerifiedPart = { readonly report: BundleReport; readonly content: PartContent };
+
+async function readArchive(access: RandomAccess, part: PartContext): Promise<VerifiedPart> {
   const { listed } = part;
   // A file of the wrong size is not the part and may be of any size, so nothing of it is read.
   if (listed !== undefined && listed.row.bytes !== String(access.size))
-    return unreadPart([sizeFinding(listed, access.size)], part, access.size);
+    return { report: unreadPart([sizeFinding(listed, access.size)], part, access.size), content: {} };
   const bytes = await checkBytes(access, part);
   const held = bytes.value.access;
   const content = part.settings.depth === 'full' ? await checkContent(held, part) : checkListing(part);
@@ -62,7 +71,8 @@ export async function verifyArchive(access: RandomAccess, part: PartContext): Pr
   const unchanged = checkUnchanged(held, subject);
   const archive = unchanged.checks.length === 0 ? bytes.value.archive : undefined;
   const step = joinSteps([bytes, content, unchanged]);
-  return buildReport(part, step, defined({ ...content.value, archive }), access.size);
+  const value = defined({ ...content.value, archive });
+  return { report: buildReport(part, step, value, access.size), content: value };
 }
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
