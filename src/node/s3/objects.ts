@@ -50,6 +50,14 @@ function toBytes(chunk: unknown): Uint8Array {
   throw new DrillproofError('internal.BUG', 'a stream of S3 does not contain bytes');
 }
 
+/**
+ * Frees the memory of a piece of `Bucket.read` at once: those of large objects would start a full garbage collection every
+ * few reads. Only a piece that is all of its memory shares it with nothing.
+ */
+export function freePiece({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
 /** All bytes of a small range, by default of the object. @throws as `streamObject` */
 export async function readObject(
   bucket: Bucket,
@@ -61,6 +69,7 @@ export async function readObject(
   for await (const chunk of streamObject(bucket, object, range)) {
     whole.set(chunk, at);
     at += chunk.length;
+    freePiece(chunk);
   }
   return whole;
 }

@@ -1,7 +1,7 @@
 import {
   type Bytes,
   type Digest,
-  digestStream,
+  digester,
   isDigest,
   memoryAccess,
   type RandomAccess,
@@ -146,8 +146,14 @@ function proofs(): Prove {
 const corrupt = (digest: Digest, how: string): DrillproofError =>
   new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
 
-const hashes = async (stored: StoredObject, digest: Digest): Promise<boolean> =>
-  (await digestStream(stored.stream({ start: 0, end: stored.bytes }))).digest === digest;
+async function hashes(stored: StoredObject, digest: Digest): Promise<boolean> {
+  const sum = digester();
+  for await (const piece of stored.stream({ start: 0, end: stored.bytes })) {
+    sum.update(piece);
+    stored.free?.(piece);
+  }
+  return sum.digest() === digest;
+}
 
 /** The blobs of a place. A blob is hashed before it is first served, and again whenever it may have changed. */
 export function verifiedBlobs(place: BlobPlace): Blobs {

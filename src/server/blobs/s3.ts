@@ -5,6 +5,7 @@ import { type ByteRange, type S3Location, s3Name } from '../../node/index.ts';
 import {
   blockAccess,
   type Bucket,
+  freePiece,
   loadSdk,
   type LoadSdk,
   type ObjectFacts,
@@ -26,14 +27,6 @@ function unavailable(cause: unknown): DrillproofError {
       cause,
     },
   );
-}
-
-/**
- * The pieces of a large object would start a full garbage collection every few downloads. Only a piece that is all of its
- * memory shares it with nothing.
- */
-function freePiece({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** An object as it was. Each read asks for its entity tag, so that no other bytes are taken for its own. */
