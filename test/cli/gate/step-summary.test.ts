@@ -27,7 +27,7 @@ describe('the summary of a step', () => {
   it('stays within 1,024 KiB together with it', async () => {
     const { text } = await summaryAfter('x'.repeat(900 * 1024), withReasons(5000));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
-    expect(text).toContain('more reasons are left out');
+    expect(text).toContain('more reasons are omitted');
   });
 
   it('is not changed where it has no room, which is reported', async () => {
