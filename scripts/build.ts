@@ -46,6 +46,9 @@ const SELECTED = [
 /** What `verify` loads. */
 const COMMON = ['cli/process', 'cli/run', 'cli/verify/command', 'cli/verify/run'];
 
+/** Modules whose files V8 gets with what it made of them: one that `verify` loads, and one of policies. */
+const LARGE = ['cli/process', 'policy/document/yaml'];
+
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
   'dependencies' | 'peerDependencies',
   Readonly<Record<string, string>>
@@ -130,18 +133,18 @@ async function buildCommand(): Promise<void> {
   });
   await mkdir('dist/cli', { recursive: true });
   await writeFile('dist/cli/package.json', '{ "type": "commonjs" }\n');
-  const [common = ''] = Object.entries(metafile.outputs).flatMap(([path, { inputs }]) =>
-    `src/${COMMON[0]}.ts` in inputs ? [path] : [],
+  const large = Object.entries(metafile.outputs).flatMap(([path, { inputs }]) =>
+    LARGE.some((name) => `src/${name}.ts` in inputs) ? [resolve(path)] : [],
   );
   for (const { path, text } of outputFiles) {
     const js = await toCommonJs(text);
     const code = js.includes('__url')
       ? `const __url = require('node:url').pathToFileURL(__filename).href;${js}`
       : js;
-    if (path === resolve(common)) writeApart(path, code);
+    if (large.includes(path)) writeApart(path, code);
     else await writeFile(path, code);
   }
-  writeCodeCache('dist/cli/main.js', common);
+  writeCodeCache('dist/cli/main.js');
 }
 
 async function toCommonJs(text: string): Promise<string> {

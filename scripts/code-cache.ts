@@ -29,18 +29,18 @@ export function writeApart(file: string, code: string): void {
   writeFileSync(file + CODE, wrapCommonJs(code));
 }
 
-/** Keeps what V8 has made of the code of a module when the program has verified an export. */
-export function writeCodeCache(main: string, file: string): void {
+/** Keeps what V8 has made of the code of modules when the program has verified an export, and decided on it. */
+export function writeCodeCache(main: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'code-cache-'));
   try {
     writeEvidence(folder);
     const hook = join(folder, 'hook.cjs');
     writeFileSync(hook, HOOK);
-    const args = ['verify', 'export', '--trust', 'trust.json', '--as-of', '2026-01-01T00:00:00Z'];
-    execFileSync(process.execPath, ['--require', hook, resolve(main), ...args], {
-      cwd: folder,
-      env: { ...process.env, CACHE_TO: resolve(file + CACHE) },
-    });
+    const args = ['export', '--trust', 'trust.json', '--as-of', '2026-01-01T00:00:00Z'];
+    for (const command of [['verify'], ['gate', '--allow-past', '--policy', 'policy.yaml']])
+      execFileSync(process.execPath, ['--require', hook, resolve(main), ...command, ...args], {
+        cwd: folder,
+      });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -52,9 +52,18 @@ const vm = require('node:vm');
 vm.Script = class extends vm.Script {
   constructor(...args) {
     super(...args);
-    process.on('exit', () => require('node:fs').writeFileSync(process.env.CACHE_TO, this.createCachedData()));
+    const file = args[1].filename.replace(/${CODE}$/, '${CACHE}');
+    if (args[1].cachedData === undefined)
+      process.on('exit', () => require('node:fs').writeFileSync(file, this.createCachedData()));
   }
 };
+`;
+
+const POLICY = `schemaVersion: 1
+kind: policy
+name: any
+verdict:
+  export: verified
 `;
 
 /** The first export of the vectors, and the keys that it is signed with. */
@@ -64,6 +73,7 @@ function writeEvidence(folder: string): void {
   };
   const [{ input }] = cases;
   writeFileSync(join(folder, 'trust.json'), input.trust);
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
   for (const [path, base64] of Object.entries(input.files)) {
     const file = join(folder, 'export', path);
     mkdirSync(dirname(file), { recursive: true });

@@ -25,7 +25,8 @@ export function processCli(signal: AbortSignal): Cli {
     format: 'text',
     exitCode: EXIT.pass,
     begin: (command) => {
-      if (!['serve', 'worker'].includes(command)) limitHeap();
+      // The code of the command is loaded in the next step, and must be before that.
+      if (!['serve', 'worker'].includes(command)) queueMicrotask(() => queueMicrotask(limitHeap));
     },
   };
 }
