@@ -4,17 +4,16 @@ import { META_TABLE, migrateNext } from '../meta.ts';
 import { postgresDdl } from '../migrations.ts';
 import {
   clientConfig,
-  defaults,
   guardQuery,
   isConnectionError,
   migrationConfig,
   openingError,
   openPool,
   type Pg,
-  type PostgresOptions,
   postgresSql,
   sqlState,
 } from './driver.ts';
+import { defaults, type PostgresOptions } from './options.ts';
 import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
@@ -114,7 +113,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
  * Runs transactions on a pool. One that lost a race against others is run again, after a random pause that grows, so
  * `work` may happen more than once; its effects outside the transaction do not.
  */
-export function transactions(
+function transactions(
   pool: Pool,
   { attempts, random }: Pick<PostgresOptions, 'attempts' | 'random'>,
 ): <T>(work: (sql: Sql) => Promise<T>) => Promise<T> {

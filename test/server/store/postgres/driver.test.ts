@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import * as pg from 'pg';
 import { expect, it, vi } from 'vitest';
-import { clientConfig, defaults } from '../../../../src/server/store/postgres/driver.ts';
+import { clientConfig } from '../../../../src/server/store/postgres/driver.ts';
+import { defaults } from '../../../../src/server/store/postgres/options.ts';
 
 it('a connection to PostgreSQL writes all statements of one turn at once', async () => {
   const server = createServer((peer) => peer.pipe(peer)).listen(0, '127.0.0.1');

@@ -1,0 +1,34 @@
+// Apart from the driver, so that programs that use the server need no types of `pg`.
+import { migrations } from '../migrations.ts';
+
+/** How the store uses its database. Times are in milliseconds. */
+export type PostgresOptions = {
+  /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
+  readonly connections: number;
+  /** Timeout for getting a connection, from the pool or a new one. */
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** Wait for a row that another transaction holds. */
+  readonly lockTimeoutMs: number;
+  /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
+  readonly idleInTransactionMs: number;
+  /** For each step of the schema, and for waiting for another process that migrates. */
+  readonly migrationTimeoutMs: number;
+  /** How often a transaction that loses races is run in total. */
+  readonly attempts: number;
+  readonly migrations: readonly string[];
+  /** From 0 up to 1; the pause before a transaction runs again. */
+  readonly random: () => number;
+};
+
+export const defaults: PostgresOptions = {
+  connections: 10,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 5_000,
+  idleInTransactionMs: 30_000,
+  migrationTimeoutMs: 60_000,
+  attempts: 5,
+  migrations,
+  random: Math.random,
+};
