@@ -23,8 +23,8 @@ async function main(): Promise<void> {
   const cli = processCli(interruptSignal());
   // An error outside every awaited promise is reported like any other, without a stack.
   process.on('uncaughtException', (error) => {
-    void import('./shared/output/failed.ts').then(async ({ reportFailure: failed }) =>
-      process.exit(await failed(error, [], cli)),
+    void import('./shared/output/failed.ts').then(async ({ reportFailure }) =>
+      process.exit(await reportFailure(error, [], cli)),
     );
   });
   process.exitCode = await run(process.argv.slice(2), cli);

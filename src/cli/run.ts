@@ -22,8 +22,8 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
       return error.exitCode === 0 ? EXIT.pass : EXIT.usage;
     }
-    const { reportFailure: failed } = await import('./shared/output/failed.ts');
-    return failed(error, argv, cli);
+    const { reportFailure } = await import('./shared/output/failed.ts');
+    return reportFailure(error, argv, cli);
   }
 }
 

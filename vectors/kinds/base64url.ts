@@ -62,10 +62,10 @@ export const base64url: Kind<Case['input'], Case['expected']> = {
     bad('fullwidth', '\uff3am9v', 'Alphabet', 'a full-width letter that folds to one of the alphabet'),
     bad('period', 'Zm9v.', 'Alphabet', 'the separator of a JWS'),
     bad('percent', 'Zg%3D%3D', 'Alphabet', 'padding in percent encoding'),
-    bad('length-one', 'Z', 'Length', 'six bits are no byte'),
+    bad('length-one', 'Z', 'Length', 'six bits are not a byte'),
     bad('length-five', 'Zm9vY', 'Length', 'six bits left over'),
     bad('spare-bits-four', 'Zh', 'SpareBits', 'one of the four spare bits set: a second text of "f"'),
     bad('spare-bits-two', 'Zm9', 'SpareBits', 'one of the two spare bits set: a second text of "fo"'),
-    bad('spare-bits-all', 'Z3', 'SpareBits', 'spare bits set beside another byte'),
+    bad('spare-bits-all', 'Z3', 'SpareBits', 'spare bits set next to another byte'),
   ],
 };

@@ -105,7 +105,7 @@ const members = (): Case[] => [
   bad('version-text', { '/schemaVersion': '1' }, 'WrongType', 'the version as text'),
   bad('kind', { '/kind': 'evidence.export' }, 'WrongType', 'the manifest of something else'),
   bad('no-kind', { '/kind': undefined }, 'MissingMember', 'no kind'),
-  bad('extra', { '/comment': 'x' }, 'UnknownMember', 'a member that nobody knows'),
+  bad('extra', { '/comment': 'x' }, 'UnknownMember', 'an unknown member'),
   bad('proto', { '/constructor': 1 }, 'UnknownMember', 'a member that every JavaScript object inherits'),
   bad('no-id', { '/evidenceBundleId': undefined }, 'MissingMember', 'no id'),
   bad('id-uppercase', { '/evidenceBundleId': 'evidence_00000000000A' }, 'LetterCase', 'an id in uppercase'),
@@ -124,7 +124,7 @@ const members = (): Case[] => [
   bad('time-fraction', { '/createdAtMs': 0.5 }, 'WrongType', 'half a millisecond'),
   bad('time-huge', { '/createdAtMs': 2 ** 53 }, 'Range', 'a time beyond what a double counts'),
   bad('no-objects-member', { '/objects': undefined }, 'MissingMember', 'no list of objects'),
-  bad('objects-map', { '/objects': {} }, 'WrongType', 'objects that are no list'),
+  bad('objects-map', { '/objects': {} }, 'WrongType', 'objects that are not a list'),
   bad('object-null', { '/objects/0': null }, 'WrongType', 'an object that is null'),
 ];
 
@@ -179,7 +179,7 @@ const objects = (): Case[] => [
     'PathTwin',
     'two paths that differ in case',
   ),
-  badPath('outside', 'state.json', 'Prefix', 'a path beside objects/'),
+  badPath('outside', 'state.json', 'Prefix', 'a path outside objects/'),
   badPath('prefix', 'objectsx/a', 'Prefix', 'a folder that begins like objects'),
   badPath('manifest', 'manifest.json', 'Prefix', 'the manifest as its own object'),
   badPath('folder', 'objects/', 'EmptySegment', 'the folder itself'),

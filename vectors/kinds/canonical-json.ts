@@ -142,13 +142,13 @@ export const canonicalJson: Kind<Case['input'], Case['expected']> = {
     ),
     good('escapes-nul', '"\\u0000"', '"\\u0000"', 'StringEscape', 'NUL stays escaped'),
     good('escapes-solidus', '"\\/"', '"/"', 'StringEscape', 'the solidus is not escaped'),
-    good('escapes-del', '"\\u007f"', '"\u007f"', 'StringEscape', 'DEL is no control character to JSON'),
+    good('escapes-del', '"\\u007f"', '"\u007f"', 'StringEscape', 'DEL is not a control character to JSON'),
     good(
       'escapes-separators',
       '"\\u2028\\u2029"',
       '"\u2028\u2029"',
       'StringEscape',
-      'line separators stand as they are',
+      'line separators are written as they are',
     ),
     good(
       'escapes-html',

@@ -4,9 +4,7 @@ import { accepts, refused, type Kind, type VectorCase } from '../kind.ts';
 
 const pageSchema = z.strictObject({
   items: z.int().check(z.gte(0), z.describe('how many rows the page has')),
-  nextCursor: z
-    .optional(z.unknown())
-    .check(z.describe('as it stands in the answer; absent on the last page')),
+  nextCursor: z.optional(z.unknown()).check(z.describe('as it is in the answer; absent on the last page')),
 });
 
 const inputSchema = z.strictObject({

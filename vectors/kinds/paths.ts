@@ -122,7 +122,7 @@ const trees = (): Case[] => [
 
 export const paths: Kind<Case['input'], Case['expected']> = {
   name: 'paths',
-  about: 'the paths of one tree, and whether they may stand together in evidence',
+  about: 'the paths of one tree, and whether evidence may contain them together',
   clause: 'formats §1, Paths',
   input: inputSchema,
   expected: expectedSchema,

@@ -177,7 +177,13 @@ const malformed = (): Case[] => {
       'r and s side by side, as JWS has them',
       der,
     ),
-    bad('off-curve', { ...base, point: flipped(point, -1) }, 'InvalidPoint', 'a point beside the curve', key),
+    bad(
+      'off-curve',
+      { ...base, point: flipped(point, -1) },
+      'InvalidPoint',
+      'a point that is not on the curve',
+      key,
+    ),
     bad('zero-point', { ...base, point: zeroPoint }, 'InvalidPoint', 'the point 0, 0', key),
     bad(
       'field-overflow',
@@ -204,7 +210,7 @@ const malformed = (): Case[] => {
       'hybrid',
       { ...base, point: concatBytes(Uint8Array.of(6 + (point[64]! & 1)), point.subarray(1)) },
       'InvalidPoint',
-      'the hybrid form, which SEC 1 allows and nobody needs',
+      'the hybrid form, which SEC 1 allows and which has no use',
       key,
     ),
   ];

@@ -83,9 +83,9 @@ const NOT_JSON: readonly (readonly [id: string, text: string, comment: string])[
   ['escape-quote', `"\\'"`, 'a single quote, which needs no escape and has none'],
   ['escape-cut', '"\\u12"', 'an escape with two digits'],
   ['escape-not-hex', '"\\u00zz"', 'an escape without digits'],
-  ['form-feed', '\f1', 'a form feed is no white space'],
-  ['no-break-space', '\u00a01', 'a no-break space is no white space'],
-  ['line-separator', '1\u2028', 'a line separator is no white space'],
+  ['form-feed', '\f1', 'a form feed is not white space'],
+  ['no-break-space', '\u00a01', 'a no-break space is not white space'],
+  ['line-separator', '1\u2028', 'a line separator is not white space'],
   ['nul-after', '1\u0000', 'a NUL after the end'],
 ];
 
@@ -136,7 +136,7 @@ const NUMBERS: readonly (readonly [
     'long-fraction',
     '0.1000000000000000055511151231257827',
     undefined,
-    'the exact value of the double of 0.1, and another decimal than 0.1',
+    'the exact value of the double of 0.1, which differs from the decimal 0.1',
   ],
   ['inside', '{"bytes":9007199254740993}', undefined, 'at any level'],
 ];

@@ -188,7 +188,7 @@ const changed = (): Case[] => [
     { '/implementation/source': '\ud800' },
     'json.SURROGATE_LONE',
     'LoneSurrogate',
-    'half a surrogate pair, of which nobody knows the bytes',
+    'half a surrogate pair, whose bytes are undefined',
   ),
 ];
 
@@ -201,16 +201,16 @@ const shapes = (): Case[] => {
       { resource: text({}).replace('{', '{"schemaVersion":1,') },
       ['json.MEMBER_DUPLICATE'],
       'DuplicateMember',
-      'a member that stands twice with equal values',
+      'a member that appears twice with equal values',
     ),
     failed('version', { '/schemaVersion': 2 }, no, 'UnknownValue', 'another version'),
     failed('kind', { '/implementation/kind': 'wasm' }, no, 'UnknownValue', 'another kind of implementation'),
-    failed('extra', { '/url': 'x' }, no, 'UnknownMember', 'a member that nobody knows'),
+    failed('extra', { '/url': 'x' }, no, 'UnknownMember', 'an unknown member'),
     failed('no-source', { '/implementation/source': undefined }, no, 'MissingMember', 'no source'),
     failed('source-list', { '/implementation/source': ['a'] }, no, 'WrongType', 'a source of lines'),
     failed('bytes-text', { '/implementation/bytes': '42' }, no, 'WrongType', 'bytes as text'),
     failed('bytes-negative', { '/implementation/bytes': -1 }, no, 'Range', 'less than no bytes'),
-    failed('package', { '/packageId': 'Zip Reader' }, no, 'Alphabet', 'a package id that is no slug'),
+    failed('package', { '/packageId': 'Zip Reader' }, no, 'Alphabet', 'a package id that is not a slug'),
     failed('semver', { '/version': '1.2' }, no, 'SemanticVersion', 'a version of two numbers'),
     judge('failed', 'null', { resource: 'null' }, [no], 'WrongType', 'null'),
   ];
@@ -273,7 +273,7 @@ const locks = (): Case[] => [
     'extra',
     canonicalJson(patched(lock, { '/packages/0/scripts': {} })),
     'UnknownMember',
-    'a member that nobody knows',
+    'an unknown member',
   ),
   badLock(
     'package-twice',

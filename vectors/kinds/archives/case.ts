@@ -136,7 +136,7 @@ export const unicodePath = (name: string, of = name, version = 1): Uint8Array =>
 export const numbers = (...values: readonly number[]): Uint8Array =>
   extraField(1, join(...values.map((value) => le(value, 8))));
 
-/** An entry of five bytes whose numbers all stand in ZIP64 fields. */
+/** An entry of five bytes whose numbers are all in ZIP64 fields. */
 export const wide: RawEntry = {
   ...a,
   both: { version: 45, size: wideNumber, compressed: wideNumber },

@@ -21,7 +21,7 @@ export const headers = (): Case[] => {
       { name: 'a.txt', localName: 'b.txt' },
       no,
       'HeaderMismatch',
-      'another name: readers differ in which they believe',
+      'a different name: readers differ in which one they use',
     ),
     badEntry('local-name-longer', { name: 'a', localName: 'ab' }, no, 'HeaderMismatch', 'a longer name'),
     badEntry(

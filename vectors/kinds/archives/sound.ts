@@ -132,7 +132,7 @@ export const unusual = (): Case[] => [
     rawZip([{ ...a, extra: unicodePath('a'), localExtra: unicodePath('a') }]),
     [['a', 'first']],
     'UnicodePath',
-    'a Unicode path that says what the name says',
+    'a Unicode path that equals the name',
     METADATA,
   ),
   good(
@@ -164,7 +164,7 @@ export const unusual = (): Case[] => [
     rawZip([b, a], { order: [1, 0] }),
     AB,
     'UnusualOrder',
-    'the directory in another order than the file',
+    'the order of the directory differs from that of the file',
     'zip.ORDER_UNUSUAL',
   ),
   good('zip64', rawZip([wide]), [['a', 'first']], 'Zip64', 'every number in a ZIP64 field'),

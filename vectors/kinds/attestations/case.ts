@@ -21,7 +21,7 @@ export const inputSchema = z.strictObject({
   organizationId: z.optional(z.string()),
   manifestDigest: z
     .optional(z.string())
-    .check(z.describe('of the bundle manifest beside it, when there is one')),
+    .check(z.describe('of the bundle manifest next to it, when there is one')),
 });
 
 export const expectedSchema = judgementSchema(RESULTS);

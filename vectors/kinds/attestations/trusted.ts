@@ -4,8 +4,8 @@ import { N, keyId, storeKey, storeText } from '../../make/keys.ts';
 import { type Case, invalid, judge, r, s, signing, trusting, valid, withSignature } from './case.ts';
 
 export const trusted = (): Case[] => [
-  valid('usual', {}, 'Usual', 'signed by a trusted key, over the manifest beside it'),
-  valid('alone', { manifestDigest: undefined }, 'Usual', 'without a manifest beside it'),
+  valid('usual', {}, 'Usual', 'signed by a trusted key, over the manifest next to it'),
+  valid('alone', { manifestDigest: undefined }, 'Usual', 'without a manifest next to it'),
   valid(
     's-other-half',
     withSignature(ecdsa(r, N - s)),
@@ -64,7 +64,7 @@ export const trusted = (): Case[] => [
     { trust: undefined },
     ['trust.STORE_ABSENT'],
     'NoTrust',
-    'no trust store: nobody says who signed',
+    'no trust store: it is unknown who signed',
   ),
   judge(
     'not_judged',
@@ -72,7 +72,7 @@ export const trusted = (): Case[] => [
     { trust: trusting({ projects: [PROJECT] }) },
     [],
     'Scope',
-    'a limited key, and nothing says to which project the evidence belongs',
+    'a limited key, and the project of the evidence is unknown',
   ),
 ];
 
@@ -81,7 +81,7 @@ export const untrusted = (): Case[] => [
     'unknown-key',
     { trust: storeText(storeKey('b')) },
     'KeyName',
-    'by a key that nobody trusts',
+    'by an untrusted key',
     'trust.KEY_UNKNOWN',
   ),
   invalid(

@@ -83,21 +83,21 @@ export const expectations = (): Case[] => {
       'other-manifest',
       { manifestDigest: sha256Of('x') },
       ['expect.MANIFEST_MISMATCH'],
-      'another manifest than the caller expects',
+      'a manifest that the caller does not expect',
     ),
     expecting(
       'failed',
       'other-organization',
       { organizationId: idOf('org', 2) },
       ['expect.ORGANIZATION_MISMATCH'],
-      'another organization than the caller expects',
+      'an organization that the caller does not expect',
     ),
     expecting(
       'failed',
       'other-project',
       { projectId: idOf('prj', 2) },
       ['expect.PROJECT_MISMATCH'],
-      'another project than the caller expects',
+      'a project that the caller does not expect',
     ),
   ];
 };
@@ -138,7 +138,7 @@ export const coverages = (): Case[] => {
         { trust: undefined },
         ['trust.STORE_ABSENT'],
         'Coverage',
-        'an attestation that nobody verified is not covered',
+        'an attestation that was not verified is not covered',
       ),
       { totalBytes: entries.zip.length, coveredBytes: content, attestedBytes: 0 },
     ),

@@ -73,7 +73,7 @@ export const attested = (): Case[] => [
     {},
     ['trust.KEY_UNKNOWN'],
     'KeyName',
-    'signed by a key that nobody trusts',
+    'signed by an untrusted key',
   ),
   judge(
     'failed',
@@ -109,6 +109,6 @@ export const attested = (): Case[] => [
     { trust: undefined },
     ['bundle.BINDING_MISMATCH', 'trust.STORE_ABSENT'],
     'Binding',
-    'what is signed is bound also where nobody judges the signature',
+    'a signed digest is compared also if the signature is not verified',
   ),
 ];

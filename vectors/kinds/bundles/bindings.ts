@@ -29,7 +29,7 @@ export const bindings = (): Case[] => {
       'binding-result-state',
       { runResult: { '/stateHash': sha256Of('x') } },
       'Binding',
-      'the run result names another state than the manifest',
+      'the run result and the manifest name different states',
       no,
     ),
     failed(

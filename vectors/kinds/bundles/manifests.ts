@@ -23,7 +23,7 @@ export const manifests = (): Case[] => [
     'manifest-replaced',
     changing(MANIFEST, () => canonicalBytes(bundle(1, { manifest: { '/createdAtMs': T } }).manifest)),
     'WrongSubject',
-    'another manifest beside the attestation',
+    'another manifest next to the attestation',
     'attestation.SUBJECT_MISMATCH',
   ),
   failed(
@@ -60,7 +60,7 @@ export const manifests = (): Case[] => [
     'run-result-extra',
     { runResult: { '/comment': 'x' } },
     'UnknownMember',
-    'a run result with a member that nobody knows',
+    'a run result with an unknown member',
     'bundle.RUN_RESULT_INVALID',
   ),
   judge(

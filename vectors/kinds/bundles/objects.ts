@@ -51,7 +51,7 @@ export const objects = (): Case[] => [
     'file-extra',
     { entries: (all) => [...all, { name: 'README', bytes: utf8('x') }] },
     'ExtraFile',
-    'a file beside the objects',
+    'a file next to the objects',
     'object.EXTRA',
   ),
   failed(

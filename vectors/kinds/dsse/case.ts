@@ -89,7 +89,7 @@ export const envelope = (payload = PAYLOAD, signers: readonly string[] = ['a'], 
 /** The usual envelope, changed after it was signed. */
 export const changed = (patch: Patch): Partial<Input> => ({ envelope: envelope(PAYLOAD, ['a'], patch) });
 
-/** An envelope of another payload, signed as it stands. */
+/** An envelope of a different payload, signed as it is. */
 export const of = (value: JsonValue, signers?: readonly string[]): Partial<Input> => ({
   envelope: envelope(payloadOf(value), signers),
 });

@@ -90,7 +90,7 @@ export const mixed = (): Case[] => [
     'subject-of-other',
     of(inToto(statement(), { '/subject/0/digest/sha256': sha256Of(bundle(2).manifestBytes).slice(7) })),
     'Binding',
-    'a subject that the predicate does not name, signed as it stands',
+    'a subject that the predicate does not name, signed as it is',
     'dsse.SUBJECT_MISMATCH',
   ),
   invalid(
@@ -193,7 +193,7 @@ export const untrusted = (): Case[] => [
     'not-der',
     changed({ '/signatures/0/sig': 'AAAA' }),
     'Structure',
-    'a signature that is no DER',
+    'a signature that is not DER',
     'attestation.SIGNATURE_ENCODING',
   ),
   invalid(
@@ -326,14 +326,14 @@ export const payloads = (): Case[] => [
     'payload-no-text',
     { envelope: envelope(Uint8Array.of(255)) },
     'InvalidUtf8',
-    'a payload that is no UTF-8',
+    'a payload that is not UTF-8',
     'encoding.UTF8_INVALID',
   ),
   invalid(
     'payload-twice',
     { envelope: envelope(utf8(canonicalJson(sound).replace('{', '{"_type":"x",'))) },
     'DuplicateMember',
-    'two members of one name, signed as they stand',
+    'two members of one name, signed as they are',
     'json.MEMBER_DUPLICATE',
   ),
   invalid(
@@ -384,7 +384,7 @@ export const payloads = (): Case[] => [
     'statement-member',
     signedAs(inToto(statement(), { '/extra': 1 })),
     'UnknownMember',
-    'a signed member that nobody knows',
+    'an unknown signed member',
     noStatement,
   ),
   invalid(

@@ -63,8 +63,8 @@ const onExport = (input: Partial<Input> = {}): Partial<Input> => ({
 });
 
 export const sound = (): Case[] => [
-  valid('usual', {}, 'Usual', 'an envelope about the manifest beside it, by a trusted key'),
-  valid('alone', { manifest: undefined }, 'Usual', 'without a manifest beside it'),
+  valid('usual', {}, 'Usual', 'an envelope about the manifest next to it, by a trusted key'),
+  valid('alone', { manifest: undefined }, 'Usual', 'without a manifest next to it'),
   results('not_judged')('no-trust', { trust: undefined }, 'NoTrust', 'no trust store', 'trust.STORE_ABSENT'),
   valid(
     'keyid-empty',
@@ -89,7 +89,7 @@ export const sound = (): Case[] => [
     'unknown-member',
     changed({ '/extension': { a: 1 }, '/signatures/0/cert': 'x' }),
     'FreeForm',
-    'members that DSSE does not name are passed over, as it wants: nobody signed them',
+    'members that DSSE does not name are ignored, as it requires: they are not signed',
   ),
   valid(
     'spaced',
@@ -101,14 +101,14 @@ export const sound = (): Case[] => [
     'payload-not-canonical',
     { envelope: envelope(utf8(JSON.stringify(inToto(statement()), null, 1))) },
     'FreeForm',
-    'a payload in another form than RFC 8785: the bytes as they stand are signed',
+    'a payload that is not in the form of RFC 8785: its bytes are signed as they are',
   ),
   valid('on-export', onExport(), 'Usual', 'about the list of an export'),
 ];
 
 export const bound = (): Case[] => [
-  verified('part', part(), 'Usual', 'stands for the attestation of a part that carries none'),
-  verified('part-attested', part(1, 'a'), 'Usual', 'beside the attestation of the part'),
+  verified('part', part(), 'Usual', 'replaces the attestation of a part that has none'),
+  verified('part-attested', part(1, 'a'), 'Usual', 'next to the attestation of the part'),
   failed(
     'part-attested-by-other',
     part(1, 'b'),
@@ -142,7 +142,7 @@ export const bound = (): Case[] => [
     'part-no-trust',
     { ...part(), trust: undefined },
     'NoTrust',
-    'nobody is trusted',
+    'no trusted keys',
     'trust.STORE_ABSENT',
   ),
   invalid(
@@ -171,14 +171,14 @@ export const bound = (): Case[] => [
     'export-for-evidence',
     onExport({ trust: trusting({ purposes: ['evidence'] }) }),
     'Purpose',
-    'a key for bundles does not speak for a list',
+    'a key for bundles is not valid for a list',
     'trust.PURPOSE_MISMATCH',
   ),
   invalid(
     'evidence-on-export',
     onExport({ envelope: envelope() }),
     'WrongType',
-    'an envelope about a bundle does not vouch for a list',
+    'an envelope about a bundle does not cover a list',
     'attestation.PREDICATE_UNSUPPORTED',
   ),
   valid(
@@ -198,7 +198,7 @@ export const bound = (): Case[] => [
     'project-unknown',
     { trust: trusting({ projects: [PROJECT] }), manifest: undefined },
     'Scope',
-    'a key of one project, and nothing says where the evidence belongs',
+    'a key of one project, and the project of the evidence is unknown',
   ),
 ];
 
@@ -238,7 +238,7 @@ export const counted = (): Case[] => [
       threshold: 2,
     },
     'KeyName',
-    'nothing that is signed says for which of two issuers a key signed',
+    'nothing signed names which of two issuers a key signed for',
     'dsse.SIGNATURE_UNCOUNTED',
     'dsse.THRESHOLD_MISSED',
   ),
@@ -248,7 +248,7 @@ export const counted = (): Case[] => [
     'second-unknown',
     { ...two(), trust: trusting() },
     'Threshold',
-    'a further signature by a key that nobody trusts counts for nothing and spoils nothing',
+    'a further signature by an untrusted key neither counts nor fails',
     uncounted,
   ),
   valid(
@@ -262,7 +262,7 @@ export const counted = (): Case[] => [
     'second-no-der',
     two({ '/signatures/1/sig': 'AAAA' }),
     'Threshold',
-    'a further signature that is no DER',
+    'a further signature that is not DER',
     uncounted,
   ),
   invalid(
@@ -316,7 +316,7 @@ export const counted = (): Case[] => [
       threshold: 2,
     },
     'Purpose',
-    'a second key that speaks for something else',
+    'a second key that is valid for something else',
     missed,
     uncounted,
   ),
@@ -342,7 +342,7 @@ export const counted = (): Case[] => [
     'named-fails-other-verifies',
     two({ '/signatures/0/sig': base64(signDer('a', payloadOf({}))) }),
     'Forgery',
-    'a second signer does not stand for the one that the statement names',
+    'a second signer does not replace the one that the statement names',
     'attestation.SIGNATURE_INVALID',
   ),
 ];

@@ -6,7 +6,7 @@ import { type Case, bad, raw, sound } from './case.ts';
 export const members = (): Case[] => [
   bad('version', {}, { '/schemaVersion': 2 }, 'UnknownValue', 'another version'),
   bad('kind', {}, { '/kind': 'evidence.bundle' }, 'WrongType', 'the manifest of something else'),
-  bad('extra', {}, { '/note': '' }, 'UnknownMember', 'a member that nobody knows'),
+  bad('extra', {}, { '/note': '' }, 'UnknownMember', 'an unknown member'),
   bad('no-id', {}, { '/evidenceExportId': undefined }, 'MissingMember', 'no id'),
   bad('id', {}, { '/evidenceExportId': 'evidence_000000000001' }, 'Prefix', 'the id of a bundle'),
   bad('no-organization', {}, { '/organizationId': undefined }, 'MissingMember', 'no organization'),
@@ -44,7 +44,7 @@ export const rows = (): Case[] => [
     'Ordinal',
     'reports counted on from the parts',
   ),
-  bad('part-path', { '/parts/0/path': 'parts/a.zip' }, {}, 'PathBinding', 'another path than the id gives'),
+  bad('part-path', { '/parts/0/path': 'parts/a.zip' }, {}, 'PathBinding', 'a path that differs from the id'),
   bad(
     'part-path-swapped',
     { '/parts/0/path': partPath(2), '/parts/1/path': partPath(1) },
@@ -104,7 +104,7 @@ export const rows = (): Case[] => [
     { '/parts/0/projectId': 'prj_000000000002' },
     {},
     'Scope',
-    'a bundle of another project than the scope',
+    'a bundle of a project that differs from the scope',
   ),
   bad(
     'report-project',

@@ -33,7 +33,7 @@ function bag(changes: Tags = {}, files: Files = makeExport().files): Pick<Input,
   return { files: filesOf({ ...payload, ...Object.fromEntries(changed) }) };
 }
 
-/** The same with another payload manifest, and no tag manifest that would say so. */
+/** The same with a different payload manifest, and no tag manifest that would show it. */
 const listing = (edit: (manifest: string) => string): Pick<Input, 'files'> =>
   bag({
     'manifest-sha256.txt': edit(manifestOf(payloadOf(makeExport().files))),
@@ -64,7 +64,7 @@ export const bags = (): Case[] => [
     bag({ 'notes.txt': 'hello\n' }),
     { result: 'verified', codes: [UNATTESTED, 'bag.TAG_UNLISTED'] },
     'Bag',
-    'a file beside data/ that no tag manifest lists',
+    'a file next to data/ that no tag manifest lists',
   ),
   broken(
     'bag-declaration',

@@ -47,7 +47,7 @@ export const inputSchema = z.strictObject({
   envelopes: z
     .optional(z.array(z.string()))
     .check(
-      z.describe('DSSE envelopes that the caller gives beside it, as text; their bytes are the UTF-8 of it'),
+      z.describe('DSSE envelopes that the caller gives next to it, as text; their bytes are the UTF-8 of it'),
     ),
   limits: z.optional(z.strictObject({ parts: z.optional(z.int()), files: z.optional(z.int()) })),
 });
@@ -110,7 +110,7 @@ export const tree = (choices: ExportChoices = {}): Pick<Input, 'files'> => ({
   files: filesOf(makeExport(choices).files),
 });
 
-/** An export that fails with these codes, beside that of its local report; its list is signed and trusted. */
+/** An export that fails with these codes, in addition to that of its local report; its list is signed and trusted. */
 export const failed = (
   id: string,
   choices: ExportChoices,
@@ -119,7 +119,7 @@ export const failed = (
   ...codes: Code[]
 ): Case => judge(id, tree(choices), { result: 'failed', codes: [UNATTESTED, ...codes] }, flag, comment);
 
-/** The same where nobody vouches for the list. */
+/** The same where no trusted key signed the list. */
 export const unvouched = (
   id: string,
   choices: ExportChoices,

@@ -61,7 +61,7 @@ export const documents = (): Case[] => {
       'resource-unknown',
       { resource: { '/comment': 'x' } },
       'UnknownMember',
-      'a member that nobody knows in export.json',
+      'an unknown member in export.json',
       'export.RESOURCE_INVALID',
     ),
     failed(

@@ -25,7 +25,7 @@ const given = (
     comment,
   );
 
-/** Envelopes beside an export (formats §2, DSSE). */
+/** Envelopes next to an export (formats §2, DSSE). */
 export const envelopes = (): Case[] => [
   given(
     'of-each',
@@ -34,13 +34,19 @@ export const envelopes = (): Case[] => [
     [],
     'one about each of two unsigned bundles',
   ),
-  given('order', { envelopes: [about(2), about(1)] }, 'verified', [], 'the order of envelopes says nothing'),
+  given(
+    'order',
+    { envelopes: [about(2), about(1)] },
+    'verified',
+    [],
+    'the order of envelopes does not matter',
+  ),
   given(
     'of-one',
     { envelopes: [about(1), about(1)] },
     'intact',
     ['bundle.UNSIGNED'],
-    'two about one bundle say nothing of the other',
+    'two about one bundle do not cover the other',
   ),
   given(
     'two-keys',
@@ -71,6 +77,6 @@ export const envelopes = (): Case[] => [
     { envelopes: [about(1), about(2), '{}'] },
     'failed',
     ['dsse.INVALID'],
-    'one that is no envelope',
+    'one that is not an envelope',
   ),
 ];

@@ -64,7 +64,7 @@ export const lists = (): Case[] => {
       'list-unknown-key',
       { signer: 'b' },
       'KeyName',
-      'signed by a key that nobody trusts',
+      'signed by an untrusted key',
       'trust.KEY_UNKNOWN',
     ),
     unvouched(
@@ -79,7 +79,7 @@ export const lists = (): Case[] => {
       { ...tree(), trust: storeText(storeKey('a')) },
       { result: 'failed', completeness: 'claimed', codes: [CLAIMED, UNATTESTED, 'trust.PURPOSE_MISMATCH'] },
       'Purpose',
-      'signed by a key that speaks for bundles only',
+      'signed by a key for bundles only',
     ),
     judge(
       'list-future',

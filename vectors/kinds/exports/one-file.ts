@@ -52,7 +52,7 @@ export const oneFile = (): Case[] => {
       zip((all) => [...all, { name: 'x.txt', bytes: utf8('x'), both: { crc: 1 } }]),
       { result: 'failed', codes: [UNATTESTED, 'export.FILE_UNCOVERED', 'zip.CRC_MISMATCH'] },
       'OneFile',
-      'a wrong CRC of a file that nobody lists: the container is damaged',
+      'a wrong CRC of a file that is not listed: the container is damaged',
     ),
     judge(
       'zip-deflated',

@@ -14,7 +14,7 @@ export const reports = (): Case[] => [
     'report-extra',
     adding(reportPath(2), 'x'),
     'ExtraFile',
-    'a report that nobody lists',
+    'a report that is not listed',
     'local-report.EXTRA',
   ),
   failed(

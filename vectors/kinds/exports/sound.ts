@@ -17,7 +17,7 @@ export const sound = (): Case[] => [
     tree({ signer: null }),
     { result: 'verified', completeness: 'claimed', codes: [CLAIMED, UNATTESTED] },
     'Completeness',
-    'nobody signed the list: bundles could have been left out',
+    'the list is not signed: bundles could be missing',
   ),
   judge(
     'pinned',

@@ -20,7 +20,7 @@ export const inputSchema = z.strictObject({
 export const expectedSchema = z.strictObject({
   verdict: z
     .enum(['valid', 'invalid'])
-    .check(z.describe('whether a key speaks for the statement, apart from what is unchecked')),
+    .check(z.describe('whether a key is valid for the statement, apart from what is unchecked')),
   codes: z.array(codeSchema).check(z.describe('every reason against it and every note, sorted')),
   unchecked: z.array(z.enum(['project', 'organization'])),
 });
@@ -70,7 +70,7 @@ const caseOf = (
   expected: { verdict, codes: sortedCodes(codes), unchecked },
 });
 
-export const speaks = (id: string, setting: Setting, flag: Flag, comment: string, ...notes: Code[]): Case =>
+export const accepts = (id: string, setting: Setting, flag: Flag, comment: string, ...notes: Code[]): Case =>
   caseOf('valid', id, setting, notes, flag, comment);
 
 export const refuses = (id: string, setting: Setting, flag: Flag, comment: string, ...codes: Code[]): Case =>

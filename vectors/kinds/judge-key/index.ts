@@ -6,7 +6,7 @@ import { certificates, revocations, windows } from './times.ts';
 
 export const judgeKeys: Kind<Input, Expected> = {
   name: 'judge-key',
-  about: 'a trust store and what a statement says of itself, and whether a key speaks for it',
+  about: 'a trust store and what a statement claims, and whether a key is valid for it',
   clause: 'formats §3',
   input: inputSchema,
   expected: expectedSchema,

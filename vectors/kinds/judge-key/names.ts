@@ -1,10 +1,10 @@
 import { ISSUER, keyId } from '../../make/keys.ts';
-import { type Case, refuses, speaks } from './case.ts';
+import { type Case, refuses, accepts } from './case.ts';
 
 const unknown = 'trust.KEY_UNKNOWN';
 
 export const names = (): Case[] => [
-  speaks('usual', {}, 'Usual', 'the key of the issuer by its id'),
+  accepts('usual', {}, 'Usual', 'the key of the issuer by its id'),
   refuses('other-key', { statement: { keyId: keyId('b') } }, 'KeyName', 'another key id', unknown),
   refuses(
     'other-issuer',
@@ -64,23 +64,23 @@ export const purposes = (): Case[] => [
     'purpose-default',
     { statement: { purpose: 'export' } },
     'Purpose',
-    'a key without purposes speaks for evidence only',
+    'a key without purposes is valid for evidence only',
     'trust.PURPOSE_MISMATCH',
   ),
   refuses(
     'purpose-other',
     { key: { purposes: ['export'] } },
     'Purpose',
-    'a key for exports does not speak for evidence',
+    'a key for exports is not valid for evidence',
     'trust.PURPOSE_MISMATCH',
   ),
-  speaks(
+  accepts(
     'purpose-export',
     { key: { purposes: ['export'] }, statement: { purpose: 'export' } },
     'Purpose',
     'a key for exports',
   ),
-  speaks(
+  accepts(
     'purpose-several',
     { key: { purposes: ['evidence', 'receipt'] }, statement: { purpose: 'receipt' } },
     'Purpose',

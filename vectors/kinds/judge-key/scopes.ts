@@ -1,10 +1,10 @@
-import { type Case, ORGANIZATION, PROJECT, refuses, speaks } from './case.ts';
+import { type Case, ORGANIZATION, PROJECT, refuses, accepts } from './case.ts';
 
 export const scopes = (): Case[] => {
   const [projects, organizations] = [[PROJECT], [ORGANIZATION]];
   const foreign = { projectId: 'prj_000000000002', organizationId: 'org_000000000002' };
   return [
-    speaks(
+    accepts(
       'project',
       { key: { projects }, statement: { projectId: PROJECT } },
       'Scope',
@@ -17,13 +17,13 @@ export const scopes = (): Case[] => {
       'another project',
       'trust.PROJECT_MISMATCH',
     ),
-    speaks(
+    accepts(
       'project-several',
       { key: { projects: [PROJECT, 'prj_000000000002'] }, statement: foreign },
       'Scope',
       'one of several projects',
     ),
-    speaks('project-any', { statement: foreign }, 'Scope', 'a key without limits'),
+    accepts('project-any', { statement: foreign }, 'Scope', 'a key without limits'),
     refuses(
       'project-prefix',
       { key: { projects }, statement: { projectId: `${PROJECT}0` } },
@@ -31,13 +31,13 @@ export const scopes = (): Case[] => {
       'a project that begins like it',
       'trust.PROJECT_MISMATCH',
     ),
-    speaks(
+    accepts(
       'project-unknown',
       { key: { projects }, unchecked: ['project'] },
       'Scope',
-      'nothing says to which project the evidence belongs: not passed, and not failed',
+      'the project of the evidence is unknown: not passed, and not failed',
     ),
-    speaks(
+    accepts(
       'organization',
       { key: { organizations }, statement: { organizationId: ORGANIZATION } },
       'Scope',
@@ -50,13 +50,13 @@ export const scopes = (): Case[] => {
       'another organization',
       'trust.ORGANIZATION_MISMATCH',
     ),
-    speaks(
+    accepts(
       'organization-unknown',
       { key: { organizations }, unchecked: ['organization'] },
       'Scope',
-      'nothing says to which organization the evidence belongs',
+      'the organization of the evidence is unknown',
     ),
-    speaks(
+    accepts(
       'both-unknown',
       { key: { projects, organizations }, unchecked: ['project', 'organization'] },
       'Scope',

@@ -1,9 +1,9 @@
-import { type Case, T, refuses, speaks } from './case.ts';
+import { type Case, T, refuses, accepts } from './case.ts';
 
 const claimed = 'attestation.TIME_CLAIMED';
 
 export const windows = (): Case[] => [
-  speaks('not-before-at', { key: { notBeforeMs: T } }, 'KeyWindow', 'issued in the first millisecond'),
+  accepts('not-before-at', { key: { notBeforeMs: T } }, 'KeyWindow', 'issued in the first millisecond'),
   refuses(
     'not-before-early',
     { key: { notBeforeMs: T + 1 } },
@@ -11,7 +11,7 @@ export const windows = (): Case[] => [
     'issued one millisecond before',
     'trust.KEY_NOT_YET_VALID',
   ),
-  speaks(
+  accepts(
     'not-after-at',
     { key: { notAfterMs: T } },
     'KeyWindow',
@@ -24,20 +24,20 @@ export const windows = (): Case[] => [
     'issued one millisecond after',
     'trust.KEY_EXPIRED',
   ),
-  speaks(
+  accepts(
     'one-millisecond',
     { key: { notBeforeMs: T, notAfterMs: T } },
     'KeyWindow',
     'a window of one millisecond',
   ),
-  speaks(
+  accepts(
     'retired',
     { key: { notAfterMs: T }, statement: { asOfMs: T + 1 } },
     'ClaimedTime',
-    'the key is past its end when it is verified: only the signer says that it was not',
+    'the key is past its end during verification: only the signer claims that it was not when it signed',
     claimed,
   ),
-  speaks(
+  accepts(
     'retired-unknown-time',
     { key: { notAfterMs: T + 1000 }, statement: { asOfMs: undefined } },
     'ClaimedTime',
@@ -48,10 +48,10 @@ export const windows = (): Case[] => [
     'expired-now',
     { key: { notAfterMs: T - 1 }, statement: { asOfMs: T + 5 } },
     'KeyWindow',
-    'no note where the key does not speak',
+    'no note if the key is not valid',
     'trust.KEY_EXPIRED',
   ),
-  speaks(
+  accepts(
     'zero',
     { key: { notBeforeMs: 0 }, statement: { issuedAtMs: 0, asOfMs: 0 } },
     'KeyWindow',
@@ -64,7 +64,7 @@ export const windows = (): Case[] => [
     'a time before 1970',
     'trust.KEY_NOT_YET_VALID',
   ),
-  speaks(
+  accepts(
     'future',
     { statement: { issuedAtMs: T + 1 } },
     'KeyWindow',
@@ -77,7 +77,7 @@ export const revocations = (): Case[] => [
     'revoked',
     { key: { revokedAtMs: T } },
     'Revocation',
-    'revoked, and compromised unless told otherwise',
+    'revoked, and compromised unless the store says otherwise',
     'trust.KEY_REVOKED',
   ),
   refuses(
@@ -101,7 +101,7 @@ export const revocations = (): Case[] => [
     'issued in the millisecond of the revocation',
     'trust.KEY_REVOKED',
   ),
-  speaks(
+  accepts(
     'retracted-before',
     { key: { revokedAtMs: T + 1, compromised: false } },
     'Revocation',
@@ -119,18 +119,18 @@ export const revocations = (): Case[] => [
     'revoked-and-expired',
     { key: { revokedAtMs: T, notAfterMs: T - 1 } },
     'Revocation',
-    'every reason is told',
+    'every reason is reported',
     'trust.KEY_EXPIRED',
     'trust.KEY_REVOKED',
   ),
 ];
 
 export const certificates = (): Case[] => [
-  speaks(
+  accepts(
     'certificate',
     { key: { fromCertificate: true } },
     'Certificate',
-    'a key from a certificate, whose chain nobody checked',
+    'a key from a certificate, whose chain was not checked',
     'trust.CHAIN_NOT_CHECKED',
   ),
   refuses(

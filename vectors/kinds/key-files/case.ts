@@ -62,7 +62,7 @@ export const refuses =
   (id: string, file: Uint8Array | string, code: Code, flag: Flag, comment: string): Case =>
     caseOf(use, id, file, flag, comment, refused(code));
 
-/** The key as a JWK that stands alone, with other members beside or instead. */
+/** The key as a single JWK, with other members in addition or instead. */
 export const jwk = (changes: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify(storeKey(NAME, { issuer: undefined, ...changes }));
 

@@ -48,7 +48,7 @@ export const verifies = (): Case[] => {
       'certificate',
       FOREIGN.certificate,
       'Certificate',
-      'the key and the validity of a certificate, whose chain nobody checks',
+      'the key and the validity of a certificate, whose chain is not checked',
       {
         ...VALID,
         ...CERTIFIED,
@@ -59,7 +59,7 @@ export const verifies = (): Case[] => {
     no('empty', '', invalid, 'Structure', 'an empty file'),
     no('text', 'a key\n', invalid, 'Structure', 'another text'),
     no('der', spki(point), invalid, 'Structure', 'DER without PEM around it'),
-    no('array', '[]', invalid, 'Structure', 'JSON that is no object'),
+    no('array', '[]', invalid, 'Structure', 'JSON that is not an object'),
     no(
       'jwk-duplicate',
       jwk().replace('{', '{"x":"AA",'),
@@ -104,7 +104,7 @@ export const verifies = (): Case[] => {
       pem(PUBLIC, spki(flipped(point, -1))),
       invalid,
       'InvalidPoint',
-      'a point beside the curve',
+      'a point that is not on the curve',
     ),
     no('infinity', pem(PUBLIC, spki(Uint8Array.of(0))), invalid, 'InvalidPoint', 'the point at infinity'),
     no(
@@ -119,14 +119,14 @@ export const verifies = (): Case[] => {
       pem(PUBLIC, spki(point, [EC_PUBLIC_KEY, P_256], 1)),
       invalid,
       'Structure',
-      'a key that is no whole number of bytes',
+      'a key that is not a whole number of bytes',
     ),
     no(
       'jwk-off-curve',
       jwk({ y: toBase64url(flipped(point.subarray(33), 31)) }),
       invalid,
       'InvalidPoint',
-      'a point beside the curve in a JWK',
+      'a point that is not on the curve in a JWK',
     ),
     no(
       'jwk-short',
@@ -149,7 +149,7 @@ export const verifies = (): Case[] => {
       jwk({ scope: 'all' }),
       invalid,
       'UnknownMember',
-      'a member that nobody knows could be a restriction',
+      'an unknown member could be a restriction',
     ),
     no(
       'explicit-curve',

@@ -26,7 +26,7 @@ export const expectedSchema = z.union([
     answer: z.enum(ANSWERS),
     codes: z
       .array(codeSchema)
-      .check(z.describe('distinct codes of rules that failed or could not be told, sorted')),
+      .check(z.describe('distinct codes of rules that failed or could not be decided, sorted')),
     waived: z
       .array(codeSchema)
       .check(z.describe('distinct codes of rules of which something was waived, sorted')),
@@ -77,7 +77,7 @@ export const caseOf = ([id, comment, flag, rules, inputs, expected]: Row): Polic
   expected,
 });
 
-/** A text that is no policy. */
+/** A text that is not a policy. */
 export const broken = (
   id: string,
   comment: string,

@@ -39,7 +39,7 @@ const drills: Rules = { drills: { required: ['checkout', { drill: 'refund', min:
 const refund = (n: number, rest = {}) => bundle(n, { ...rest, pins: { drillId: 'refund' } });
 
 const rows: readonly Row[] = [
-  ['list-attested', 'a trusted key vouches for the list', 'Completeness', vouched, inExport(bundle(1)), YES],
+  ['list-attested', 'a trusted key signed the list', 'Completeness', vouched, inExport(bundle(1)), YES],
   [
     'list-pinned',
     'the caller pinned the list',
@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   ],
   [
     'list-claimed',
-    'nobody vouches for the list',
+    'no trusted key signed the list',
     'Completeness',
     vouched,
     [claimed([bundle(1)])],
@@ -208,7 +208,7 @@ const rows: readonly Row[] = [
     [withReports(1)],
     YES,
   ],
-  ['reports-not-said', 'a policy that does not speak of local reports', 'Usual', {}, [withReports(1)], YES],
+  ['reports-not-said', 'a policy without a rule about local reports', 'Usual', {}, [withReports(1)], YES],
   [
     'reports-refused',
     'no local report may be there',
@@ -249,7 +249,7 @@ const rows: readonly Row[] = [
     [given({ ...uncovered, coverage: { ...uncovered.coverage, uncovered: [] } })],
     no('policy.UNCOVERED_BYTES'),
   ],
-  ['coverage-not-said', 'a policy that does not speak of coverage', 'Usual', {}, [given(uncovered)], YES],
+  ['coverage-not-said', 'a policy without a rule about coverage', 'Usual', {}, [given(uncovered)], YES],
   [
     'drills-there',
     'every required drill, as often as required',
@@ -354,7 +354,7 @@ const rows: readonly Row[] = [
   ],
   [
     'drills-as-local-report',
-    'a local report is no drill',
+    'a local report is not a drill',
     'Unattested',
     { drills: { required: ['checkout'] } },
     [given(exportOf([refund(1)], { localReports: [local(1)] }))],

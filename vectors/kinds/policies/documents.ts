@@ -141,7 +141,7 @@ const unsound = (): PolicyCase[] => [
   yaml('yaml-own-tag', 'a tag of somebody', 'WrongTag', 'name: !env HOME\n'),
   yaml('yaml-binary', 'binary data', 'WrongTag', 'name: !!binary aGk=\n'),
   yaml('yaml-two-documents', 'two documents in one file', 'TrailingBytes', '---\nkind: policy\n'),
-  yaml('yaml-key-is-a-number', 'a name that is no text', 'WrongType', '1: x\n'),
+  yaml('yaml-key-is-a-number', 'a name that is not text', 'WrongType', '1: x\n'),
   yaml(
     'yaml-inexact',
     'a number that a double does not hold',
@@ -223,7 +223,7 @@ const extended = (): PolicyCase[] => {
     ),
     broken(
       'extends-no-policy',
-      'a file that is no policy',
+      'a file that is not a policy',
       'Structure',
       extending(pin('{}')),
       'policy.INVALID',

@@ -75,7 +75,7 @@ const facts = FACTS.flatMap(([name, code, good, bad]): Row[] => [
   [`${name}-other`, `the ${name} is another`, 'PolicyRule', bad, inExport(bundle(1)), no(code)],
   [
     `${name}-unattested`,
-    `nobody vouches for the ${name}`,
+    `no trusted key signed the ${name}`,
     'Unattested',
     { ...intact, ...good },
     [given(unsigned(1))],
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
   ],
   [
     'outcome-absent',
-    'a report that does not say what the drill came to',
+    'a report without the outcome of the drill',
     'MissingMember',
     { outcome: { verdict: ['passed'], status: ['completed'] } },
     [given(withoutOutcome)],
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
   ],
   [
     'pins-absent',
-    'a report that does not say what was pinned',
+    'a report that does not name the pinned digest',
     'MissingMember',
     { run: { drills: ['checkout'], trials: { trial: 1 } }, trials: { complete: true } },
     [given(withoutPins)],
@@ -169,7 +169,7 @@ const rows: readonly Row[] = [
   ],
   [
     'outcome-unknown-word',
-    'an outcome that nobody knows',
+    'an unknown outcome',
     'UnknownValue',
     { outcome: { verdict: ['passed'] } },
     inExport(bundle(1, { outcome: { verdict: 'PASSED' } })),
@@ -177,7 +177,7 @@ const rows: readonly Row[] = [
   ],
   [
     'organization-of-the-list',
-    'the export is of another organization than its bundles',
+    'the export and its bundles are of different organizations',
     'Scope',
     { scope: { organizations: [ORGANIZATION] } },
     [given(exportOf([bundle(1)], { organizationId: 'org_000000000002' }))],

@@ -95,7 +95,7 @@ const rows: readonly Row[] = [
   ],
   [
     'issuer-of-unsigned',
-    'nobody signed it',
+    'it is not signed',
     'Unattested',
     { ...intact, signers: { issuers: ['acme-ci'] } },
     [given(unsigned(1))],
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
   ],
   [
     'issuer-unjudged',
-    'signed, and nobody judged by whom',
+    'signed, and the signer was not checked',
     'Unattested',
     { ...intact, signers: { issuers: ['acme-ci'] } },
     [given(bundle(1, unattested('intact')))],
@@ -127,7 +127,7 @@ const rows: readonly Row[] = [
   ],
   [
     'key-of-unsigned',
-    'nobody signed it',
+    'it is not signed',
     'Unattested',
     { ...intact, signers: { keys: [keyOf('one')] } },
     [given(unsigned(1))],
@@ -229,7 +229,7 @@ const rows: readonly Row[] = [
   ],
   [
     'age-unattested',
-    'the time of a statement that nobody vouches for',
+    'the time of a statement without a trusted signature',
     'Unattested',
     { ...intact, age: { max: '1d' } },
     [given(unsigned(1))],

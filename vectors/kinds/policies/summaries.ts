@@ -30,7 +30,7 @@ const unvouched: SummaryFacts = { ...(summary() as { summary: SummaryFacts }).su
 
 const rows: readonly Row[] = [
   ['summary-accepted', 'everything is as it is pinned', 'Usual', ACCEPT, [summary()], YES],
-  ['summary-not-said', 'a policy that does not speak of summaries', 'Unattested', {}, [summary()], no(CODE)],
+  ['summary-not-said', 'a policy without a rule about summaries', 'Unattested', {}, [summary()], no(CODE)],
   [
     'summary-failed',
     'the evidence did not pass',
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   ],
   [
     'summary-by-another-key',
-    'another key than the one that is pinned',
+    'a key that differs from the pinned one',
     'WrongKey',
     { summary: { accepted: [{ ...row, keys: [keyOf('one')] }] } },
     [summary()],
@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
   ],
   [
     'summary-in-place-of-a-drill',
-    "what the evidence would show is the summary's to say",
+    'a summary replaces what the evidence would show',
     'Usual',
     { ...ACCEPT, drills: { required: ['checkout'] }, completeness: { bundles: 2 } },
     [summary()],
@@ -201,7 +201,7 @@ const rows: readonly Row[] = [
   ],
   [
     'summary-beside-evidence',
-    'beside evidence it shows no drill',
+    'next to evidence it shows no drill',
     'CherryPicked',
     { ...ACCEPT, drills: { required: ['refund'] } },
     [summary(), ...inExport(bundle(1))],

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   ],
   [
     'all-trials-in-any-order',
-    'the order says nothing',
+    'the order does not matter',
     'UnusualOrder',
     COMPLETE,
     inExport(...trials(3, 1, 2)),
@@ -190,13 +190,13 @@ const rows: readonly Row[] = [
   ],
   [
     'trials-unattested',
-    'nobody vouches for the trial',
+    'no trusted key signed the trial',
     'Unattested',
     { ...intact, trials: { complete: true } },
     [given(unsigned(1))],
     untold('policy.TRIAL_MISSING'),
   ],
-  ['trials-not-said', 'a policy that does not speak of trials', 'Usual', {}, inExport(...trials(1, 2)), YES],
+  ['trials-not-said', 'a policy without a rule about trials', 'Usual', {}, inExport(...trials(1, 2)), YES],
   ['one-attempt', 'the first of three attempts was enough', 'Usual', EVERY, inExport(...attempts(1)), YES],
   ['every-attempt', 'attempts 1 to 3', 'Usual', EVERY, inExport(...attempts(1, 2, 3)), YES],
   [
@@ -273,7 +273,7 @@ const rows: readonly Row[] = [
   ],
   [
     'attempts-unattested',
-    'nobody vouches for the attempt',
+    'no trusted key signed the attempt',
     'Unattested',
     { ...intact, ...FIRST },
     [given(unsigned(1))],

@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
   ['nothing-given', 'no input at all', 'EmptySet', {}, [], untold()],
   [
     'nothing-given-where-much-is-required',
-    'where nothing was given, not even that something is missing can be told',
+    'without evidence, it is unknown whether something is missing',
     'EmptySet',
     { drills: { required: ['checkout'] }, completeness: { bundles: 2, localReports: 1 } },
     [],
@@ -49,7 +49,7 @@ const rows: readonly Row[] = [
   ],
   [
     'export-empty-that-calls-itself-verified',
-    'a report that says more than there is',
+    'a report that claims more than there is',
     'EmptySet',
     {},
     [given(exportOf([]))],
@@ -158,7 +158,7 @@ const rows: readonly Row[] = [
   ],
   [
     'another-time',
-    'verified as of another time than the gate judges by',
+    'verified as of a time that differs from that of the gate',
     'Time',
     {},
     [given(bundle(1, { asOfMs: AS_OF - 1 }))],

@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
     inExport(warned),
     no('policy.WARNING_REFUSED'),
   ],
-  ['warning-not-said', 'a policy that does not speak of warnings', 'Usual', {}, inExport(warned), YES],
+  ['warning-not-said', 'a policy without a rule about warnings', 'Usual', {}, inExport(warned), YES],
   [
     'warning-of-another-code',
     'another warning is refused',
@@ -191,7 +191,7 @@ const rows: readonly Row[] = [
   ],
   [
     'waiver-makes-nothing-true',
-    "the faults are waived, and the outcome of damaged evidence stays nobody's word",
+    'the faults are waived, and the outcome of damaged evidence stays unattested',
     'Waiver',
     { ...drillFailed, ...both('object.DIGEST_MISMATCH', 'object.BYTES_MISMATCH', 'policy.OUTCOME_VERDICT') },
     [given(failed)],
@@ -210,7 +210,7 @@ const rows: readonly Row[] = [
   ],
   [
     'waiver-for-unsigned',
-    'an unsigned bundle that somebody vouches for by name',
+    'an unsigned bundle that a waiver names',
     'Waiver',
     { ...drillFailed, ...both('bundle.UNSIGNED', 'policy.OUTCOME_VERDICT') },
     [given(unsigned(1))],
@@ -234,7 +234,7 @@ const rows: readonly Row[] = [
   ],
   [
     'waiver-of-unread',
-    'what could not be read is waived by nobody',
+    'no waiver applies to what could not be read',
     'Waiver',
     { ...drillFailed, ...both('policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT') },
     [given(bundle(1, unattested('incomplete')))],
@@ -250,7 +250,7 @@ const rows: readonly Row[] = [
   ],
   [
     'waiver-and-nothing-given',
-    'an empty set is waived by nobody',
+    'no waiver applies to an empty set',
     'EmptySet',
     { waivers: [waiver('policy.BUNDLE_VERDICT', E1)] },
     [],

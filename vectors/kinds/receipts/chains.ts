@@ -26,7 +26,7 @@ export const soundChains = (): Case[] => [
   }),
   sound('manifest', { files: { 'manifest.json': manifestText, ...textsOf(chain(2, ofManifest)) } }, [], {
     flag: 'Usual',
-    comment: 'the receipts of the manifest beside them',
+    comment: 'the receipts of the manifest next to them',
   }),
   sound('same-time', { files: textsOf([first, receipt(1, first)]) }, [], {
     flag: 'Time',
@@ -118,7 +118,7 @@ export const brokenChains = (): Case[] => [
     'foreign-manifest',
     { files: { 'manifest.json': manifestText, ...textsOf([first]) } },
     ['receipt.FOREIGN'],
-    { flag: 'WrongSubject', comment: 'a receipt of another manifest than the one beside it' },
+    { flag: 'WrongSubject', comment: 'a receipt that names a different manifest from the one next to it' },
   ),
   broken(
     'time-back',

@@ -95,12 +95,12 @@ export const valid = (id: string, input: Partial<Input>, words: Words, codes: re
 export const invalid = (id: string, input: Partial<Input>, codes: readonly Code[], words: Words): Case =>
   judge('invalid', id, input, codes, words);
 
-/** What nobody is trusted for. */
+/** What no key is trusted for. */
 export function untold(): Case {
   const { trust: _, ...input } = judge('not_judged', 'no-trust', {}, [], ['NoTrust', 'x']).input;
   return {
     id: 'no-trust',
-    comment: 'no trust store is given, so that nobody says so',
+    comment: 'no trust store is given',
     flags: ['NoTrust'],
     input,
     expected: judged('not_judged', ['trust.STORE_ABSENT']),

@@ -45,19 +45,19 @@ const sound = (): Case[] => [
   ]),
   valid('subject-twice', { envelope: sealed({ '/subject/-': SUBJECT }), inputs: [MANIFEST] }, [
     'DuplicateId',
-    'a subject that stands twice is one',
+    'a subject that appears twice is one',
   ]),
   valid('unknown-fields', { envelope: sealed({ '/predicate/more': 1, '/predicate/verifier/more': {} }) }, [
     'UnknownMember',
-    'fields that nobody knows, which are passed over',
+    'unknown fields, which are ignored',
   ]),
   valid('other-levels', { envelope: sealed({ '/predicate/verifiedLevels/-': 'SLSA_BUILD_LEVEL_3' }) }, [
     'Usual',
-    'a level of another track beside ours',
+    'a level of another track in addition to ours',
   ]),
   valid('other-digest', { envelope: sealed({ '/subject/0/digest/sha512': 'x' }) }, [
     'Usual',
-    'a digest of another algorithm beside ours',
+    'a digest of another algorithm in addition to ours',
   ]),
   valid(
     'nanoseconds',
@@ -88,13 +88,13 @@ const unexpected = (): Case[] => [
       }),
     },
     ['vsa.NOT_PASSED'],
-    ['SignedNo', 'rightly signed, and it says that the evidence did not pass'],
+    ['SignedNo', 'correctly signed, and its answer is that the evidence did not pass'],
   ),
   invalid(
     'no-level',
     { envelope: sealed({ '/predicate/verifiedLevels': ['SLSA_BUILD_LEVEL_3'] }) },
     ['vsa.LEVEL_MISSING'],
-    ['WrongType', 'a pass of another track, which says nothing of evidence'],
+    ['WrongType', 'a pass of another track, which is not about evidence'],
   ),
   invalid(
     'verifier',
@@ -152,13 +152,13 @@ const untrusted = (): Case[] => [
     'unknown-key',
     { envelope: sealed({}, ['b']) },
     ['trust.KEY_UNKNOWN'],
-    ['WrongKey', 'a key that nobody trusts'],
+    ['WrongKey', 'an untrusted key'],
   ),
   invalid(
     'purpose',
     { trust: trusting({ purposes: ['evidence', 'export', 'receipt'] }) },
     ['trust.PURPOSE_MISMATCH'],
-    ['Purpose', 'a key that speaks for everything but summaries'],
+    ['Purpose', 'a key that is valid for everything but summaries'],
   ),
   invalid(
     'issuer',
@@ -176,7 +176,7 @@ const untrusted = (): Case[] => [
     'project',
     { trust: trusting({ projects: ['prj_000000000001'] }) },
     ['trust.PROJECT_MISMATCH'],
-    ['Scope', 'a key for one project, of which a summary says nothing'],
+    ['Scope', 'a key for one project, which a summary does not name'],
   ),
   invalid(
     'signature',
@@ -235,19 +235,19 @@ const malformed = (): Case[] => [
     'no-inputs',
     { envelope: sealed({ '/predicate/inputAttestations': undefined }) },
     ['vsa.INVALID'],
-    ['MissingMember', 'it does not say what was judged'],
+    ['MissingMember', 'it does not name what was verified'],
   ),
   invalid(
     'no-policy-digest',
     { envelope: sealed({ '/predicate/policy/digest': undefined }) },
     ['vsa.INVALID'],
-    ['MissingMember', 'it does not say under which policy'],
+    ['MissingMember', 'it does not name the policy'],
   ),
   invalid(
     'no-verifier',
     { envelope: sealed({ '/predicate/verifier': undefined }) },
     ['vsa.INVALID'],
-    ['MissingMember', 'it does not say who verified'],
+    ['MissingMember', 'it does not name the verifier'],
   ),
   invalid(
     'passed-failed',

@@ -54,7 +54,7 @@ export const keys = (): Case[] => {
       { projects: 'prj_000000000001' },
       store,
       'WrongType',
-      'a project that is no list',
+      'a project that is not a list',
     ),
     badKey('certificate-false', { fromCertificate: false }, store, 'WrongType', 'only true is a value of it'),
     badKey(
@@ -70,7 +70,7 @@ export const keys = (): Case[] => {
       { d: 'x', crv: 'P-384' },
       'trust.KEY_PRIVATE',
       'PrivateKey',
-      'a private member speaks before every other fault',
+      'a private member is reported before every other fault',
     ),
     badKey('rsa', { kty: 'RSA' }, unsupported, 'WrongAlgorithm', 'RSA'),
     badKey('oct', { kty: 'oct', k: 'AA' }, unsupported, 'WrongAlgorithm', 'a shared secret'),
@@ -102,7 +102,7 @@ export const keys = (): Case[] => {
       { y: x(flipped(pointOf('a').subarray(33), 31)) },
       invalid,
       'InvalidPoint',
-      'a point beside the curve',
+      'a point that is not on the curve',
     ),
     badKey(
       'zero-point',
