@@ -52,11 +52,7 @@ export async function verifyHere(
  * Verifies parts at depth `digest` in this thread, which shares the hashing of large files with up to `threads` others.
  * What a thread cannot hash is hashed here, which has the reason.
  */
-export function createDigestPool(
-  threads: number,
-  source: EvidenceSource,
-  settings: Settings,
-): Pick<VerifyPool, 'verify' | 'close'> {
+export function createDigestPool(threads: number, source: EvidenceSource, settings: Settings): VerifyPool {
   const queue: Job[] = [];
   const running = new Set<Thread>();
   const ending = new AbortController();
@@ -66,11 +62,19 @@ export function createDigestPool(
   };
   signal.addEventListener('abort', () => void end());
   let isHashing = false;
+  let allowed = threads;
 
   const start = (): void => {
-    const thread: Thread = { worker: new Worker(`(${hashFiles.toString()})()`, { eval: true }), jobs: [] };
+    let worker;
+    try {
+      worker = new Worker(`(${hashFiles.toString()})()`, { eval: true });
+    } catch {
+      allowed = 0; // Node.js refuses threads (--permission), so everything is hashed here
+      return;
+    }
+    const thread: Thread = { worker, jobs: [] };
     running.add(thread);
-    thread.worker
+    worker
       .on('message', (digest: Digest) => {
         thread.jobs.shift()?.settle(digest);
         dispatch();
@@ -83,7 +87,7 @@ export function createDigestPool(
   };
   const dispatch = (): void => {
     const mine = isHashing ? undefined : queue.shift();
-    while (running.size < threads && running.size < queue.length && !signal.aborted) start();
+    while (running.size < allowed && running.size < queue.length && !signal.aborted) start();
     for (const { worker, jobs } of running)
       for (const job of queue.splice(0, AHEAD - jobs.length)) {
         jobs.push(job);

@@ -88,7 +88,7 @@ export const openVerifyPool = async (
   jobs: number,
   { source, folder }: Required<ExportTree>,
   options: VerifyOptions,
-): Promise<Pick<VerifyPool, 'verify' | 'close'> & Partial<VerifyPool>> =>
+): Promise<VerifyPool> =>
   options.depth === 'digest'
     ? createDigestPool(jobs - 1, source, settingsOf(options))
     : createVerifyPool(jobs, buildPoolSettings(folder, options));

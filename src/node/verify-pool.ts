@@ -31,8 +31,8 @@ export type VerifyPool = {
    *   memory or exited, `internal.BUG` when it failed
    */
   verify(job: PoolJob): Promise<BundleReport>;
-  /** From now on, this thread takes the place of one of the threads. */
-  help(helper: Helper): void;
+  /** From now on, this thread takes the place of one of the threads. Absent where it always does. */
+  help?(helper: Helper): void;
   close(): Promise<void>;
 };
 

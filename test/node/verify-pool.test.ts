@@ -103,7 +103,7 @@ it('a thread shares parts with the main thread while more wait than the backlog'
   const started = vi.fn();
   process.on('worker', started);
   try {
-    pool.help({ verify, takes: () => true, backlog: 2 });
+    pool.help!({ verify, takes: () => true, backlog: 2 });
     const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verify(jobs[0]!)));
     expect(reports.every((report) => report.verdict === 'verified')).toBe(true);
     expect(verify).toHaveBeenCalledTimes(38 - 32 - 2); // a batch has 32 parts

@@ -105,11 +105,14 @@ async function holdFolder(folder: string): Promise<Hold> {
   const files = filesIn(root);
   // Names become durable before anything that depends on them is written: a document, the manifest, a receipt. The process
   // that wrote a file may have died before, so those of files that were read are flushed too.
-  const unflushed = new Set<string>();
+  const unflushed = new Map<string, number>();
+  let names = 0;
+  const noteName = (file: string): void => void unflushed.set(dirname(file), ++names);
   const flushNames = async (): Promise<void> => {
-    const parents = [...unflushed];
-    for (const parent of parents) await flushFolder(parent);
-    for (const parent of parents) unflushed.delete(parent);
+    for (const [parent, last] of new Map(unflushed)) {
+      await flushFolder(parent);
+      if (unflushed.get(parent) === last) unflushed.delete(parent); // else it got a name during the flush
+    }
   };
   // Final paths can be longer than a name may be, so a temporary file is named by the digest of its path.
   const temporary = async (path: string, suffix = ''): Promise<string> => {
@@ -120,7 +123,7 @@ async function holdFolder(folder: string): Promise<Hold> {
   const commit = async (draft: string, file: string): Promise<void> => {
     await makeFolders(root, file, folders);
     attempt(file, 'write', () => renameSync(draft, file));
-    unflushed.add(dirname(file));
+    noteName(file);
   };
   // The suffixes of the files begin with the only dot in their names.
   const begun = new Set(
@@ -132,7 +135,7 @@ async function holdFolder(folder: string): Promise<Hold> {
     ...files,
     async *read(path) {
       yield* files.read(path);
-      unflushed.add(dirname(placeIn(root, path)));
+      noteName(placeIn(root, path));
     },
     async write(path, bytes) {
       const file = placeIn(root, path);

@@ -56,10 +56,10 @@ export function openPartialFile(
       end += attempt(data, 'write', () => writeAll(to, chunk, end));
     },
     async commit() {
-      const flushing = flushFile(open(), data);
-      useless = true;
-      await flushing;
-      useless = false;
+      await flushFile(open(), data).catch((cause: unknown) => {
+        useless = true;
+        throw cause;
+      });
       shut();
       await rename(data);
       if (hasNote) await remove(note);

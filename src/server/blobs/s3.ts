@@ -20,13 +20,8 @@ import { receive, spool } from './receive.ts';
 /** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
 function unavailable(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
-  return new DrillproofError(
-    'control.UNAVAILABLE',
-    `the storage of blobs cannot be used: ${describeS3(cause)}`,
-    {
-      cause,
-    },
-  );
+  const message = `the storage of blobs cannot be used: ${describeS3(cause)}`;
+  return new DrillproofError('control.UNAVAILABLE', message, { cause });
 }
 
 /** An object as it was. Each read asks for its entity tag, so that no other bytes are taken for its own. */

@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { folderVolume } from '../../../src/node/volume/folder.ts';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { defined } from '../../../src/bytes/index.ts';
 import type { MirrorSink, MirrorTarget } from '../../../src/mirror/index.ts';
@@ -103,4 +105,20 @@ describe('files that wait for their final name', () => {
     await expectProven(made, folder);
     expect((await mirror(await source(made), folder)).receipt.outcome).toBe('complete');
   });
+});
+
+it('a file that gets its name while its folder is flushed makes the folder be flushed again', async () => {
+  const held = await folderVolume(await newFolder()).hold();
+  const name = (path: string) =>
+    held.adopt(path, 'sha256:0', async (copy) => {
+      writeFileSync(copy, path);
+      return true;
+    });
+  await name('parts/first.zip');
+  disk.arm('sync', 2, 'EIO', /parts$/);
+  const writing = held.write('export.json', new Uint8Array(1));
+  await name('parts/second.zip');
+  await expect(writing).rejects.toMatchObject({ code: 'io.WRITE_FAILED' });
+  disk.disarm();
+  await held.release();
 });

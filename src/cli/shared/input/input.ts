@@ -140,7 +140,7 @@ export type ExportDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
 export async function readExportDocuments(source: EvidenceSource) {
   const files = await source.files();
   const has = (path: string): boolean => files.some((file) => file.path === path);
-  if (!has(EXPORT_MANIFEST)) throw new DrillproofError('export.NOT_AN_EXPORT', 'there is no manifest.json');
+  if (!has(EXPORT_MANIFEST)) throw new DrillproofError('export.NOT_AN_EXPORT', 'manifest.json is missing');
   const bytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const document = (path: string): Promise<Uint8Array> =>
     readFile(source, path, DEFAULT_LIMITS.documentBytes);
