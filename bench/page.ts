@@ -2,11 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Bundle } from './bundles.ts';
 import { versions } from './peers.ts';
 import { plot } from './plot.ts';
 import { COLUMNS, figureText, memoryText, ratioText, type Result, rowsOf, sentencesOf } from './results.ts';
+
+/** The picture of a race; those of the control plane have a folder of their own. */
+const picturePath = (name: string): string => `performance/${name.replace(/^serve-/, 'serve/')}.svg`;
 
 const table = (rows: readonly (readonly string[])[]): string => {
   const [head = [], ...body] = rows.map((row) => `| ${row.join(' | ')} |`);
@@ -80,7 +83,7 @@ function section(result: Result): string {
   if ('failure' in result) return `## ${title}\n\nThis race failed: ${result.failure.split('\n', 1)[0]}`;
   const parts = [
     `## ${title}`,
-    `![${title.replaceAll('`', '')}](performance/${name}.svg)`,
+    `![${title.replaceAll('`', '')}](${picturePath(name)})`,
     table([COLUMNS, ...rowsOf(result)]),
     sentencesOf(result)
       .map((sentence) => `- ${sentence}`)
@@ -103,11 +106,13 @@ export function writePage(
   bundles: readonly Bundle[],
   { short = false } = {},
 ): void {
-  const pictures = join(folder, 'performance');
-  rmSync(pictures, { recursive: true, force: true });
-  mkdirSync(pictures, { recursive: true });
-  for (const result of results)
-    if ('measured' in result) writeFileSync(join(pictures, `${result.race.name}.svg`), plot(result));
+  rmSync(join(folder, 'performance'), { recursive: true, force: true });
+  for (const result of results) {
+    if ('failure' in result) continue;
+    const picture = join(folder, picturePath(result.race.name));
+    mkdirSync(dirname(picture), { recursive: true });
+    writeFileSync(picture, plot(result));
+  }
   const peers = Array.from(versions, ([name, version]) => [name, version ?? '**missing**']);
   const sizes = bundles.map(({ name, minified, gzip }) => [name, bytes(minified), bytes(gzip)]);
   const page = join(folder, 'performance.md');

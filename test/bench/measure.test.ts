@@ -102,7 +102,8 @@ it('programs that every system has are not missing', () => {
 it('the page has a heading, a table and a picture for each race, and names failures and missing peers', () => {
   const outcome = compare(race, [measured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
   const failed = { race: { ...race, title: 'Another' }, failure: 'it broke\nsomewhere' };
-  writePage(folder, [outcome, failed], [{ name: 'one import', minified: 1234, gzip: 567 }]);
+  const served = { ...outcome, race: { ...race, name: 'serve-sample' } };
+  writePage(folder, [outcome, failed, served], [{ name: 'one import', minified: 1234, gzip: 567 }]);
   const page = readFileSync(join(folder, 'performance.md'), 'utf8');
   for (const text of [
     '## A `sample`',
@@ -113,6 +114,6 @@ it('the page has a heading, a table and a picture for each race, and names failu
   ])
     expect(page).toContain(text);
   const pictures = Array.from(page.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g), ([, path = '']) => path);
-  expect(pictures).toEqual(['performance/sample.svg']);
-  expect(readFileSync(join(folder, pictures[0]!), 'utf8')).toContain('<svg');
+  expect(pictures).toEqual(['performance/sample.svg', 'performance/serve/sample.svg']);
+  for (const picture of pictures) expect(readFileSync(join(folder, picture), 'utf8')).toContain('<svg');
 });

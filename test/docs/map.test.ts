@@ -34,9 +34,9 @@ it('CONTRIBUTING.md lists the rooms in the order of the map', () => {
   expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`\n    ${rooms.join('  ')}\n`);
 });
 
-it.each(['src', 'test'])('each folder of %s contains at most 15 files', (root) => {
-  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const counts = new Map<string, number>();
-  for (const { parentPath } of files) counts.set(parentPath, (counts.get(parentPath) ?? 0) + 1);
-  expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
+it.each(['src', 'test', 'bench', 'docs'])('each folder of %s contains at most 15 files', (root) => {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isFile()).map(({ parentPath }) => parentPath);
+  const large = [...new Set(folders)].filter((path) => folders.filter((other) => other === path).length > 15);
+  expect(large).toEqual(root === 'docs' ? ['docs/schemas'] : []); // the schemas are generated, and looked up by name
 });
