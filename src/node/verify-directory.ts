@@ -5,7 +5,7 @@ import {
   type Depth,
   type ExportReport,
   type PartVerifier,
-  settingsOf,
+  resolveSettings,
   verifyExport,
   type VerifyExportOptions,
   type VerifyOptions,
@@ -58,7 +58,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
   const { onProgress: _onProgress, dsse: _dsse, ...verifying } = rest;
-  const settings = settingsOf(verifying);
+  const settings = resolveSettings(verifying);
   const pool = await openVerifyPool(jobs, { source, folder }, verifying);
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
@@ -90,7 +90,7 @@ export const openVerifyPool = async (
   options: VerifyOptions,
 ): Promise<VerifyPool> =>
   options.depth === 'digest'
-    ? createDigestPool(jobs - 1, source, settingsOf(options))
+    ? createDigestPool(jobs - 1, source, resolveSettings(options))
     : createVerifyPool(jobs, buildPoolSettings(folder, options));
 
 /** Whether verifying these parts takes longer than starting threads. */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { defined } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
-import { createPartContext, type Settings, settingsOf, verifyArchive } from '../verify/index.ts';
+import { createPartContext, type Settings, resolveSettings, verifyArchive } from '../verify/index.ts';
 import { directorySource } from './evidence/directory-source.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 
@@ -31,7 +31,7 @@ async function readSettings({
 }: PoolSettings): Promise<Settings> {
   const second = isRequested ? await import('./second-opinion/index.ts') : undefined;
   const trust = trustedKeys && trustStore(trustedKeys);
-  return settingsOf({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
+  return resolveSettings({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
 }
 
 async function answer({ path, listed }: PoolJob, settings: Settings): Promise<PoolAnswer> {

@@ -3,7 +3,7 @@ import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evi
 import {
   finding,
   type PartVerifier,
-  settingsOf,
+  resolveSettings,
   verifyListedPart,
   verifyLocalReport,
 } from '../verify/index.ts';
@@ -171,7 +171,7 @@ async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Prom
 /** Every part and local report of a manifest. */
 function buildUnits(manifest: ExportManifest, scrub: Scrub, verifyPart: PartVerifier | undefined): Unit[] {
   const { organizationId, fromAtMs, throughAtMs } = manifest;
-  const options = { settings: settingsOf(scrub.verify), verifyPart };
+  const options = { settings: resolveSettings(scrub.verify), verifyPart };
   const part = (row: PartRow): Unit => ({
     path: row.path,
     bytes: Number(row.bytes),

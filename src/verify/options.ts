@@ -107,7 +107,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
  * @param members what the options may have, where they are those of one function
  * @throws TypeError that names the option; the reason of an aborted `signal`
  */
-export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
+export function resolveSettings(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
   const { clockSkewMs = 0, secondOpinion, limits, zipLimits, short, signal } = options;
@@ -128,7 +128,7 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
 }
 
 /** The trust store as reports name it; `undefined` when none was given. */
-export const trustUsed = ({ trust }: Pick<Settings, 'trust'>): TrustUsed | undefined =>
+export const describeTrust = ({ trust }: Pick<Settings, 'trust'>): TrustUsed | undefined =>
   trust && { fingerprint: trust.fingerprint, keys: trust.keys.length };
 
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };

@@ -5,7 +5,7 @@ import { digestOf } from '../../src/bytes/index.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
 import { createDigestPool } from '../../src/node/digest-pool.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { type ExportReport, settingsOf, verifyExport } from '../../src/verify/index.ts';
+import { type ExportReport, resolveSettings, verifyExport } from '../../src/verify/index.ts';
 import { edited, flipped, makeExport, NOW } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
@@ -33,7 +33,7 @@ async function verifyDigests(
 ): Promise<ExportReport> {
   const options = { asOfMs: NOW, depth: 'digest', ...(signal && { signal }) } as const;
   const opening: EvidenceSource = { ...source, open: async (path) => open(await source.open(path)) };
-  const pool = createDigestPool(threads, opening, settingsOf(options));
+  const pool = createDigestPool(threads, opening, resolveSettings(options));
   try {
     const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
       pool.verify({ path, listed });
@@ -96,10 +96,10 @@ it('a pool for digests hashes everything on this thread where Node.js refuses th
   const program = `
     import { createDigestPool } from '${SRC}/node/digest-pool.ts';
     import { directorySource } from '${SRC}/node/evidence/directory-source.ts';
-    import { settingsOf, verifyExport } from '${SRC}/verify/index.ts';
+    import { resolveSettings, verifyExport } from '${SRC}/verify/index.ts';
     const source = directorySource(process.argv[1]);
     const options = { asOfMs: ${NOW}, depth: 'digest' };
-    const pool = createDigestPool(2, source, settingsOf(options));
+    const pool = createDigestPool(2, source, resolveSettings(options));
     const verifyPart = (path, listed) => pool.verify({ path, listed });
     console.log(JSON.stringify(await verifyExport(source, { ...options, verifyPart, concurrency: 6 })));`;
   const rights = ['--permission', '--allow-fs-read=*', '--conditions=drillproof:source'];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { memorySource } from '../../src/evidence/index.ts';
 import { verifyAttestation, verifyExport, verifyPart, verifyToolSource } from '../../src/verify/index.ts';
-import { settingsOf } from '../../src/verify/options.ts';
+import { resolveSettings } from '../../src/verify/options.ts';
 
 const AS_OF_MS = 1_760_000_000_000;
 const REFUSED: readonly [string, object, string][] = [
@@ -30,12 +30,12 @@ test.each(REFUSED)('verifyExport refuses %s with a TypeError that names it', asy
 });
 
 test('the options of a verification take a Date as the time', () => {
-  expect(settingsOf({ asOfMs: new Date(AS_OF_MS) })).toEqual(settingsOf({ asOfMs: AS_OF_MS }));
+  expect(resolveSettings({ asOfMs: new Date(AS_OF_MS) })).toEqual(resolveSettings({ asOfMs: AS_OF_MS }));
 });
 
 test('the options of a verification keep the default of each limit that is not given', () => {
-  const { limits } = settingsOf({ asOfMs: AS_OF_MS, limits: { parts: 3 } });
-  expect(limits).toEqual({ ...settingsOf({ asOfMs: AS_OF_MS }).limits, parts: 3 });
+  const { limits } = resolveSettings({ asOfMs: AS_OF_MS, limits: { parts: 3 } });
+  expect(limits).toEqual({ ...resolveSettings({ asOfMs: AS_OF_MS }).limits, parts: 3 });
 });
 
 test('the options of a verification of verifyPart are not those of verifyExport', async () => {

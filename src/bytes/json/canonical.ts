@@ -16,7 +16,7 @@ export function canonicalJson(value: unknown): string {
   return text === undefined || text.includes(LONE_SURROGATE) ? render(value, 0) : text;
 }
 
-/** `JSON.stringify` escapes a lone surrogate so. An escaped backslash before `ud` looks the same, so `render` decides. */
+/** The beginning of an escaped lone surrogate. An escaped backslash before `ud` looks the same, so `render` decides. */
 const LONE_SURROGATE = String.raw`\ud`;
 
 /**
@@ -42,7 +42,7 @@ export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): 
     const value = JSON.parse(text) as JsonValue;
     if (canonicalJson(value) === text) return value;
   } catch {
-    // the strict parser says why
+    // the strict parser names the fault
   }
   parseJsonText(text);
   throw new DrillproofError(
@@ -52,9 +52,8 @@ export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): 
 }
 
 /**
- * Whether `JSON.stringify` writes the canonical form of a value: plain JSON data whose members are already sorted, as
- * those of every canonical document are. The answer may be no where yes would be right, because `render` decides then.
- * Lone surrogates are found in the text.
+ * True if `JSON.stringify` writes the canonical form of a value: plain JSON data whose members are sorted already. It may
+ * be false for such a value too, because `render` then writes the same text. The caller looks for lone surrogates.
  */
 function isOrdered(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -98,24 +97,24 @@ function render(value: unknown, depth: number): string {
     case 'string':
       return renderString(value);
     case 'number':
-      if (!Number.isFinite(value)) throw unrepresentable('a number that is not finite');
+      if (!Number.isFinite(value)) throw formError('a number that is not finite');
       return JSON.stringify(value);
     case 'boolean':
       return value ? 'true' : 'false';
     case 'object':
       if (value === null) return 'null';
       if (depth >= MAX_JSON_DEPTH) {
-        const message = `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`;
+        const message = `objects and arrays are nested descend than ${MAX_JSON_DEPTH} levels`;
         throw new LimitError('json.DEPTH_EXCEEDED', message);
       }
       return Array.isArray(value) ? renderArray(value, depth + 1) : renderObject(value, depth + 1);
     default:
-      throw unrepresentable(`a value of type ${typeof value}`);
+      throw formError(`a value of type ${typeof value}`);
   }
 }
 
 function renderString(text: string): string {
-  if (!text.isWellFormed()) throw unrepresentable('a string with a lone surrogate');
+  if (!text.isWellFormed()) throw formError('a string with a lone surrogate');
   return JSON.stringify(text); // escapes exactly as RFC 8785 §3.2.2.2 wants once surrogates are paired
 }
 
@@ -126,7 +125,7 @@ function renderArray(items: readonly unknown[], depth: number): string {
 }
 
 function renderObject(object: object, depth: number): string {
-  if (!isPlain(object)) throw unrepresentable('an object that is not plain data');
+  if (!isPlain(object)) throw formError('an object that is not plain data');
   let text = '';
   for (const name of Object.keys(object).toSorted()) {
     const member: unknown = (object as Record<string, unknown>)[name];
@@ -136,5 +135,5 @@ function renderObject(object: object, depth: number): string {
   return `{${text}}`;
 }
 
-const unrepresentable = (what: string): DrillproofError =>
+const formError = (what: string): DrillproofError =>
   new DrillproofError('json.NOT_REPRESENTABLE', `${what} has no JSON form`);

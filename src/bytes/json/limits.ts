@@ -8,7 +8,6 @@ export type JsonLimits = {
   readonly maxValues?: number;
 };
 
-/** What an argument that has them may be. */
 export const JSON_LIMITS = optional(optionsOf({ maxBytes: optional(AMOUNT), maxValues: optional(AMOUNT) }));
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
@@ -48,12 +47,12 @@ function countValues(bytes: Uint8Array, maximum: number): number {
     if (isSpace(byte)) continue;
     if (byte === COMMA || (opened && !isClosing(byte))) count++;
     opened = isOpening(byte);
-    if (byte === QUOTE) at = endOfString(bytes, at);
+    if (byte === QUOTE) at = findStringEnd(bytes, at);
   }
   return count;
 }
 
-function endOfString(bytes: Uint8Array, start: number): number {
+function findStringEnd(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;

@@ -6,7 +6,7 @@ import { checkJsonLimits, JSON_LIMITS, type JsonLimits } from './limits.ts';
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };
 export type JsonObject = { [name: string]: JsonValue };
 
-/** Objects and arrays nested deeper than this are refused everywhere (formats §1). */
+/** Objects and arrays nested descend than this are refused everywhere (formats §1). */
 export const MAX_JSON_DEPTH = 64;
 
 /**
@@ -63,9 +63,9 @@ class Parser {
     this.skip();
     switch (this.text[this.at]) {
       case '{':
-        return this.object(this.deeper(depth));
+        return this.object(this.descend(depth));
       case '[':
-        return this.array(this.deeper(depth));
+        return this.array(this.descend(depth));
       case '"':
         return this.string();
       default:
@@ -112,7 +112,7 @@ class Parser {
   private string(): string {
     const token = this.text.slice(this.at, this.endOfString());
     this.at += token.length;
-    const text = this.unescaped(token);
+    const text = this.unescape(token);
     if (!text.isWellFormed()) {
       throw new DrillproofError(
         'json.SURROGATE_LONE',
@@ -131,7 +131,7 @@ class Parser {
     throw this.invalid('a string does not end');
   }
 
-  private unescaped(token: string): string {
+  private unescape(token: string): string {
     try {
       return JSON.parse(token) as string; // refuses control characters and unknown escapes (RFC 8259 §7)
     } catch {
@@ -149,7 +149,7 @@ class Parser {
     const token = this.match(NUMBER);
     if (token === undefined) throw this.invalid('a value was expected');
     const number = Number(token);
-    if (!sameDecimal(token, number)) {
+    if (!isSameDecimal(token, number)) {
       throw new DrillproofError(
         'json.NUMBER_INEXACT',
         `the number ${token.slice(0, 40)} changes its value when it is read as a double`,
@@ -158,11 +158,11 @@ class Parser {
     return number;
   }
 
-  private deeper(depth: number): number {
+  private descend(depth: number): number {
     if (depth >= MAX_JSON_DEPTH) {
       throw new LimitError(
         'json.DEPTH_EXCEEDED',
-        `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
+        `objects and arrays are nested descend than ${MAX_JSON_DEPTH} levels`,
       );
     }
     return depth + 1;
@@ -191,12 +191,12 @@ class Parser {
   }
 }
 
-/** A decimal number as its digits without outer zeros and the power of ten of the last one. */
+/** A decimal number: its digits without outer zeros, and the power of ten of the last digit. */
 type Decimal = { readonly negative: boolean; readonly digits: string; readonly exponent: number };
 
 const TOKEN = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-function decimalOf(token: string): Decimal | undefined {
+function parseDecimal(token: string): Decimal | undefined {
   const parts = TOKEN.exec(token);
   if (parts === null) return undefined;
   const [, sign, whole = '', fraction = '', power = '0'] = parts;
@@ -215,13 +215,13 @@ function withoutTrailingZeros(digits: string): string {
 }
 
 /**
- * Whether a JSON number and the shortest decimal of the double it was read into (RFC 8785 §3.2.2.3) have the same
- * value: 0.1 and 1.0e+28 do, 2^53+1 and 1e400 do not.
+ * Compares a JSON number with the shortest decimal of the double that it was read into (RFC 8785 §3.2.2.3): 0.1 and
+ * 1.0e+28 keep their value, 2^53+1 and 1e400 do not.
  */
-function sameDecimal(token: string, double: number): boolean {
+function isSameDecimal(token: string, double: number): boolean {
   if (!Number.isFinite(double)) return false;
-  const read = decimalOf(token);
-  const held = decimalOf(String(double));
+  const read = parseDecimal(token);
+  const held = parseDecimal(String(double));
   return (
     read !== undefined &&
     held !== undefined &&

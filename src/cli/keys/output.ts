@@ -96,7 +96,7 @@ export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
     sameKey: aliases.map(selectName),
     asOfMs,
     depth,
-    trust: { before: trustUsed(before), after: trustUsed(after) },
+    trust: { before: describeTrust(before), after: describeTrust(after) },
     counts: { ...countsOf(plan), unopened: listUnopened(plan).length, timeClaimed: claimedOf(plan) },
     results: results.map((result) =>
       'effects' in result ? result : { path: result.path, error: failureJsonObject(result.failure) },
@@ -105,7 +105,7 @@ export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
 }
 
 export const selectName = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
-const trustUsed = ({ fingerprint, keys }: TrustStore) => ({ fingerprint, keys: keys.length });
+const describeTrust = ({ fingerprint, keys }: TrustStore) => ({ fingerprint, keys: keys.length });
 
 const HOW: Readonly<Record<Plan['how'], string>> = {
   revoked: 'is revoked',

@@ -7,12 +7,12 @@ import {
   type TrustStore,
 } from '../../trust/index.ts';
 import {
-  bundleStanding,
+  findBundleStanding,
   verifyPartSignature,
   verifyExportSignatures,
-  listStanding,
+  findListStanding,
   type SignatureStanding,
-  trustEffects,
+  compareStandings,
   verifyExport,
   verifyPart,
 } from '../../verify/index.ts';
@@ -83,7 +83,7 @@ async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
       const readStandings = how.depth === 'full' ? verifyEverything : verifySignaturesOnly;
       const under = (trust: TrustStore) => readStandings(cli, { path, evidence, trust }, how);
       const before = await under(how.before);
-      return { path, effects: trustEffects(before, await under(how.after)) };
+      return { path, effects: compareStandings(before, await under(how.after)) };
     });
   } catch (error) {
     if (cli.signal.aborted) throw error;
@@ -106,11 +106,11 @@ const verifySignaturesOnly: ReadStandings = async (cli, { evidence, trust }, { a
 
 const verifyEverything: ReadStandings = async (cli, { path, evidence, trust }, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };
-  if (evidence.kind === 'part') return [bundleStanding(await verifyPart(evidence.access, options))];
+  if (evidence.kind === 'part') return [findBundleStanding(await verifyPart(evidence.access, options))];
   const { source } = evidence;
   const report =
     source.kind === 'directory'
       ? await verifyDirectory(path, { ...options, jobs })
       : await verifyExport(source, { ...options, concurrency: jobs });
-  return [listStanding(report), ...report.parts.map(bundleStanding)];
+  return [findListStanding(report), ...report.parts.map(findBundleStanding)];
 };

@@ -20,7 +20,7 @@ import {
 } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
-import { irregular } from '../part/listed-part.ts';
+import { irregularFinding } from '../part/listed-part.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
 import { EXPORT, type ExportContext } from './context.ts';
 import { pathsOfWrongSize } from './files.ts';
@@ -117,7 +117,7 @@ async function checkDigests(bag: Bag, rows: readonly BagRow[]): Promise<Finding[
     if (file === undefined || !row.path.startsWith(BAG_PAYLOAD)) continue; // reported by checkSet
     if (bag.wrongSize.has(row.path)) continue; // reported for the part or local report
     if (file.regular) findings.push(...(await compareDigest(bag, row, 'bag.PAYLOAD_MISMATCH')));
-    else findings.push(irregular(EXPORT, file));
+    else findings.push(irregularFinding(EXPORT, file));
   }
   return findings;
 }

@@ -2,7 +2,7 @@ import { type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, ExportManifest, OpenFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { metadataWarnings } from '../part/archive.ts';
+import { warnAboutMetadata } from '../part/archive.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
 import { EXPORT, type ExportContext } from './context.ts';
 import { pathsOfWrongSize } from './files.ts';
@@ -16,7 +16,7 @@ export async function checkContainer(
   if (source.checkContainer === undefined) return NOTHING;
   try {
     const notes = await source.checkContainer(signal, pathsOfWrongSize(manifest, files.all));
-    return recordCheck('export.container', metadataWarnings(EXPORT, notes));
+    return recordCheck('export.container', warnAboutMetadata(EXPORT, notes));
   } catch (error) {
     signal?.throwIfAborted();
     return recordCheck('export.container', findingsOf(error, EXPORT));

@@ -2,7 +2,7 @@ import type { Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type EvidenceSource, type ExportManifest, readFile, type SourceFile } from '../../evidence/index.ts';
 import type { Settings } from '../options.ts';
-import { irregular } from '../part/listed-part.ts';
+import { irregularFinding } from '../part/listed-part.ts';
 
 /** The subject of findings about the export itself. */
 export const EXPORT = 'export';
@@ -37,6 +37,7 @@ export async function readDocument(
 ): Promise<Uint8Array | undefined> {
   const file = files.byPath.get(path);
   if (file === undefined) return undefined;
-  if (!file.regular) throw new DrillproofError('export.FILE_IRREGULAR', irregular(EXPORT, file).message);
+  if (!file.regular)
+    throw new DrillproofError('export.FILE_IRREGULAR', irregularFinding(EXPORT, file).message);
   return readFile(source, path, maxBytes);
 }

@@ -45,7 +45,7 @@ export async function checkDocuments(
   const step = joinSteps([expected, resource, selection, signing, files]);
   const value = { ...signing.value, ...(resource.value && { resource: resource.value }) };
   if (manifest.document !== undefined) return { ...step, value };
-  return { ...endWaiting(step, envelopes, 'there is no manifest that could be read'), value };
+  return { ...endWaiting(step, envelopes, 'the manifest could not be read'), value };
 }
 
 /** Every check of an export that waits for its manifest, and has no state yet, is open for this reason. */

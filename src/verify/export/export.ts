@@ -17,7 +17,7 @@ import {
   SOURCE,
   type SourceFile,
 } from '../../evidence/index.ts';
-import { settingsOf, trustUsed, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
+import { resolveSettings, describeTrust, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type {
   BundleReport,
   Check,
@@ -72,7 +72,7 @@ export async function verifyExport(
   options: VerifyExportOptions,
 ): Promise<ExportReport> {
   checkArguments({ source: SOURCE }, { source });
-  const settings = settingsOf(options, EXPORT_OPTIONS);
+  const settings = resolveSettings(options, EXPORT_OPTIONS);
   const envelopes = readEnvelopeOptions(options.dsse);
   const listing = await listFiles(source, settings);
   const tree = { source, settings, files: listing.value ?? NO_FILES };
@@ -147,7 +147,7 @@ export async function verifyExportTree(
   source: EvidenceSource,
   options: VerifyOptions,
 ): Promise<ExportTreeReport> {
-  const settings = settingsOf(options);
+  const settings = resolveSettings(options);
   const listing = await listFiles(source, settings);
   if (listing.value === undefined) return { files: [], checks: [], findings: listing.findings };
   const tree = { source, settings, files: listing.value };
@@ -193,7 +193,7 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
       throughAtMs: manifest.document.throughAtMs,
     },
     manifestDigest: manifest.digest,
-    trust: trustUsed(settings),
+    trust: describeTrust(settings),
     signer: documents.signer,
     signers: documents.signers,
     checks: step.checks,

@@ -16,7 +16,7 @@ import {
 } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
-import { irregular } from '../part/listed-part.ts';
+import { irregularFinding } from '../part/listed-part.ts';
 import {
   endCheck,
   joinSteps,
@@ -110,7 +110,7 @@ export function checkFiles(manifest: ExportManifest | undefined, files: Files): 
   if (manifest === undefined) return NOTHING;
   const findings: Finding[] = listUncoveredFiles(manifest, files).map((file) => {
     const { path, regular, folder } = file;
-    if (!regular && folder === undefined) return irregular(EXPORT, file);
+    if (!regular && folder === undefined) return irregularFinding(EXPORT, file);
     return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
   if (rowsOf(manifest).every((row) => files.byPath.has(row.path)))

@@ -1,7 +1,7 @@
 import { digestAccess } from '../../bytes/index.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { irregular } from '../part/listed-part.ts';
+import { irregularFinding } from '../part/listed-part.ts';
 import type { LocalReportReport, Finding } from '../report.ts';
 import { joinSteps, noteFindings, recordCheck } from '../step.ts';
 import { verdictOfFindings } from '../verdict.ts';
@@ -44,7 +44,7 @@ async function compareBytes(
   if (file === undefined) {
     return [finding('local-report.MISSING', localReportId, { path, message: `${path} is missing` })];
   }
-  if (!file.regular) return [irregular(localReportId, file)];
+  if (!file.regular) return [irregularFinding(localReportId, file)];
   try {
     const access = await source.open(path);
     try {

@@ -2,14 +2,14 @@ import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { EXPORT_ATTESTATION, type ExportStatement, parseExportAttestation } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { settingsOf, type VerifyOptions } from '../options.ts';
-import { signingKeys } from '../part/attestation.ts';
+import { resolveSettings, type VerifyOptions } from '../options.ts';
+import { listSigningKeys } from '../part/attestation.ts';
 import type { Completeness, SignedBy, SigningKey, Finding } from '../report.ts';
-import { signedOf } from '../signature/attestation.ts';
+import { buildSigned } from '../signature/attestation.ts';
 import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
 import {
-  exportEnvelope,
-  exportScope,
+  describeExportEnvelope,
+  buildExportScope,
   verifyGivenEnvelopes,
   sortEnvelopes,
   type GivenEnvelope,
@@ -76,14 +76,17 @@ async function checkExportAttestation(
     if (facts === undefined) return NOTHING;
     const attestation = parseExportAttestation(bytes, settings.limits);
     const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
-    const result = verifySigned(signedOf(attestation, bytes), exportScope(facts.manifest), context);
+    const result = verifySigned(buildSigned(attestation, bytes), buildExportScope(facts.manifest), context);
     const path = `${EXPORT_ATTESTATION}#/statement/subject`;
     const binding = checkExportBinding(EXPORT, path, attestation.statement, facts);
     // The steps of a signed statement are one check of an export.
     const step = foldSteps('export.attestation', [result, noteFindings(binding)]);
     const { signer, keys } = result;
     if (signer === undefined || !hasPassed(step, 'export.attestation')) return step;
-    return { ...step, value: { signer, signers: signingKeys('attestation', attestation.statement, keys) } };
+    return {
+      ...step,
+      value: { signer, signers: listSigningKeys('attestation', attestation.statement, keys) },
+    };
   } catch (error) {
     return recordCheck('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
@@ -98,10 +101,10 @@ function checkListEnvelopes(
   if (list.length === 0 && stray.length === 0) return NOTHING;
   const context = { subject: EXPORT, settings };
   const others = stray.map(strayFinding);
-  const result = verifyGivenEnvelopes(list, exportEnvelope(EXPORT, facts), context, others);
+  const result = verifyGivenEnvelopes(list, describeExportEnvelope(EXPORT, facts), context, others);
   const signer = result.value.find((envelope) => envelope.signer !== undefined)?.signer;
   const signers = result.value.flatMap(({ statement, keys }) =>
-    statement === undefined ? [] : signingKeys('dsse', statement, keys),
+    statement === undefined ? [] : listSigningKeys('dsse', statement, keys),
   );
   return { ...result, value: signer && { signer, signers } };
 }
@@ -122,7 +125,7 @@ export function checkSubject(
   bytes: Uint8Array,
   options: VerifyOptions,
 ): ExportStatement['subject'] | undefined {
-  const settings = settingsOf(options);
+  const settings = resolveSettings(options);
   if (settings.trust === undefined) return undefined;
   try {
     const attestation = parseExportAttestation(bytes, settings.limits);
@@ -130,7 +133,7 @@ export function checkSubject(
     const { organizationId } = subject;
     const scope = { purpose: 'export', organizationId, wholeOrganization: true } as const;
     const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
-    const { trusted, findings } = verifySigned(signedOf(attestation, bytes), scope, context);
+    const { trusted, findings } = verifySigned(buildSigned(attestation, bytes), scope, context);
     return trusted && findings.every(({ severity }) => severity !== 'error') ? subject : undefined;
   } catch (error) {
     if (error instanceof DrillproofError) return undefined;

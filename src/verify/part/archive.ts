@@ -6,7 +6,7 @@ import { NOTHING, endCheck, recordCheck, type Step, type ReadStep, type StepOf }
 import type { PartContext, ReadEntry } from './context.ts';
 import type { Finding } from '../report.ts';
 
-/** What later steps read of an archive: a small one is read only once, and then from memory. */
+/** The archive for later steps: a small one is in memory and not read again. */
 type ReadArchive = { readonly access: RandomAccess; readonly archive?: ReadEntry };
 
 /** `part.bytes`: the archive as a whole, compared with the row that lists it. */
@@ -31,10 +31,7 @@ export async function checkBytes(
   return { ...recordCheck('part.bytes', actual === expected ? [] : [mismatch]), value };
 }
 
-/**
- * `part.bytes` again, at the end. The archive is read once for its digest and once for its contents; if it changed in
- * between, the report would describe two archives as one.
- */
+/** `part.bytes` again, at the end: the digest and the contents are read separately, and must be of the same archive. */
 export function checkUnchanged(access: RandomAccess, subject: string): Step {
   try {
     access.assertUnchanged?.();
@@ -44,21 +41,21 @@ export function checkUnchanged(access: RandomAccess, subject: string): Step {
   }
 }
 
-/** `part.archive`: the strict reader accepts archives only that have exactly one reading. */
+/** `part.archive`: the strict reader only accepts archives that every reader reads the same way. */
 export async function openPartArchive(
   access: RandomAccess,
   { settings, subject }: PartContext,
 ): Promise<ReadStep<ZipArchive>> {
   try {
     const archive = await openZip(access, settings.zipLimits);
-    return { ...recordCheck('part.archive', metadataWarnings(subject, archive.notes)), value: archive };
+    return { ...recordCheck('part.archive', warnAboutMetadata(subject, archive.notes)), value: archive };
   } catch (error) {
     return recordCheck('part.archive', findingsOf(error, subject));
   }
 }
 
 /** One warning for each kind of unusual metadata, however many entries have it. */
-export function metadataWarnings(subject: string, notes: readonly ZipNote[]): Finding[] {
+export function warnAboutMetadata(subject: string, notes: readonly ZipNote[]): Finding[] {
   const counts = new Map<string, { readonly first: ZipNote; count: number }>();
   for (const note of notes) {
     const entry = counts.get(note.code) ?? { first: note, count: 0 };
@@ -70,7 +67,6 @@ export function metadataWarnings(subject: string, notes: readonly ZipNote[]): Fi
   });
 }
 
-/** What the first reader read of an archive. */
 type FirstReading = {
   readonly archive: ZipArchive;
   readonly manifest: ReadEntry;
@@ -78,18 +74,18 @@ type FirstReading = {
   readonly attestation: Uint8Array | undefined;
 };
 
-/** `second.reader`: an independent reader must see the same entries and bytes. Nothing without a second opinion. */
+/** `second.reader`: an independent reader must see the same entries and bytes. Runs only with a second opinion. */
 export async function checkSecondReader(
   access: RandomAccess,
   first: FirstReading,
   { settings: { secondOpinion }, subject }: PartContext,
 ): Promise<Step> {
   if (secondOpinion === undefined) return NOTHING;
-  const read = entriesOf(first);
+  const read = listReadEntries(first);
   const findings: Finding[] = [];
   const unseen = new Set(read.keys());
   const seen = new Set<string>();
-  // An entry that exists and was not read has a finding already: the readers do not disagree about it.
+  // An entry that could not be read has a finding already, so it is not a disagreement.
   const unread = new Set(first.archive.entries.map(({ name }) => name).filter((name) => !read.has(name)));
   try {
     for await (const entry of secondOpinion.readZip(access)) {
@@ -99,23 +95,24 @@ export async function checkSecondReader(
       const ours = twice ? undefined : read.get(entry.name);
       unseen.delete(entry.name);
       if (ours?.digest === entry.digest && ours.bytes === entry.bytes) continue;
-      findings.push(disagreement(subject, entry.name, ours?.digest ?? 'absent', entry.digest));
+      findings.push(disagreementFinding(subject, entry.name, ours?.digest ?? 'absent', entry.digest));
     }
   } catch (error) {
     return recordCheck('second.reader', findingsOf(error, subject));
   }
-  for (const name of unseen) findings.push(disagreement(subject, name, read.get(name)!.digest, 'absent'));
+  for (const name of unseen)
+    findings.push(disagreementFinding(subject, name, read.get(name)!.digest, 'absent'));
   if (findings.length === 0 && unread.size > 0)
     return endCheck('second.reader', 'not_checked', 'not every entry could be read');
   return recordCheck('second.reader', findings);
 }
 
-function entriesOf({ manifest, objects, attestation }: FirstReading): ReadonlyMap<string, ReadEntry> {
+function listReadEntries({ manifest, objects, attestation }: FirstReading): ReadonlyMap<string, ReadEntry> {
   const entries = new Map([[BUNDLE_MANIFEST, manifest], ...objects]);
   if (attestation !== undefined)
     entries.set(ATTESTATION, { bytes: attestation.length, digest: digestOf(attestation) });
   return entries;
 }
 
-const disagreement = (subject: string, path: string, expected: string, actual: string): Finding =>
+const disagreementFinding = (subject: string, path: string, expected: string, actual: string): Finding =>
   finding('zip.SECOND_OPINION', subject, { path, message: 'the two ZIP readers disagree', expected, actual });

@@ -4,9 +4,9 @@ import { ATTESTATION, findEntry, parseAttestation, readEntry, type Statement } f
 import { thumbprintOf, type TrustedKey } from '../../trust/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SignedBy, SigningKey } from '../report.ts';
-import { signedOf } from '../signature/attestation.ts';
+import { buildSigned } from '../signature/attestation.ts';
 import { checkBundleBinding } from '../signature/binding.ts';
-import { bundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
+import { describeBundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
 import { verifySigned, verifySignedAhead } from '../signature/signed.ts';
 import {
   NOTHING,
@@ -18,28 +18,28 @@ import {
   type Step,
   type StepOf,
 } from '../step.ts';
-import { waitingChecks, type BundleContext } from './context.ts';
+import { listWaitingPartChecks, type BundleContext } from './context.ts';
 import { checkRunTime } from './run.ts';
 
-/** Who signed a bundle, and what the statement states. */
+/** The signers of a bundle, and the reproduction that the statement names. */
 type Signing = {
   readonly signer?: SignedBy;
   readonly signers: readonly SigningKey[];
   readonly reproduction?: Reproduction;
 };
 
-/** What the attestations of a bundle show; with `attestation.json` and its bytes, where they could be read. */
+/** The result for the attestations of a bundle; with `attestation.json` and its bytes, if they could be read. */
 export type ReadAttestation = Signing & { readonly bytes?: Uint8Array; readonly document?: Attestation };
 
 /**
- * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed matches it.
+ * `attestation.*` and `dsse.attestation`: finds the signers of the bundle and compares the signed facts with it.
  * @param runResult absent where it could not be read
  */
 export async function checkAttestation(
   bundle: BundleContext,
   runResult: RunResult | undefined,
 ): Promise<StepOf<ReadAttestation>> {
-  const internal = await checkOwnAttestation(bundle, runResult);
+  const internal = await checkBundleAttestation(bundle, runResult);
   const external = checkGivenEnvelopes(bundle, runResult);
   const value = defined({
     bytes: internal.value.bytes,
@@ -51,7 +51,7 @@ export async function checkAttestation(
   return { ...joinSteps([internal, external]), value };
 }
 
-async function checkOwnAttestation(
+async function checkBundleAttestation(
   bundle: BundleContext,
   runResult: RunResult | undefined,
 ): Promise<StepOf<ReadAttestation>> {
@@ -65,8 +65,8 @@ async function checkOwnAttestation(
     attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
     const format = recordCheck('attestation.format', findingsOf(error, subject, ATTESTATION));
-    const waiting = waitingChecks('attestation.format', bundle);
-    const reason = 'there is no attestation that could be read';
+    const waiting = listWaitingPartChecks('attestation.format', bundle);
+    const reason = 'the attestation could not be read';
     return {
       ...endRemaining(format, waiting, 'not_checked', reason),
       value: defined({ bytes, signers: [] }),
@@ -75,14 +75,14 @@ async function checkOwnAttestation(
   const { projectId, organizationId } = manifest;
   const { statement } = attestation;
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
-  const signed = signedOf(attestation, bytes);
+  const signed = buildSigned(attestation, bytes);
   await verifySignedAhead(signed, settings);
   const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings });
   const value = defined({
     bytes,
     document: attestation,
     signer: result.signer,
-    signers: signingKeys('attestation', statement, result.keys),
+    signers: listSigningKeys('attestation', statement, result.keys),
     reproduction: statement.subject.reproduction,
   });
   const time = checkRunTime(subject, ATTESTATION, manifest.createdAtMs, statement.issuedAtMs);
@@ -90,11 +90,11 @@ async function checkOwnAttestation(
   return { ...joinSteps([result, ...binding]), value };
 }
 
-/** A bundle without an attestation is signed by the envelopes that the caller gave, or by no one. */
+/** A bundle without an attestation is signed by the envelopes from the caller, or not at all. */
 function skipUnsigned(bundle: BundleContext): Step {
   const alone = bundle.envelopes.length === 0;
   const message = alone ? 'no one signed this bundle' : 'the bundle has no attestation';
-  const ids = ['attestation.format', ...waitingChecks('attestation.format', bundle)] as const;
+  const ids = ['attestation.format', ...listWaitingPartChecks('attestation.format', bundle)] as const;
   const unsigned = alone ? [finding('bundle.UNSIGNED', bundle.subject, { message })] : [];
   return endRemaining(noteFindings(unsigned), ids, 'not_applicable', message);
 }
@@ -106,26 +106,26 @@ function checkBinding(bundle: BundleContext, statement: Statement, runResult: Ru
   const facts = defined({ manifest, manifestDigest, runResult });
   const findings = checkBundleBinding(subject, path, statement, facts);
   if (runResult !== undefined) return recordCheck('attestation.binding', findings);
-  // The statement can still name another bundle; its hashes cannot be compared while an object is unreadable.
+  // The subject can still be compared; the signed hashes cannot while an object is unreadable.
   const mismatches = findings.filter(({ code }) => code !== 'bundle.BINDING_MISMATCH');
-  const reason = 'there is no run result that could be read';
+  const reason = 'the run result could not be read';
   return joinSteps([noteFindings(mismatches), endCheck('attestation.binding', 'not_checked', reason)]);
 }
 
-/** `dsse.attestation`: what the caller gave with the part. Nothing without envelopes (formats §2, DSSE). */
+/** `dsse.attestation`: verifies the envelopes from the caller, if any (formats §2, DSSE). */
 function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undefined): StepOf<Signing> {
   const { settings, subject, envelopes, manifest, manifestDigest } = bundle;
   if (envelopes.length === 0) return { ...NOTHING, value: { signers: [] } };
   if (runResult === undefined) {
-    const reason = 'there is no manifest and run result that could be read';
+    const reason = 'the manifest and the run result could not be read';
     return { ...endCheck('dsse.attestation', 'not_checked', reason), value: { signers: [] } };
   }
-  const kind = bundleEnvelope(subject, { manifest, manifestDigest, runResult });
+  const kind = describeBundleEnvelope(subject, { manifest, manifestDigest, runResult });
   const { value: results, ...step } = verifyGivenEnvelopes(envelopes, kind, { subject, settings });
   const value = defined({
     signer: results.find(({ signer }) => signer !== undefined)?.signer,
     signers: results.flatMap(({ statement, keys }) =>
-      statement === undefined ? [] : signingKeys('dsse', statement, keys),
+      statement === undefined ? [] : listSigningKeys('dsse', statement, keys),
     ),
     reproduction: results.find(({ statement }) => statement !== undefined)?.statement?.subject.reproduction,
   });
@@ -136,13 +136,13 @@ function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undef
 }
 
 /** A revoked key ends with its revocation. */
-const endOf = ({ notAfterMs = Infinity, revokedAtMs = Infinity }: TrustedKey): number | null => {
+const findKeyEnd = ({ notAfterMs = Infinity, revokedAtMs = Infinity }: TrustedKey): number | null => {
   const end = Math.min(notAfterMs, revokedAtMs);
   return end === Infinity ? null : end;
 };
 
-/** The keys that signed a statement: each under its own name, at the time that the statement states. */
-export const signingKeys = (
+/** The keys that signed a statement, at the time that the statement states. */
+export const listSigningKeys = (
   place: SigningKey['in'],
   { issuedAtMs }: Pick<Statement, 'issuedAtMs'>,
   keys: readonly TrustedKey[],
@@ -152,6 +152,6 @@ export const signingKeys = (
     keyId: key.keyId,
     issuedAtMs,
     thumbprint: thumbprintOf(key),
-    validThroughMs: endOf(key),
+    validThroughMs: findKeyEnd(key),
     in: place,
   }));

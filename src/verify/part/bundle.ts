@@ -12,7 +12,6 @@ import { endCheck, recordCheck, type Step, type StepOf } from '../step.ts';
 import type { BundleContext, PartContext, ReadEntry } from './context.ts';
 import type { Finding } from '../report.ts';
 
-/** The manifest of a bundle as far as it could be read. */
 export type ReadManifest = Partial<ReadEntry> & { readonly document?: BundleManifest };
 
 /** `bundle.manifest`: everything else in the bundle depends on this document. */
@@ -71,8 +70,8 @@ const rowFinding = (subject: string, field: string, expected: string, actual: st
   });
 
 /**
- * `bundle.expected`: what the caller knows from elsewhere. At depth `digest` the row of the part replaces the manifest,
- * and there is no digest of the manifest.
+ * `bundle.expected`: compares the bundle with the facts that the caller expects. At depth `digest` the row of the part
+ * replaces the manifest, whose digest is unknown.
  */
 export function checkBundleExpected(
   { settings: { expect }, subject, listed }: PartContext,

@@ -2,11 +2,11 @@ import { defined, type Digest, type MembersOf, OBJECT, optional } from '../../by
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
 import { listWaitingChecks, type CheckId } from '../checks.ts';
-import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
+import { resolveSettings, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import { ENVELOPES, readEnvelopeOptions, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';
 import { endRemaining, joinSteps, type Step } from '../step.ts';
 
-/** What the export manifest states about a part; without it a part is verified on its own. */
+/** The facts of the export manifest about a part. Without them a part is verified alone. */
 export type Listing = {
   readonly row: PartRow;
   readonly organizationId: string;
@@ -14,11 +14,11 @@ export type Listing = {
   readonly throughAtMs: number;
   /** A trusted key signed the list, and with it the digest of the whole archive. */
   readonly listAttested?: true;
-  /** Envelopes about this bundle that the caller gave with the export; they are verified with the part. */
+  /** Envelopes about this bundle from the caller, verified with the part. */
   readonly envelopes?: readonly GivenEnvelope[];
 };
 
-/** The options of `verifyPart`: those of every verification, and what lists the part. */
+/** The options of `verifyPart`: those of every verification, and the row that lists the part. */
 export type VerifyPartOptions = VerifyOptions & {
   readonly listed?: Listing;
   /**
@@ -34,16 +34,15 @@ const PART_OPTIONS: MembersOf<VerifyPartOptions> = {
   dsse: optional(ENVELOPES),
 };
 
-/** What every step of one part needs. */
 export type PartContext = {
   readonly settings: Settings;
   readonly listed?: Listing;
   readonly envelopes: readonly GivenEnvelope[];
-  /** What findings are about: the id in the row, until the manifest is read. */
+  /** The subject of findings: the id in the row, until the manifest is read. */
   readonly subject: string;
 };
 
-/** What the steps after `bundle.manifest` need. */
+/** The context of the steps after `bundle.manifest`. */
 export type BundleContext = PartContext & {
   readonly archive: ZipArchive;
   readonly manifest: BundleManifest;
@@ -53,8 +52,9 @@ export type BundleContext = PartContext & {
 /** Size and digest of an entry of an archive, as it was read. */
 export type ReadEntry = { readonly bytes: number; readonly digest: Digest };
 
-/** The settings of a part that is verified on its own. @throws what `settingsOf` throws */
-export const partSettings = (options: VerifyPartOptions): Settings => settingsOf(options, PART_OPTIONS);
+/** The settings of a part that is verified alone. @throws what `resolveSettings` throws */
+export const readPartSettings = (options: VerifyPartOptions): Settings =>
+  resolveSettings(options, PART_OPTIONS);
 
 export function createPartContext(
   settings: Settings,
@@ -64,13 +64,16 @@ export function createPartContext(
   return defined({ settings, listed, envelopes, subject: listed?.row.evidenceBundleId ?? 'bundle' });
 }
 
-/** The checks that wait for `check`, with those on request that the caller requested. */
-export const waitingChecks = (check: CheckId, { envelopes, settings }: PartContext): readonly CheckId[] =>
+/** The checks that wait for `check`, including the requested ones. */
+export const listWaitingPartChecks = (
+  check: CheckId,
+  { envelopes, settings }: PartContext,
+): readonly CheckId[] =>
   listWaitingChecks(check, {
     envelopes: envelopes.length > 0,
     secondOpinion: settings.secondOpinion !== undefined,
   });
 
-/** The result of steps after which no other can run: every remaining check of a bundle is open for this reason. */
+/** Ends a verification after these steps: every remaining check of a bundle stays open for this reason. */
 export const stopSteps = (part: PartContext, steps: readonly Step[], reason: string): Step =>
-  endRemaining(joinSteps(steps), waitingChecks('part.bytes', part), 'not_checked', reason);
+  endRemaining(joinSteps(steps), listWaitingPartChecks('part.bytes', part), 'not_checked', reason);

@@ -2,7 +2,7 @@ import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { createPartContext, type Listing } from './context.ts';
-import { unreadPart, verifyArchive } from './part.ts';
+import { buildUnreadReport, verifyArchive } from './part.ts';
 import type { BundleReport, Finding } from '../report.ts';
 
 /** Verifies a part elsewhere, such as in a thread; `undefined` leaves it to be verified here. */
@@ -19,11 +19,11 @@ export async function verifyListedPart(
 ): Promise<BundleReport> {
   const { path, evidenceBundleId } = listed.row;
   const part = createPartContext(settings, { listed });
-  const unread = (findings: readonly Finding[]): BundleReport => unreadPart(findings, part);
+  const unread = (findings: readonly Finding[]): BundleReport => buildUnreadReport(findings, part);
   if (file === undefined) {
     return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
   }
-  if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
+  if (!file.regular) return unread([irregularFinding(evidenceBundleId, file)]);
   try {
     const elsewhere = verifyPart?.(path, listed);
     if (elsewhere !== undefined) return await elsewhere;
@@ -40,7 +40,7 @@ export async function verifyListedPart(
 }
 
 /** The finding for a link or device where a file belongs, or for something that could not be examined. */
-export const irregular = (subject: string, { path, unreadable }: SourceFile): Finding =>
+export const irregularFinding = (subject: string, { path, unreadable }: SourceFile): Finding =>
   unreadable === undefined
     ? finding('export.FILE_IRREGULAR', subject, { path, message: 'it is not a regular file' })
     : finding('io.UNREADABLE', subject, { path, message: unreadable });

@@ -15,16 +15,14 @@ import type { BundleContext, ReadEntry } from './context.ts';
 import { checkRun, readRunFacts, type RunFacts } from './run.ts';
 import type { Finding } from '../report.ts';
 
-/** What was read of the objects of a bundle. */
 type ReadObjects = {
   readonly entries: ReadonlyMap<string, ReadEntry>;
   readonly run?: Run;
 };
 
-/** The run result of a bundle, and what it states. */
 export type Run = { readonly result: RunResult; readonly facts: RunFacts };
 
-/** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
+/** `bundle.objects`: the archive has exactly the listed objects, with the listed sizes and digests. */
 export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadObjects>> {
   const { archive, manifest, subject, settings } = bundle;
   const unlisted = new Map(archive.entries.map((entry) => [entry.name, entry]));
@@ -69,7 +67,7 @@ async function readObject(
   if (role === 'run-result') {
     const whole = await readEntry(archive, entry, limits.runResultBytes);
     const read = { bytes: whole.length, digest: await digestSoon(whole) };
-    // Bytes that are not the listed ones are reported as that, not as a broken document.
+    // Bytes that do not match are reported as a mismatch, not as a broken document.
     return read.digest === listed ? { ...read, runResult: parseRunResult(whole, limits) } : read;
   }
   return archive.digest(entry, signal);

@@ -2,7 +2,7 @@ import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../.
 import { artifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
-import { trustUsed } from '../options.ts';
+import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, recordCheck, type Step, type StepOf } from '../step.ts';
 import { bundleVerdict } from '../verdict.ts';
@@ -11,7 +11,7 @@ import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
 import {
   createPartContext,
-  partSettings,
+  readPartSettings,
   stopSteps,
   type Listing,
   type PartContext,
@@ -21,7 +21,7 @@ import {
 import { checkObjects, type Run } from './objects.ts';
 import { buildOutcome } from './run.ts';
 
-/** What was read of a part; everything is absent that could not be read. */
+/** The content of a part; members that could not be read are absent. */
 type PartContent = {
   /** The whole archive. */
   readonly archive?: ReadEntry;
@@ -48,21 +48,21 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
   return (await verifyAndRead(access, options)).report;
 }
 
-/** `verifyPart` with settings that are checked already, as those of thousands of parts are. */
+/** `verifyPart` with settings that are checked already, once for thousands of parts. */
 export const verifyArchive = async (access: RandomAccess, part: PartContext): Promise<BundleReport> =>
   (await readArchive(access, part)).report;
 
 /** `verifyPart` for callers that need the documents of an intact part too. */
 export const verifyAndRead = (access: RandomAccess, options: VerifyPartOptions): Promise<VerifiedPart> =>
-  readArchive(access, createPartContext(partSettings(options), options));
+  readArchive(access, createPartContext(readPartSettings(options), options));
 
 export type VerifiedPart = { readonly report: BundleReport; readonly content: PartContent };
 
 async function readArchive(access: RandomAccess, part: PartContext): Promise<VerifiedPart> {
   const { listed } = part;
-  // A file of the wrong size is not the part and may be of any size, so nothing of it is read.
+  // A file of the wrong size is not the part. It could be huge, so it is not read.
   if (listed !== undefined && listed.row.bytes !== String(access.size))
-    return { report: unreadPart([sizeFinding(listed, access.size)], part, access.size), content: {} };
+    return { report: buildUnreadReport([sizeFinding(listed, access.size)], part, access.size), content: {} };
   const bytes = await checkBytes(access, part);
   const held = bytes.value.access;
   const content = part.settings.depth === 'full' ? await checkContent(held, part) : checkListing(part);
@@ -76,7 +76,7 @@ async function readArchive(access: RandomAccess, part: PartContext): Promise<Ver
 }
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
-export function unreadPart(findings: readonly Finding[], part: PartContext, size = 0): BundleReport {
+export function buildUnreadReport(findings: readonly Finding[], part: PartContext, size = 0): BundleReport {
   const step = stopSteps(part, [recordCheck('part.bytes', findings)], 'the archive was not read');
   return buildReport(part, step, {}, size);
 }
@@ -89,7 +89,7 @@ const sizeFinding = ({ row }: Listing, size: number): Finding =>
     actual: String(size),
   });
 
-/** What can be checked at depth `digest`, where nothing of the archive is opened. */
+/** The checks of depth `digest`, which does not open the archive. */
 function checkListing(part: PartContext): StepOf<PartContent> {
   const { listed } = part;
   const expected =
@@ -115,7 +115,7 @@ async function checkContent(access: RandomAccess, part: PartContext): Promise<St
   const read = await checkBundleManifest(archive, part);
   const { document: manifest, digest, bytes } = read.value;
   if (manifest === undefined || digest === undefined || bytes === undefined) {
-    const step = stopSteps(part, [opened, read], 'there is no manifest that could be read');
+    const step = stopSteps(part, [opened, read], 'the manifest could not be read');
     return { ...step, value: { entries, signed, manifest: read.value } };
   }
   const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
@@ -152,7 +152,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     verdict,
     depth: settings.depth,
     asOfMs: settings.asOfMs,
-    trust: trustUsed(settings),
+    trust: describeTrust(settings),
     evidenceBundleId: manifest?.evidenceBundleId ?? listed?.row.evidenceBundleId,
     organizationId: manifest?.organizationId,
     projectId: manifest?.projectId ?? listed?.row.projectId,
@@ -172,27 +172,27 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     reproduction: attestation?.reproduction,
     outcome: content.run && buildOutcome(content.run.facts),
     checks: settings.short === true ? [] : step.checks,
-    findings: settings.short === true ? firstOfEachCode(step.findings) : step.findings,
-    coverage: partCoverage(content.entries ?? [], listed, { size, verdict }),
+    findings: settings.short === true ? keepFirstOfEachCode(step.findings) : step.findings,
+    coverage: measurePartCoverage(content.entries ?? [], listed, { size, verdict }),
   } as const);
 }
 
-/** Of the findings with one code the first, which says how many there are. */
-function firstOfEachCode(findings: readonly Finding[]): readonly Finding[] {
+/** The first finding of each code, with the number of findings that have this code. */
+function keepFirstOfEachCode(findings: readonly Finding[]): readonly Finding[] {
   const counts = new Map<string, number>();
   for (const { code } of findings) counts.set(code, (counts.get(code) ?? 0) + 1);
   if (counts.size === findings.length) return findings;
   return [...counts].map(([code, count]) => {
-    const first = findings.find((found) => found.code === code)!;
+    const first = findings.find((entry) => entry.code === code)!;
     return count === 1 ? first : { ...first, message: `${first.message} (the first of ${count})` };
   });
 }
 
 /**
- * Which bytes of an archive a digest covers (formats §4, Coverage). A row covers all of them; manifest and signature
+ * The bytes of an archive that a digest covers (formats §4, Coverage). A row covers all bytes. Manifest and signature
  * cover the content of entries, but not the ZIP metadata around it.
  */
-function partCoverage(
+function measurePartCoverage(
   entries: readonly ZipEntry[],
   listed: Listing | undefined,
   { size, verdict }: { readonly size: number; readonly verdict: Verdict },

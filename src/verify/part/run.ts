@@ -4,25 +4,24 @@ import type { Code } from '../../codes/index.ts';
 import { finding } from '../finding.ts';
 import type { Finding, Outcome } from '../report.ts';
 
-/** What a run result states about the drill. */
 export type RunFacts = Required<Outcome>;
 
 type Values = Pick<Finding, 'message'> & Pick<Partial<Finding>, 'expected' | 'actual'>;
 type Row = {
   readonly code: Code;
-  /** How the run contradicts itself; `undefined` if it does not. */
+  /** Describes the contradiction; `undefined` if there is none. */
   readonly find: (outcome: RunFacts) => Values | undefined;
 };
 
-const failRun = (message: string, actual: string): Values => ({ message, actual });
+const describeFailure = (message: string, actual: string): Values => ({ message, actual });
 const list = (rows: readonly { readonly id: string }[]): string =>
   [...new Set(rows.map(({ id }) => id))].join(', ');
 
-/** Whether a part of a run that did not pass contradicts the verdict of the run. */
+/** Compares the verdict of a part of a run with the verdict of the run. */
 const contradicts = (part: string, verdict: string): boolean =>
   verdict === 'passed' ? part !== 'passed' : part === 'failed' && verdict !== 'failed';
 
-/** How a run can contradict itself (formats §4, Runs). */
+/** The ways in which a run can contradict itself (formats §4, Runs). */
 export const CONTRADICTIONS = {
   world: {
     code: 'run.WORLD_INCONSISTENT',
@@ -44,7 +43,7 @@ export const CONTRADICTIONS = {
       const broken = assertions.filter(({ gate, status }) => gate && contradicts(status, verdict));
       return broken.length === 0
         ? undefined
-        : failRun(`a gate assertion did not pass, although the run states ${verdict}`, list(broken));
+        : describeFailure(`a gate assertion did not pass, although the run states ${verdict}`, list(broken));
     },
   },
   checkpoints: {
@@ -53,7 +52,10 @@ export const CONTRADICTIONS = {
       const broken = checkpoints.filter((row) => row.kind === 'final' && contradicts(row.verdict, verdict));
       return broken.length === 0
         ? undefined
-        : failRun(`a final checkpoint did not pass, although the run states ${verdict}`, list(broken));
+        : describeFailure(
+            `a final checkpoint did not pass, although the run states ${verdict}`,
+            list(broken),
+          );
     },
   },
   budget: {
@@ -92,17 +94,15 @@ export function readRunFacts(result: RunResult): RunFacts {
   };
 }
 
-/** What contradicts itself in a run. */
 export const checkRun = (subject: string, path: string, facts: RunFacts): Finding[] =>
   ROWS.flatMap((row) => {
     const values = row.find(facts);
     return values === undefined ? [] : [finding(row.code, subject, { path, ...values })];
   });
 
-/** Rows of each kind in a report; beyond that the report has none of the kind. */
+/** The most rows of a kind in a report. If a run has more, the report omits all of them. */
 const MAX_ROWS = 1_000;
 
-/** The facts as a report has them. */
 export function buildOutcome({ assertions, checkpoints, ...facts }: RunFacts): Outcome {
   return {
     ...facts,

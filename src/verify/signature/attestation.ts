@@ -17,12 +17,18 @@ import {
 import { listWaitingChecks } from '../checks.ts';
 import { statementFinding, statementFindingsOf } from '../finding.ts';
 import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';
-import { settingsOf, trustUsed, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
+import {
+  resolveSettings,
+  describeTrust,
+  VERIFY_OPTIONS,
+  type Settings,
+  type VerifyOptions,
+} from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 import { verifySigned, type Signed, type SignedResult } from './signed.ts';
 
 /** An attestation as a signed statement, and the bytes that it was parsed from. */
-export const signedOf = (
+export const buildSigned = (
   attestation: { readonly signature: string; readonly statement: Statement | ExportStatement },
   document: Uint8Array,
 ): Signed => ({
@@ -70,11 +76,11 @@ export function verifyAttestation(
   options: VerifyAttestationOptions,
 ): AttestationReport {
   if (!(attestation instanceof Uint8Array)) checkArguments({ attestation: BYTES_OR_TEXT }, { attestation });
-  const settings = settingsOf(options, ATTESTATION_OPTIONS);
+  const settings = resolveSettings(options, ATTESTATION_OPTIONS);
   return buildAttestationReport(verifyAlone(attestation, options, settings), settings);
 }
 
-/** The report on a statement that is verified without its evidence: it is never `verified` (formats §4). */
+/** The report on a statement that was verified without its evidence, so it is never `verified` (formats §4). */
 export function buildAttestationReport(
   { trusted, signer, checks, findings }: Omit<SignedResult, 'keys'>,
   settings: Settings,
@@ -85,7 +91,7 @@ export function buildAttestationReport(
     kind: 'attestation',
     verdict: failed ? 'invalid' : trusted ? 'valid' : 'not_judged',
     asOfMs: settings.asOfMs,
-    trust: trustUsed(settings),
+    trust: describeTrust(settings),
     signer,
     checks,
     findings,
@@ -111,12 +117,16 @@ function verifyAlone(
     return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
   }
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
-  const result = verifySigned(signedOf(attestation, bytes), scope, { subject: SUBJECT, path: '', settings });
+  const result = verifySigned(buildSigned(attestation, bytes), scope, {
+    subject: SUBJECT,
+    path: '',
+    settings,
+  });
   const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
   return { ...result, ...joinSteps([result, binding]) };
 }
 
-/** `attestation.binding`, of an attestation alone. */
+/** `attestation.binding` of an attestation alone. */
 function checkSubject(actual: string, expected: string | undefined): Step {
   if (expected === undefined)
     return endCheck('attestation.binding', 'not_checked', 'an attestation alone is bound to no bytes');

@@ -13,17 +13,17 @@ import {
 import { finding } from '../finding.ts';
 import type { Finding } from '../report.ts';
 
-/** The bundle that a statement has to be about. */
+/** The bundle that a statement must be about. */
 export type BundleFacts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
-  /** Absent where only the manifest is available. */
+  /** Absent if only the manifest is available. */
   readonly runResult?: RunResult;
 };
 
 /**
- * Everything that a statement names and that differs in the bundle (formats §2, Bound when signed).
- * @param digestPath where the statement names the digest of the manifest
+ * Compares every fact of a statement with the bundle (formats §2, Bound when signed).
+ * @param digestPath the path of the manifest digest in the statement
  */
 export function checkBundleBinding(
   subject: string,
@@ -31,7 +31,7 @@ export function checkBundleBinding(
   statement: Statement,
   facts: BundleFacts,
 ): Finding[] {
-  const findings = missingRoles(subject, facts.manifest);
+  const findings = listMissingRoles(subject, facts.manifest);
   for (const { field, expected, actual } of listBrokenBindings({ ...facts, statement })) {
     if (field === 'subject.manifestDigest') {
       const message = 'the statement names a different manifest';
@@ -45,7 +45,7 @@ export function checkBundleBinding(
   return findings;
 }
 
-const missingRoles = (subject: string, manifest: BundleManifest): Finding[] =>
+const listMissingRoles = (subject: string, manifest: BundleManifest): Finding[] =>
   signedRoles
     .filter((role) => objectOfRole(manifest, role) === undefined)
     .map((role) => {
@@ -53,13 +53,10 @@ const missingRoles = (subject: string, manifest: BundleManifest): Finding[] =>
       return finding('bundle.MANIFEST_INVALID', subject, { path: `${BUNDLE_MANIFEST}#/objects`, message });
     });
 
-/** The export that a statement has to be about. */
+/** The export that a statement must be about. */
 export type ExportFacts = { readonly manifest: ExportManifest; readonly manifestDigest: Digest };
 
-/**
- * Each field of the signed subject that differs from the export.
- * @param subjectPath where the statement has its subject
- */
+/** Compares the signed subject, which is at `subjectPath`, with the export. */
 export function checkExportBinding(
   subject: string,
   subjectPath: string,

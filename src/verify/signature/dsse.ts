@@ -35,10 +35,10 @@ import {
 } from './signed.ts';
 import type { Finding } from '../report.ts';
 
-/** What an envelope has to hold: the kind of its statement, its scope, and the evidence that it must match. */
+/** The required content of an envelope: the kind of its statement, its scope, and the evidence that it must match. */
 export type EnvelopeKind<S extends AnyStatement = AnyStatement> = StatementScope & {
   readonly read: (envelope: DsseEnvelope, accepted: readonly string[]) => S;
-  /** Finds what the statement names and the evidence has otherwise; absent where there is no evidence. */
+  /** Compares the statement with the evidence; absent if there is none. */
   readonly bind?: (statement: S, path: string) => readonly Finding[];
 };
 
@@ -46,8 +46,7 @@ type EnvelopeContext = Omit<SignedContext, 'path'>;
 
 const SUBJECT_PATH = '#/payload#/predicate/subject';
 
-/** An envelope about a bundle. */
-export const bundleEnvelope = (subject: string, facts: BundleFacts): EnvelopeKind<Statement> => ({
+export const describeBundleEnvelope = (subject: string, facts: BundleFacts): EnvelopeKind<Statement> => ({
   purpose: 'evidence',
   projectId: facts.manifest.projectId,
   organizationId: facts.manifest.organizationId,
@@ -56,15 +55,16 @@ export const bundleEnvelope = (subject: string, facts: BundleFacts): EnvelopeKin
     checkBundleBinding(subject, `${path}${SUBJECT_PATH}/manifestDigest`, statement, facts),
 });
 
-/** An envelope about the list of an export. */
-export const exportEnvelope = (subject: string, facts: ExportFacts): EnvelopeKind<ExportStatement> => ({
-  ...exportScope(facts.manifest),
+export const describeExportEnvelope = (
+  subject: string,
+  facts: ExportFacts,
+): EnvelopeKind<ExportStatement> => ({
+  ...buildExportScope(facts.manifest),
   read: readExportDsseStatement,
   bind: (statement, path) => checkExportBinding(subject, `${path}${SUBJECT_PATH}`, statement, facts),
 });
 
-/** The scope of a statement about the list of an export. */
-export const exportScope = ({
+export const buildExportScope = ({
   organizationId,
   scope,
 }: Pick<ExportManifest, 'organizationId' | 'scope'>): StatementScope => ({
@@ -73,12 +73,11 @@ export const exportScope = ({
   ...(scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true }),
 });
 
-/** The result for an envelope; with the statement where it counts. */
+/** The result for an envelope; with the statement if it counts. */
 export type EnvelopeResult<S> = SignedResult & { readonly statement?: S };
 
 /**
- * `dsse.attestation`: verifies the envelopes that the caller gave with evidence, as one check of it. All of them have to
- * verify: otherwise none counts.
+ * `dsse.attestation`: verifies the envelopes from the caller as one check. If one does not verify, none counts.
  * @param others findings about further envelopes, which are not verified
  */
 export function verifyGivenEnvelopes<S extends AnyStatement>(
@@ -105,7 +104,7 @@ export function verifySignedEnvelope<S extends AnyStatement>(
   const opened = openEnvelope(envelope, kind, context);
   const signed = opened.value;
   if (signed === undefined) {
-    const reason = 'the envelope has no statement that could be read';
+    const reason = 'the statement of the envelope could not be read';
     const step = endRemaining(opened, listWaitingChecks('dsse.envelope'), 'not_checked', reason);
     return { ...step, trusted: false, keys: [] };
   }
@@ -117,7 +116,7 @@ export function verifySignedEnvelope<S extends AnyStatement>(
   return { ...result, ...step, statement: signed.statement };
 }
 
-/** `attestation.binding`, of an envelope. */
+/** `attestation.binding` of an envelope. */
 const checkBinding = <S extends AnyStatement>(statement: S, { bind }: EnvelopeKind<S>, path: string): Step =>
   bind === undefined
     ? endCheck('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes')
@@ -133,20 +132,20 @@ function openEnvelope<S extends AnyStatement>(
     const envelope = parseDsse(bytes, { maxBytes: settings.limits.documentBytes });
     const statement = read(envelope, listTypes(settings, purpose));
     refuseForeignKeyIds(envelope, statement.keyId);
-    return { ...recordCheck('dsse.envelope', []), value: signedOfEnvelope(envelope, statement) };
+    return { ...recordCheck('dsse.envelope', []), value: buildEnvelopeSigned(envelope, statement) };
   } catch (error) {
     return recordCheck('dsse.envelope', findingsOf(error, subject, path));
   }
 }
 
-/** DSSE calls the key id a hint. Here the payload names its signer, and an envelope that contradicts it is not read. */
+/** DSSE calls the key id a hint. The payload names the signer, and an envelope that contradicts it is refused. */
 function refuseForeignKeyIds({ signatures }: DsseEnvelope, named: string): void {
   if (signatures.some(({ keyId }) => (keyId ?? named) === named)) return;
   const message = `no signature has the key id ${JSON.stringify(named)} that the statement names`;
   throw new DrillproofError('dsse.KEYID_MISMATCH', message, { path: '/signatures' });
 }
 
-function signedOfEnvelope<S extends AnyStatement>(envelope: DsseEnvelope, statement: S): Signed<S> {
+function buildEnvelopeSigned<S extends AnyStatement>(envelope: DsseEnvelope, statement: S): Signed<S> {
   const { message, signatures } = signedMessage(envelope);
   return {
     statement,
@@ -157,7 +156,7 @@ function signedOfEnvelope<S extends AnyStatement>(envelope: DsseEnvelope, statem
   };
 }
 
-/** DSSE envelopes that a caller gives with evidence: one, or at most 10,000. */
+/** DSSE envelopes to verify with evidence: one, or an array of at most 10,000. */
 export type Envelopes = Uint8Array | readonly Uint8Array[];
 
 /** An envelope that the caller gave, and the path of findings about it: it has no name of its own. */
@@ -173,20 +172,19 @@ export const ENVELOPES: Kind = {
     (Array.isArray(value) && value.length <= MAX_ENVELOPES && value.every(BYTES.accepts)),
 };
 
-/** An envelope that is the only one. */
-export const onlyEnvelope = (bytes: Uint8Array): GivenEnvelope => ({ path: 'dsse', bytes });
+export const nameEnvelope = (bytes: Uint8Array): GivenEnvelope => ({ path: 'dsse', bytes });
 
-/** The envelopes of a caller with their paths: `dsse`, or `dsse/0`, `dsse/1`, … where there are several. */
+/** The envelopes from the caller with their paths: `dsse`, or `dsse/0`, `dsse/1`, … if there are several. */
 export function readEnvelopeOptions(dsse: Envelopes = []): readonly GivenEnvelope[] {
   const all = dsse instanceof Uint8Array ? [dsse] : dsse;
   const [first] = all;
-  if (all.length === 1 && first !== undefined) return [onlyEnvelope(first)];
+  if (all.length === 1 && first !== undefined) return [nameEnvelope(first)];
   return all.map((bytes, at) => ({ path: `dsse/${at}`, bytes }));
 }
 
-/** The envelopes given with an export, sorted by the subject that they name before any of them is verified. */
+/** The envelopes from the caller, by the subject that they name. None of them is verified yet. */
 export type SortedEnvelopes = {
-  /** About the list, and whatever names no bundle: verified as about the list, it fails with its own code. */
+  /** About the list of bundles, or about no bundle: those fail with their own code when they are verified. */
   readonly list: readonly GivenEnvelope[];
   /** About a bundle that the export lists, by the digest of its manifest. */
   readonly parts: ReadonlyMap<string, readonly GivenEnvelope[]>;
@@ -204,7 +202,7 @@ export function sortEnvelopes(
   const list: GivenEnvelope[] = [];
   const stray: (GivenEnvelope & { digest: Digest })[] = [];
   for (const envelope of envelopes) {
-    const subject = subjectOf(envelope, settings);
+    const subject = readSubject(envelope, settings);
     const ofPart = parts.get(subject?.digest ?? '');
     if (subject === undefined || subject.digest === manifestDigest) list.push(envelope);
     else if (ofPart !== undefined) ofPart.push(envelope);
@@ -214,7 +212,7 @@ export function sortEnvelopes(
   return { list, parts, stray };
 }
 
-function subjectOf({ bytes }: GivenEnvelope, settings: Settings) {
+function readSubject({ bytes }: GivenEnvelope, settings: Settings) {
   try {
     const { digest, predicateType } = readDsseSubject(
       parseDsse(bytes, { maxBytes: settings.limits.documentBytes }),

@@ -36,27 +36,26 @@ export type Signed<S extends AnyStatement = AnyStatement> = {
   readonly signatures: readonly EncodedSignature[];
 };
 
-/** The evidence that a statement has to be about. */
+/** The purpose and the evidence that a statement must have. */
 export type StatementScope = {
   readonly purpose: StatementPurpose;
   readonly projectId?: string | undefined;
   readonly organizationId?: string | undefined;
-  /** It is about everything in the organization, for which a key for some projects is not valid. */
+  /** The statement covers the whole organization, so a key for some projects is not valid for it. */
   readonly wholeOrganization?: boolean;
 };
 
-/** The names that findings get: what they are about, and the path of the signed document. */
+/** The subject of findings, and the path of the signed document. */
 type Place = { readonly subject: string; readonly path: string };
 
-/** How a signed statement is verified. */
 export type SignedContext = Place & {
   readonly settings: Settings;
-  /** The number of different trusted keys that must have signed; absent where only one signature is possible. */
+  /** The number of different trusted keys that must have signed; absent if only one signature is possible. */
   readonly threshold?: number;
 };
 
 export type SignedResult = Step & {
-  /** Whether a trusted key signed the statement, and as many others as the threshold requires. */
+  /** The named key is trusted and signed the statement, and so did as many others as the threshold requires. */
   readonly trusted: boolean;
   /** The signer that the statement names, when trusted. */
   readonly signer?: SignedBy;
@@ -76,7 +75,7 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   const format = checkFormat(statement, signatures, scope, context);
   if (trust === undefined)
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
-  const claim = claimOf(statement, scope, settings);
+  const claim = buildClaim(statement, scope, settings);
   const trusting = { ...context, trust };
   const signingKey = checkSigningKey(claim, scope, trusting);
   const counted = checkThreshold({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);
@@ -99,7 +98,7 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   };
 }
 
-/** Verifies the signatures where that has to be waited for; `verifySigned` then has the results. */
+/** Verifies the signatures where only an asynchronous implementation is fast; `verifySigned` then uses the results. */
 export async function verifySignedAhead(
   { statement, message, signatures }: Signed,
   { trust }: Settings,
@@ -114,7 +113,7 @@ export async function verifySignedAhead(
 
 type NamedClaim = SignatureClaim & { readonly issuer: string; readonly keyId: string };
 
-const claimOf = (
+const buildClaim = (
   { issuer, keyId, issuedAtMs }: AnyStatement,
   { purpose, projectId, organizationId }: StatementScope,
   { asOfMs }: Settings,
@@ -132,10 +131,10 @@ const claimOf = (
 type DecodedSignature = {
   readonly path: string;
   readonly keyId?: string | undefined;
-  /** Whether the key id next to it is that of the key that the statement names. */
+  /** Its key id is the one that the statement names, or absent. */
   readonly named: boolean;
   readonly signature?: Uint8Array | undefined;
-  /** Why it is not a strict DER signature. */
+  /** Set unless it is a strict DER signature. */
   readonly fault?: DrillproofError;
 };
 
@@ -152,7 +151,7 @@ function decodeSignature({ path, keyId, decode }: EncodedSignature, namedKeyId: 
   }
 }
 
-/** The signature, if there are bytes that a key can be tried on. In an envelope there always are. */
+/** The signature, if it could be decoded. */
 const bytesOf = ({ keyId, signature }: DecodedSignature) =>
   signature === undefined ? [] : [{ keyId, signature }];
 
@@ -166,7 +165,7 @@ function checkFormat(
   const findings: Finding[] = [];
   const accepted = listTypes(settings, purpose);
   if (!accepted.includes(predicateType)) {
-    const message = 'the statement is not of the type that belongs here';
+    const message = 'the statement does not have an accepted type';
     const types = { expected: accepted.join(' or '), actual: predicateType };
     findings.push(
       statementFinding('attestation.PREDICATE_UNSUPPORTED', subject, { path, message, ...types }),
@@ -177,7 +176,7 @@ function checkFormat(
     const times = { expected: `at most ${settings.asOfMs}`, actual: String(issuedAtMs) };
     findings.push(statementFinding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
   }
-  // Of several signatures with the key id of the named key, one that is sound is enough.
+  // One sound signature with the key id of the named key is enough.
   const faults = signatures.flatMap(({ path: pointer, named, fault }) => (named ? [{ pointer, fault }] : []));
   if (faults.every(({ fault }) => fault !== undefined))
     for (const { pointer, fault } of faults) {
@@ -225,7 +224,7 @@ function checkSigningKey(
   };
 }
 
-/** What the key that the statement names is tried on: the signatures in strict DER with its key id. */
+/** The key that the statement names, and the signatures in strict DER with its key id. */
 type Attempt = {
   readonly key: TrustedKey | undefined;
   readonly sound: readonly Uint8Array[];
@@ -236,8 +235,7 @@ type Attempt = {
 function checkSignature({ key, sound }: Attempt, result: SignaturesResult, { subject, path }: Place): Step {
   if (sound.length === 0)
     return endCheck('attestation.signature', 'not_checked', 'the signature cannot be decoded');
-  if (key === undefined)
-    return endCheck('attestation.signature', 'not_checked', 'there is no key to check it with');
+  if (key === undefined) return endCheck('attestation.signature', 'not_checked', 'no key to check it with');
   const verified = result.signatures.some(({ madeBy }) => madeBy === key);
   const message = 'the signature does not verify over the statement with the trusted key';
   const findings = verified
@@ -246,7 +244,7 @@ function checkSignature({ key, sound }: Attempt, result: SignaturesResult, { sub
   return recordCheck('attestation.signature', findings);
 }
 
-/** `second.crypto`: nothing without a second opinion. */
+/** `second.crypto`; runs only with a second opinion. */
 function checkSecondCrypto(
   { key, sound, message }: Attempt,
   first: Step,
@@ -269,8 +267,8 @@ function checkSecondCrypto(
 }
 
 /**
- * `dsse.threshold`: verifies each signature once and counts the different trusted keys, whatever their number of
- * signatures and names. Other signatures than those of the key that the statement names are reported if they do not count.
+ * `dsse.threshold`: verifies each signature once and counts the different trusted keys, whatever their names. Signatures
+ * that do not count are reported, except those of the key that the statement names.
  */
 export function checkThreshold(
   signed: SignedMessage,

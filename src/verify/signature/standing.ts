@@ -13,7 +13,7 @@ export type Standing = 'stands' | 'refused' | 'unsigned' | 'unread';
 /** The signature of a bundle, or of the list of bundles of an export, under one trust store. */
 export type SignatureStanding = {
   readonly kind: 'bundle' | 'list';
-  /** Id of the bundle or export; where it could not be read, the path of the part or `export`. */
+  /** The id of the bundle or export; if it could not be read, the path of the part or `export`. */
   readonly id: string;
   /** The part in its export. */
   readonly path?: string;
@@ -26,7 +26,7 @@ export type SignatureStanding = {
 type SignedStep = Step & { readonly signer?: SignedBy };
 
 /** The standing of a bundle, from its report at any depth or from the steps that verify its signature. */
-export function bundleStanding(
+export function findBundleStanding(
   bundle: SignedStep & Pick<BundleReport, 'evidenceBundleId' | 'path' | 'signed'> & Partial<BundleReport>,
 ): SignatureStanding {
   const { evidenceBundleId, path, verdict, signer, findings } = bundle;
@@ -34,18 +34,18 @@ export function bundleStanding(
     kind: 'bundle',
     id: evidenceBundleId ?? path ?? 'bundle',
     path,
-    standing: verdict === 'incomplete' ? 'unread' : standingOfBundle(bundle),
+    standing: verdict === 'incomplete' ? 'unread' : decideBundleStanding(bundle),
     signer,
     codes: listCodes(findings),
   } as const);
 }
 
-function standingOfBundle({
+function decideBundleStanding({
   checks,
   findings,
   signer,
   signed,
-}: Parameters<typeof bundleStanding>[0]): Standing {
+}: Parameters<typeof findBundleStanding>[0]): Standing {
   if (!findings.some(({ severity }) => severity === 'error')) {
     if (signer !== undefined) return 'stands';
     return signed === false ? 'unsigned' : 'unread';
@@ -60,14 +60,14 @@ function standingOfBundle({
 }
 
 /** The standing of the list of bundles, from the report of an export or from the steps that verify its signature. */
-export function listStanding(
+export function findListStanding(
   list: SignedStep & { readonly completeness: Completeness } & Pick<ExportReport, 'evidenceExportId'>,
 ): SignatureStanding {
   const { evidenceExportId, signer, findings } = list;
   return defined({
     kind: 'list',
     id: evidenceExportId ?? 'export',
-    standing: standingOfList(list),
+    standing: decideListStanding(list),
     signer,
     codes: listCodes(findings),
   } as const);
@@ -75,7 +75,11 @@ export function listStanding(
 
 const REFUSING: ReadonlySet<Finding['class']> = new Set(['untrusted', 'expired', 'mismatch'] as const);
 
-function standingOfList({ checks, findings, completeness }: Parameters<typeof listStanding>[0]): Standing {
+function decideListStanding({
+  checks,
+  findings,
+  completeness,
+}: Parameters<typeof findListStanding>[0]): Standing {
   if (completeness === 'attested') return 'stands';
   const stateOf = (wanted: CheckId): CheckState | undefined => checks.find(({ id }) => id === wanted)?.state;
   if (stateOf('export.manifest') !== 'passed') return 'unread';
@@ -103,23 +107,23 @@ export type TrustEffect = {
   readonly id: string;
   readonly path?: string;
   readonly outcome: TrustOutcome;
-  /** Who signed it, if a key of one of the stores is valid for it. */
+  /** The signer, if a key of one of the stores is valid for it. */
   readonly signer?: SignedBy;
-  /** Codes that only the changed store adds; where it was unread or refused, all of them. */
+  /** The codes that the changed store adds; if the outcome is `unread` or `refused`, all codes. */
   readonly codes: readonly Code[];
 };
 
-/** Compares the standing of the same signatures before and after a change of the trust store. */
-export function trustEffects(
+/** Compares the standing of each signature before and after a change of the trust store. */
+export function compareStandings(
   before: readonly SignatureStanding[],
   after: readonly SignatureStanding[],
 ): TrustEffect[] {
   if (before.length !== after.length) throw new TypeError('the two lists are about different evidence');
-  return before.map((standing, at) => effectOf(standing, after[at]!));
+  return before.map((standing, at) => compareStanding(standing, after[at]!));
 }
 
-function effectOf(before: SignatureStanding, after: SignatureStanding): TrustEffect {
-  const outcome = outcomeOf(before, after);
+function compareStanding(before: SignatureStanding, after: SignatureStanding): TrustEffect {
+  const outcome = decideOutcome(before, after);
   const open = outcome === 'unread' || outcome === 'refused';
   return defined({
     kind: before.kind,
@@ -131,7 +135,7 @@ function effectOf(before: SignatureStanding, after: SignatureStanding): TrustEff
   });
 }
 
-function outcomeOf(
+function decideOutcome(
   { standing: before }: SignatureStanding,
   { standing: after }: SignatureStanding,
 ): TrustOutcome {

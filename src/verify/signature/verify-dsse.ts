@@ -18,14 +18,14 @@ import {
 import { buildAttestationReport } from './attestation.ts';
 import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
 import {
-  bundleEnvelope,
-  exportEnvelope,
+  describeBundleEnvelope,
+  describeExportEnvelope,
   verifySignedEnvelope,
   type EnvelopeKind,
-  onlyEnvelope,
+  nameEnvelope,
 } from './dsse.ts';
 import { findingsOf } from '../finding.ts';
-import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
+import { resolveSettings, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 import type { AnyStatement } from './signed.ts';
 
@@ -34,11 +34,11 @@ export type VerifyDsseOptions = Pick<
   VerifyOptions,
   'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'limits'
 > & {
-  /** What the statement is about: a bundle (the default), or the list of an export. */
+  /** The subject of the statement: a bundle (`evidence`, the default), or the list of an export (`export`). */
   readonly purpose?: 'evidence' | 'export';
-  /** The bytes of the `manifest.json` that the statement has to be about; without it nothing is bound. */
+  /** The bytes of the `manifest.json` that the statement must name; absent: the statement is bound to no evidence. */
   readonly manifest?: Uint8Array;
-  /** How many different trusted keys must have signed; default 1. The key that the statement names is always required. */
+  /** The number of different trusted keys that must have signed; default 1. The key that the statement names is required. */
   readonly threshold?: number;
 };
 
@@ -56,9 +56,9 @@ const DSSE_OPTIONS: MembersOf<VerifyDsseOptions> = {
 const SUBJECT = 'dsse';
 
 /**
- * Verifies a DSSE envelope with an in-toto statement about a bundle or export (formats §2, DSSE). Of the evidence only
- * the manifest is read, so the verdict is `valid` at best: pass the envelope to `verifyPart` or `verifyExport` to
- * verify the whole evidence. Never throws for what is in the bytes.
+ * Verifies a DSSE envelope with an in-toto statement about a bundle or export (formats §2, DSSE). Only the manifest of
+ * the evidence is read, so the verdict is `valid` at best. Pass the envelope to `verifyPart` or `verifyExport` to verify
+ * the whole evidence. Never throws for what is in the bytes.
  * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
  * @example
  * const envelope = await readFile('bundle.dsse.json');
@@ -67,10 +67,10 @@ const SUBJECT = 'dsse';
  */
 export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): AttestationReport {
   checkArguments({ envelope: BYTES }, { envelope });
-  const settings = settingsOf(options, DSSE_OPTIONS);
+  const settings = resolveSettings(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, threshold = 1 } = options;
   const verify = <S extends AnyStatement>({ value: kind, ...read }: StepOf<EnvelopeKind<S>>) => {
-    const result = verifySignedEnvelope(onlyEnvelope(envelope), kind, {
+    const result = verifySignedEnvelope(nameEnvelope(envelope), kind, {
       subject: SUBJECT,
       settings,
       threshold,
@@ -81,7 +81,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
     const alone: EnvelopeKind<ExportStatement> = { purpose, read: readExportDsseStatement };
     return verify(
       readManifest(manifest, alone, (bytes) =>
-        exportEnvelope(SUBJECT, {
+        describeExportEnvelope(SUBJECT, {
           manifest: parseExportManifest(bytes, settings.limits),
           manifestDigest: digestOf(bytes),
         }),
@@ -91,7 +91,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
   const alone: EnvelopeKind<Statement> = { purpose, read: readDsseStatement };
   return verify(
     readManifest(manifest, alone, (bytes) =>
-      bundleEnvelope(SUBJECT, {
+      describeBundleEnvelope(SUBJECT, {
         manifest: parseBundleManifest(bytes, settings.limits),
         manifestDigest: digestOf(bytes),
       }),

@@ -5,19 +5,19 @@ import type { ExportContext } from '../export/context.ts';
 import { listFiles } from '../export/files.ts';
 import { checkExportSigning } from '../export/signing.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { settingsOf, type VerifyOptions } from '../options.ts';
+import { resolveSettings, type VerifyOptions } from '../options.ts';
 import { openPartArchive } from '../part/archive.ts';
 import { checkAttestation } from '../part/attestation.ts';
 import { checkBundleManifest, checkRow } from '../part/bundle.ts';
 import {
   createPartContext,
   type PartContext,
-  partSettings,
+  readPartSettings,
   type VerifyPartOptions,
 } from '../part/context.ts';
-import { irregular } from '../part/listed-part.ts';
+import { irregularFinding } from '../part/listed-part.ts';
 import { joinSteps, type Step } from '../step.ts';
-import { bundleStanding, listStanding, type SignatureStanding } from './standing.ts';
+import { findBundleStanding, findListStanding, type SignatureStanding } from './standing.ts';
 import type { Finding } from '../report.ts';
 
 export type VerifySignaturesOptions = Pick<
@@ -27,28 +27,27 @@ export type VerifySignaturesOptions = Pick<
   readonly trust: NonNullable<VerifyOptions['trust']>;
   /** Parts read at the same time; default 1. */
   readonly concurrency?: number;
-  readonly onProgress?: (done: number, of: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
 };
 
 /**
- * Verifies the signatures of an export and of its parts, and nothing else: of each part the directory of the archive, its
- * manifest and its attestation are read, not its objects and not its digest. That is enough to show the effect of a
- * change of the trust store, and proves nothing about the evidence. First the list, then the parts in the order of the
- * manifest. Never throws for what is in the bytes; an aborted `signal` throws.
+ * Verifies only the signatures of an export and of its parts: the list first, then the parts in the order of the
+ * manifest. It reads the manifest and the attestation of each part, but no objects. This shows the effect of a change of
+ * the trust store and proves nothing about the evidence. Never throws for what is in the bytes; an aborted `signal` throws.
  */
 export async function verifyExportSignatures(
   source: EvidenceSource,
   { concurrency = 1, onProgress, ...options }: VerifySignaturesOptions,
 ): Promise<SignatureStanding[]> {
-  const settings = settingsOf(options);
+  const settings = resolveSettings(options);
   const listing = await listFiles(source, settings);
   const files = listing.value;
-  if (files === undefined) return [listStanding({ ...listing, completeness: 'claimed' })];
+  if (files === undefined) return [findListStanding({ ...listing, completeness: 'claimed' })];
   const tree = { source, settings, files };
   const manifest = await checkExportManifest(tree);
   const signing = await checkExportSigning(tree, manifest.value, []);
   const { document } = manifest.value;
-  const list = listStanding(
+  const list = findListStanding(
     defined({
       ...joinSteps([listing, manifest, signing]),
       ...signing.value,
@@ -74,11 +73,11 @@ async function verifyListedSignature(
   { path, evidenceBundleId, signed }: PartRow,
 ): Promise<SignatureStanding> {
   const unread = (findings: readonly Finding[]): SignatureStanding =>
-    bundleStanding({ evidenceBundleId, path, signed, checks: [], findings });
+    findBundleStanding({ evidenceBundleId, path, signed, checks: [], findings });
   const file = files.byPath.get(path);
   if (file === undefined)
     return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
-  if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
+  if (!file.regular) return unread([irregularFinding(evidenceBundleId, file)]);
   try {
     const access = await source.open(path);
     try {
@@ -97,7 +96,7 @@ export async function verifyPartSignature(
   access: RandomAccess,
   options: VerifyPartOptions,
 ): Promise<SignatureStanding> {
-  return verifyArchiveSignature(access, createPartContext(partSettings(options), options));
+  return verifyArchiveSignature(access, createPartContext(readPartSettings(options), options));
 }
 
 async function verifyArchiveSignature(access: RandomAccess, part: PartContext): Promise<SignatureStanding> {
@@ -105,7 +104,7 @@ async function verifyArchiveSignature(access: RandomAccess, part: PartContext): 
   const opened = await openPartArchive(access, part);
   const archive = opened.value;
   if (archive === undefined)
-    return bundleStanding({
+    return findBundleStanding({
       ...defined({ evidenceBundleId: row?.evidenceBundleId, path: row?.path, signed: row?.signed }),
       ...joinSteps([opened]),
     });
@@ -122,5 +121,7 @@ async function verifyArchiveSignature(access: RandomAccess, part: PartContext): 
     ({ signer } = attestation.value);
   }
   const evidenceBundleId = manifest?.evidenceBundleId ?? row?.evidenceBundleId;
-  return bundleStanding(defined({ ...joinSteps(steps), evidenceBundleId, path: row?.path, signed, signer }));
+  return findBundleStanding(
+    defined({ ...joinSteps(steps), evidenceBundleId, path: row?.path, signed, signer }),
+  );
 }

@@ -3,7 +3,7 @@ import {
   type BundleReport,
   createPartContext,
   type Settings,
-  settingsOf,
+  resolveSettings,
   verifyArchive,
 } from '../../verify/index.ts';
 import type { Ask, Failure, Help, HelperSettings, PartAnswer, PartJob, Progress, Start } from './messages.ts';
@@ -76,7 +76,7 @@ function helpAt(port: MessagePort, onRead: (bytes: number) => void): void {
   port.addEventListener('message', ({ data }: MessageEvent<HelperSettings | readonly PartJob[]>) => {
     if ('asOfMs' in data) {
       const { asOfMs, trustedKeys } = data;
-      settings = settingsOf({ asOfMs, ...defined({ trust: trustedKeys && trustStore(trustedKeys) }) });
+      settings = resolveSettings({ asOfMs, ...defined({ trust: trustedKeys && trustStore(trustedKeys) }) });
       return;
     }
     last = last.then(async () => {

@@ -3,24 +3,18 @@ import { DrillproofError } from '../../errors.ts';
 
 type Window = { readonly offset: number; readonly length: number; readonly path: string | undefined };
 
-/**
- * Steps that read a file of a known size: each window that they yield comes back as its bytes. The steps are the same
- * whether the bytes are in memory or have to be waited for.
- */
+/** Steps that read a file: each window that they yield returns as its bytes, from memory or after a wait. */
 export type Reading<T> = Generator<Window, T, Uint8Array>;
 
-/**
- * The window of exactly the bytes `[offset, offset + length)`; a record that points outside the file fails here.
- * @throws DrillproofError `zip.TRUNCATED`
- */
-export function windowOf(fileBytes: number, offset: number, length: number, path?: string): Window {
+/** The window `[offset, offset + length)` of a file. @throws DrillproofError `zip.TRUNCATED` if it ends outside */
+export function cutWindow(fileBytes: number, offset: number, length: number, path?: string): Window {
   const window = { offset, length, path };
   assertWithin(fileBytes, window);
   return window;
 }
 
 /**
- * Runs the steps on a source, and waits only where it does.
+ * Runs the steps on a source without waiting for bytes in memory.
  * @throws what the steps throw; `io.CHANGED` when the source returns fewer bytes than it has; errors of the source
  */
 export async function runReading<T>(reading: Reading<T>, access: RandomAccess): Promise<T> {
@@ -39,7 +33,7 @@ function assertWithin(fileBytes: number, { offset, length, path }: Window): void
   throw new DrillproofError('zip.TRUNCATED', 'a record extends past the end of the file', defined({ path }));
 }
 
-/** The same source; a read outside it fails with `zip.TRUNCATED`, and one that returns too little with `io.CHANGED`. */
+/** The same source, but reads outside it throw `zip.TRUNCATED`, and reads that return too little throw `io.CHANGED`. */
 export const exactAccess = (access: RandomAccess, path?: string): RandomAccess => ({
   size: access.size,
   read(offset, length) {

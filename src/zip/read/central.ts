@@ -1,11 +1,11 @@
 import { fromUtf8 } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { assertUnicodePathAgrees, parseExtraFields, withZip64, type ExtraFields } from './extra.ts';
+import { assertUnicodePathAgrees, parseExtraFields, applyZip64, type ExtraFields } from './extra.ts';
 import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG, METHOD, VERSION } from '../layouts.ts';
 import { assertSafeName } from '../limits.ts';
 
-/** What the central directory states about one entry, with ZIP64 numbers in place. */
+/** An entry of the central directory, with its ZIP64 numbers in place. */
 export type CentralEntry = {
   readonly name: string;
   readonly nameBytes: Uint8Array;
@@ -47,7 +47,7 @@ function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; e
   assertSafeName(name);
   const extra = parseExtraFields(directory.subarray(extraAt, commentAt), name);
   assertUnicodePathAgrees(extra, name);
-  const header = withZip64(raw, ['bytes', 'compressedBytes', 'offset'], extra, name);
+  const header = applyZip64(raw, ['bytes', 'compressedBytes', 'offset'], extra, name);
   assertStoredSize(header, name);
   return { entry: { name, nameBytes, header, extra }, end };
 }
@@ -56,16 +56,16 @@ function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; e
 function decodeName(bytes: Uint8Array, flags: number): string {
   const utf8 = (flags & FLAG.utf8) !== 0;
   if (!utf8 && bytes.some((byte) => byte > 0x7f)) {
-    throw invalidName(bytes, 'the name is not ASCII and has no UTF-8 flag');
+    throw nameError(bytes, 'the name is not ASCII and has no UTF-8 flag');
   }
   try {
     return fromUtf8(bytes);
   } catch (cause) {
-    throw invalidName(bytes, 'the name has the UTF-8 flag but is not UTF-8', cause);
+    throw nameError(bytes, 'the name has the UTF-8 flag but is not UTF-8', cause);
   }
 }
 
-const invalidName = (bytes: Uint8Array, message: string, cause?: unknown): DrillproofError =>
+const nameError = (bytes: Uint8Array, message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('zip.NAME_INVALID', message, { path: new TextDecoder().decode(bytes), cause });
 
 /** The two sizes of a stored entry must be equal, because readers differ in which of them they use. */
@@ -88,7 +88,7 @@ const UNIX_REGULAR = 0o100000;
 /** Volume label, directory, device and reparse point among the attributes of MS-DOS and Windows. */
 const SPECIAL_ATTRIBUTES = 0x08 | 0x10 | 0x40 | 0x4_00;
 
-const unixType = (header: CentralHeader): number => (header.externalAttributes >>> 16) & UNIX_TYPE;
+const readUnixType = (header: CentralHeader): number => (header.externalAttributes >>> 16) & UNIX_TYPE;
 
 /** Kinds of entries that evidence must not have; the first that applies is reported. */
 const refusals: readonly Refusal[] = [
@@ -133,7 +133,7 @@ const refusals: readonly Refusal[] = [
     when: (header, name) =>
       name.endsWith('/') ||
       (header.externalAttributes & SPECIAL_ATTRIBUTES) !== 0 ||
-      (unixType(header) !== 0 && unixType(header) !== UNIX_REGULAR),
+      (readUnixType(header) !== 0 && readUnixType(header) !== UNIX_REGULAR),
   },
 ];
 

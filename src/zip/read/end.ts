@@ -1,5 +1,5 @@
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { type Reading, windowOf } from './access.ts';
+import { type Reading, cutWindow } from './access.ts';
 import { equalBytes } from './extra.ts';
 import {
   decodeRecord,
@@ -15,13 +15,13 @@ import {
 import type { ZipLimits } from '../limits.ts';
 import { endRecords } from '../write/records.ts';
 
-/** Where the central directory is; `end` is the offset of the record after it. */
+/** The place of the central directory; `end` is the offset of the record after it. */
 export type DirectoryPlace = {
   readonly entries: number;
   readonly offset: number;
   readonly bytes: number;
   readonly end: number;
-  /** Whether the records from `end` on are those that `writeZip` would write. */
+  /** The records from `end` on equal those that `writeZip` would write. */
   readonly usual: boolean;
 };
 
@@ -39,19 +39,19 @@ const MAX_COMMENT_BYTES = 0xff_ff;
  */
 export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>): Reading<DirectoryPlace> {
   const tailBytes = Math.min(fileBytes, ZIP64_TAIL_BYTES + END.size);
-  const tail = yield windowOf(fileBytes, fileBytes - tailBytes, tailBytes);
+  const tail = yield cutWindow(fileBytes, fileBytes - tailBytes, tailBytes);
   const endAt = tail.length - END.size;
-  if (!startsRecord(END, tail, endAt)) throw yield* missingEnd(fileBytes);
+  if (!startsRecord(END, tail, endAt)) throw yield* explainMissingEnd(fileBytes);
   const end = decodeRecord(END, tail, endAt);
-  if (end.commentBytes !== 0) throw yield* missingEnd(fileBytes);
-  const place = placeOf(end, tail, fileBytes);
+  if (end.commentBytes !== 0) throw yield* explainMissingEnd(fileBytes);
+  const place = readPlace(end, tail, fileBytes);
   assertWithin(place, limits);
   return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd(place)) };
 }
 
 const usualEnd = ({ entries, offset, bytes }: Place): Uint8Array => endRecords(entries, offset, bytes);
 
-function placeOf(end: End, tail: Uint8Array, fileBytes: number): Place {
+function readPlace(end: End, tail: Uint8Array, fileBytes: number): Place {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;
   if (startsRecord(END64_LOCATOR, tail, locatorAt)) {
     const end64 = decodeEnd64(tail, locatorAt, fileBytes - END.size - ZIP64_TAIL_BYTES);
@@ -68,7 +68,7 @@ function placeOf(end: End, tail: Uint8Array, fileBytes: number): Place {
 
 function decodeEnd64(tail: Uint8Array, locatorAt: number, end64Offset: number): End64 {
   const locator = decodeRecord(END64_LOCATOR, tail, locatorAt);
-  if (locator.end64Disk !== 0 || locator.disks !== 1) throw multiDisk();
+  if (locator.end64Disk !== 0 || locator.disks !== 1) throw multiDiskError();
   const end64At = locatorAt - END64.size;
   if (end64At < 0 || locator.end64Offset !== end64Offset) {
     throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record is not directly before its locator');
@@ -106,7 +106,7 @@ function assertExtends(end64: End64, end: End): void {
 }
 
 function assertOneDisk(end: End | End64): void {
-  if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDisk();
+  if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDiskError();
 }
 
 function assertAbuts(end: End | End64, recordOffset: number): Place {
@@ -138,10 +138,10 @@ function assertWithin(place: Place, limits: Required<ZipLimits>): void {
   }
 }
 
-/** Finds out why the file has no end record without a comment at its end. */
-function* missingEnd(fileBytes: number): Reading<DrillproofError> {
+/** The reason why the file does not end with an end record without a comment. */
+function* explainMissingEnd(fileBytes: number): Reading<DrillproofError> {
   const searched = Math.min(fileBytes, END.size + MAX_COMMENT_BYTES);
-  const tail = yield windowOf(fileBytes, fileBytes - searched, searched);
+  const tail = yield cutWindow(fileBytes, fileBytes - searched, searched);
   for (let at = tail.length - END.size; at >= 0; at--) {
     if (!startsRecord(END, tail, at)) continue;
     const { commentBytes } = decodeRecord(END, tail, at);
@@ -152,10 +152,10 @@ function* missingEnd(fileBytes: number): Reading<DrillproofError> {
   }
   return new DrillproofError(
     'zip.NOT_A_ZIP',
-    'there is no end of central directory record at the end of the file',
+    'the file does not end with an end of central directory record',
   );
 }
 
-const multiDisk = () =>
+const multiDiskError = () =>
   new DrillproofError('zip.MULTI_DISK', 'the archive is marked as spanning several disks');
 const unaccountedError = (message: string) => new DrillproofError('zip.BYTES_UNACCOUNTED', message);

@@ -21,13 +21,13 @@ export type ZipEntry = {
   readonly compressedBytes: number;
   readonly bytes: number;
   readonly crc32: number;
-  /** Where its data, compressed or stored, begin in the archive. */
+  /** The offset of its data in the archive. */
   readonly dataOffset: number;
 };
 
 /**
- * The decompressed bytes of an entry. Every chunk is within the announced size and the limits; that the bytes are the
- * announced ones is certain only when the stream has ended without an error.
+ * The decompressed bytes of an entry. Every chunk is within the announced size and the limits. The size and the CRC-32
+ * are known to match only when the stream has ended without an error.
  */
 export async function* streamEntry(
   access: RandomAccess,
@@ -39,13 +39,13 @@ export async function* streamEntry(
   else if (whole.length > 0) yield whole;
 }
 
-/** `streamEntry` for an archive of any size and place; the other way gives the same bytes and the same errors. */
+/** `streamEntry` for any archive; `readEntryAtOnce` gives the same bytes and the same errors. */
 async function* streamPieces(
   access: RandomAccess,
   entry: ZipEntry,
   limits: Required<ZipLimits>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const check = entryCheck(entry, limits);
+  const check = createEntryCheck(entry, limits);
   for await (const chunk of decode(access, entry)) {
     check.take(chunk);
     yield chunk;
@@ -53,7 +53,7 @@ async function* streamPieces(
   check.end();
 }
 
-/** Digest and size of an entry, checked as `streamEntry` checks it. A stored one is read into a buffer that is reused. */
+/** Digest and size of an entry, checked like `streamEntry`. A stored entry is read into a buffer that is reused. */
 export async function digestEntry(
   access: RandomAccess,
   entry: ZipEntry,
@@ -64,14 +64,14 @@ export async function digestEntry(
   if (whole !== undefined) return { digest: await digestSoon(whole), bytes: whole.length };
   if (entry.method !== 'store' || access.readInto === undefined)
     return digestStream(abortable(streamPieces(access, entry, limits), signal), entry.bytes);
-  const check = entryCheck(entry, limits);
+  const check = createEntryCheck(entry, limits);
   const data = sliceAccess(access, entry.dataOffset, entry.compressedBytes);
   const result = await digestAccess(data, signal, (piece) => check.take(piece));
   check.end();
   return result;
 }
 
-/** An entry that is larger is streamed, so that an abort is noticed in time. Decoding takes longer than a checksum. */
+/** Larger entries are streamed, so that an abort is noticed in time. Decoding takes longer than a checksum. */
 const AT_ONCE_BYTES = { deflate: 4 * 2 ** 20, store: 256 * 2 ** 20 } as const;
 
 /**
@@ -88,7 +88,7 @@ export function readEntryAtOnce(
   const data = access.bytes.subarray(dataOffset, dataOffset + compressedBytes);
   const plain = method === 'store' ? data : inflateAtOnce(data, entry.name);
   if (plain === undefined) return undefined;
-  const check = entryCheck(entry, limits);
+  const check = createEntryCheck(entry, limits);
   check.take(plain);
   check.end();
   return plain;
@@ -98,7 +98,7 @@ function inflateAtOnce(data: Uint8Array, path: string): Uint8Array | undefined {
   try {
     return zipPlatform.inflateAtOnce?.(data);
   } catch (error) {
-    throw withPath(error, path);
+    throw addPath(error, path);
   }
 }
 
@@ -107,17 +107,17 @@ async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Ui
   try {
     yield* entry.method === 'store' ? data : zipPlatform.inflateRaw(data);
   } catch (error) {
-    throw withPath(error, entry.name);
+    throw addPath(error, entry.name);
   }
 }
 
-const withPath = (error: unknown, path: string): unknown =>
+const addPath = (error: unknown, path: string): unknown =>
   error instanceof DrillproofError && error.code === 'zip.DATA_INVALID'
     ? new DrillproofError(error.code, error.message, { path, cause: error.cause })
     : error;
 
 /** Counts the decompressed bytes of an entry against its headers and the limits. */
-function entryCheck(entry: ZipEntry, limits: Required<ZipLimits>) {
+function createEntryCheck(entry: ZipEntry, limits: Required<ZipLimits>) {
   const path = entry.name;
   let bytes = 0;
   let crc = 0;

@@ -4,11 +4,11 @@ import { toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32, readUint64, viewOf } from '../layouts.ts';
 
-/** What is kept of the extra fields of one header: a directory can hold sixteen million of them. */
+/** The parts of the extra fields of a header that are used later. A directory can hold sixteen million fields. */
 export type ExtraFields = {
   readonly zip64: Uint8Array | undefined;
   readonly unicodePath: Uint8Array | undefined;
-  /** Whether there is any except ZIP64. */
+  /** The header has a field other than ZIP64. */
   readonly foreign: boolean;
 };
 
@@ -28,7 +28,7 @@ const REFUSED = new Map<number, readonly [code: Code, what: string]>([
 ]);
 
 /**
- * Takes an extra field apart (APPNOTE 4.5.1): blocks that fill it exactly, each id once, none that is refused.
+ * Parses an extra field (APPNOTE 4.5.1): its blocks must fill it exactly, each id once, without a refused one.
  * @throws DrillproofError `zip.RECORD_INVALID` or the code of the refused field
  */
 export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
@@ -58,11 +58,11 @@ export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
 }
 
 /**
- * The numbers of a header with those in place that its ZIP64 field holds: one 64-bit number for each field that
- * has its largest value, in this order, and nothing else (APPNOTE 4.5.3).
+ * The header with the numbers of its ZIP64 field. That field has one 64-bit number for each of these fields that has its
+ * largest value, in this order, and nothing else (APPNOTE 4.5.3).
  * @throws DrillproofError `zip.ZIP64_INVALID`
  */
-export function withZip64<Header extends Readonly<Record<string, number>>>(
+export function applyZip64<Header extends Readonly<Record<string, number>>>(
   header: Header,
   names: readonly (keyof Header)[],
   extra: ExtraFields,
@@ -80,8 +80,7 @@ export function withZip64<Header extends Readonly<Record<string, number>>>(
 }
 
 /**
- * A Unicode path field (APPNOTE 4.6.9) must agree with the name: readers differ in which of the two they take, and in
- * whether they check its CRC.
+ * A Unicode path field (APPNOTE 4.6.9) must agree with the name, because readers differ in which of the two they use.
  * @throws DrillproofError `zip.NAME_INVALID`
  */
 export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void {

@@ -1,11 +1,11 @@
 import { DrillproofError } from '../../errors.ts';
-import { type Reading, windowOf } from './access.ts';
+import { type Reading, cutWindow } from './access.ts';
 import type { CentralEntry } from './central.ts';
 import {
   assertUnicodePathAgrees,
   equalBytes,
   parseExtraFields,
-  withZip64,
+  applyZip64,
   type ExtraFields,
 } from './extra.ts';
 import {
@@ -19,7 +19,6 @@ import {
   viewOf,
 } from '../layouts.ts';
 
-/** An entry whose two headers agree and whose place in the file is known. */
 export type PlacedEntry = CentralEntry & { readonly local: LocalPart };
 
 /**
@@ -32,7 +31,7 @@ export function* placeEntries(
   entries: readonly CentralEntry[],
   directoryOffset: number,
 ): Reading<PlacedEntry[]> {
-  const inFile = inFileOrder(entries);
+  const inFile = sortByOffset(entries);
   const placed: PlacedEntry[] = [];
   const last = inFile.at(-1);
   if (last !== undefined && last.header.offset >= directoryOffset) {
@@ -53,8 +52,8 @@ export function* placeEntries(
   return placed;
 }
 
-/** Nearly every archive has the order of its directory, and then nothing has to be sorted. */
-const inFileOrder = (entries: readonly CentralEntry[]): readonly CentralEntry[] =>
+/** Sorts only if needed: nearly every directory has the order of the file. */
+const sortByOffset = (entries: readonly CentralEntry[]): readonly CentralEntry[] =>
   entries.every(({ header }, i) => i === 0 || entries[i - 1]!.header.offset <= header.offset)
     ? entries
     : entries.toSorted((a, b) => a.header.offset - b.header.offset);
@@ -70,9 +69,9 @@ function* assertEndsAt(
   const gap = next - dataEnd;
   if (gap < 0)
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
-  const form = (header.flags & FLAG.descriptor) === 0 ? undefined : descriptorFormOf(gap, entry, local);
+  const form = (header.flags & FLAG.descriptor) === 0 ? undefined : findDescriptorForm(gap, entry, local);
   if (form !== undefined) {
-    assertDescriptor(yield windowOf(fileBytes, dataEnd, gap, path), form, entry);
+    assertDescriptor(yield cutWindow(fileBytes, dataEnd, gap, path), form, entry);
   } else if (gap > 0) {
     const message = `${gap} bytes after the entry belong to no record`;
     throw new DrillproofError('zip.BYTES_UNACCOUNTED', message, { path });
@@ -80,7 +79,7 @@ function* assertEndsAt(
 }
 
 /** The form of data descriptor that has this size, if the entry may have that form. */
-const descriptorFormOf = (
+const findDescriptorForm = (
   bytes: number,
   { extra }: CentralEntry,
   local: LocalPart,
@@ -91,7 +90,7 @@ const descriptorFormOf = (
 
 type DescriptorForm = { readonly bytes: number; readonly signed: boolean; readonly wide: boolean };
 
-/** Its signature is optional and its sizes have 8 bytes in ZIP64 format (APPNOTE 4.3.9); the length distinguishes them. */
+/** The signature is optional, and sizes have 8 bytes in ZIP64 format (APPNOTE 4.3.9); each form has a length of its own. */
 const descriptorForms: readonly DescriptorForm[] = [
   { bytes: 12, signed: false, wide: false },
   { bytes: 16, signed: true, wide: false },
@@ -118,23 +117,23 @@ function assertDescriptor(bytes: Uint8Array, { signed, wide }: DescriptorForm, e
 
 const NO_BYTES = new Uint8Array();
 
-/** What an entry's local header adds: where the data begin, and what may differ from the directory. */
+/** Facts from the local header of an entry: the offset of its data, and fields that may differ from the directory. */
 type LocalPart = {
   readonly dataOffset: number;
   readonly versionNeeded: number;
-  /** Whether its extra field holds ZIP64 sizes, and whether it holds anything else. */
+  /** The extra field has ZIP64 sizes (`zip64`), or anything else (`foreign`). */
   readonly zip64: boolean;
   readonly foreign: boolean;
 };
 
 /**
- * Reads the local header of an entry and compares every field that the central directory holds too, because readers
- * differ in which of the two they use.
+ * Reads the local header of an entry and compares it with the central directory, because readers differ in which of the
+ * two they use.
  * @throws DrillproofError `zip.HEADER_MISMATCH`, `zip.RECORD_INVALID`, `zip.TRUNCATED`, `zip.ZIP64_INVALID`
  */
 function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<LocalPart> {
   const { name, nameBytes, header } = central;
-  const fixed = yield windowOf(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
+  const fixed = yield cutWindow(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
   const raw = decodeLocal(fixed, name);
   assertSame('flags', raw, central);
   assertSame('method', raw, central);
@@ -145,12 +144,12 @@ function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<Local
     throw mismatch('name', name);
   }
   const extraOffset = header.offset + fixed.length;
-  // Most local headers have none, and a read of nothing costs as much as one of something.
+  // An empty read would cost as much as any other, and most local headers have no extra field.
   const extraBytes =
-    raw.extraBytes === 0 ? NO_BYTES : yield windowOf(fileBytes, extraOffset, raw.extraBytes, name);
+    raw.extraBytes === 0 ? NO_BYTES : yield cutWindow(fileBytes, extraOffset, raw.extraBytes, name);
   const extra = parseExtraFields(extraBytes, name);
   assertUnicodePathAgrees(extra, name);
-  assertNumbers(withLocalZip64(raw, extra, name), central);
+  assertNumbers(applyLocalZip64(raw, extra, name), central);
   return {
     dataOffset: extraOffset + raw.extraBytes,
     versionNeeded: raw.versionNeeded,
@@ -163,7 +162,7 @@ function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
   try {
     return decodeRecord(LOCAL_HEADER, bytes);
   } catch (cause) {
-    const message = 'there is no local header at the offset in the directory';
+    const message = 'the offset in the directory is not that of a local header';
     throw new DrillproofError('zip.RECORD_INVALID', message, { path, cause });
   }
 }
@@ -172,7 +171,7 @@ function assertSame(field: 'flags' | 'method' | 'time' | 'date', raw: LocalHeade
   if (raw[field] !== central.header[field]) throw mismatch(field, central.name);
 }
 
-/** Where only the offset needs ZIP64, a central header asks for 4.5 and its local header for less. */
+/** If only the offset needs ZIP64, the central header requires version 4.5 and the local header an earlier one. */
 function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry): void {
   const onlyCentral = extra.zip64 !== undefined && header.versionNeeded === VERSION.zip64;
   if (raw.versionNeeded === header.versionNeeded || (onlyCentral && raw.versionNeeded < VERSION.zip64))
@@ -182,8 +181,8 @@ function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry):
 }
 
 /** A local ZIP64 field holds both sizes or none (APPNOTE 4.5.3). */
-function withLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): LocalHeader {
-  const header = withZip64(raw, ['bytes', 'compressedBytes'], extra, path);
+function applyLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): LocalHeader {
+  const header = applyZip64(raw, ['bytes', 'compressedBytes'], extra, path);
   if (extra.zip64 === undefined || extra.zip64.length === 16) return header;
   throw new DrillproofError('zip.ZIP64_INVALID', 'the local ZIP64 field contains only one size', { path });
 }

@@ -1,6 +1,6 @@
 import { ACCESS, checkArguments, type Digest, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
 import { LimitError } from '../../errors.ts';
-import { type Reading, windowOf, runReading } from './access.ts';
+import { type Reading, cutWindow, runReading } from './access.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
 import { digestEntry, readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
@@ -81,7 +81,7 @@ type Structure = {
 
 function* readStructure(fileBytes: number, limits: Required<ZipLimits>): Reading<Structure> {
   const place = yield* locateDirectory(fileBytes, limits);
-  const directory = yield windowOf(fileBytes, place.offset, place.bytes);
+  const directory = yield cutWindow(fileBytes, place.offset, place.bytes);
   const central = parseDirectory(directory, place.entries);
   const assertNew = distinctNames();
   for (const { name } of central) assertNew(name);
@@ -122,8 +122,8 @@ const HABITS: readonly (readonly [what: string, unusual: (entry: PlacedEntry) =>
   [
     'a needed version',
     ({ header, extra, local }) =>
-      header.versionNeeded !== neededVersion(extra.zip64 !== undefined) ||
-      local.versionNeeded !== neededVersion(local.zip64),
+      header.versionNeeded !== pickVersion(extra.zip64 !== undefined) ||
+      local.versionNeeded !== pickVersion(local.zip64),
   ],
   ['a time', ({ header }) => header.time !== DOS_EPOCH.time || header.date !== DOS_EPOCH.date],
   ['a mode', ({ header }) => header.externalAttributes !== REGULAR_FILE_ATTRIBUTES],
@@ -132,8 +132,8 @@ const HABITS: readonly (readonly [what: string, unusual: (entry: PlacedEntry) =>
   ['a data descriptor', ({ header }) => (header.flags & FLAG.descriptor) !== 0],
 ];
 
-/** The two headers may differ in it where ZIP64 is in one of them only, so each is compared with its own fields. */
-const neededVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSION.deflate);
+/** Only one of the two headers may have ZIP64, so each is compared with its own fields. */
+const pickVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSION.deflate);
 
 const END_UNUSUAL: ZipNote = {
   code: 'zip.METADATA_UNUSUAL',

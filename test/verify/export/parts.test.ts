@@ -6,7 +6,7 @@ import { shareMembers } from '../../../src/verify/export/parts.ts';
 import {
   type BundleReport,
   createPartContext,
-  settingsOf,
+  resolveSettings,
   verifyArchive,
   verifyExport,
 } from '../../../src/verify/index.ts';
@@ -72,7 +72,7 @@ it('the reports on the parts of an export are complete, and share equal members'
     async verifyPart(path, listed) {
       const report = await verifyArchive(
         memoryAccess(made.files[path]!),
-        createPartContext(settingsOf(options), { listed }),
+        createPartContext(resolveSettings(options), { listed }),
       );
       copies.push(structuredClone(report));
       return report;

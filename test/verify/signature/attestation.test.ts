@@ -3,12 +3,12 @@ import { canonicalBytes, canonicalJson, platform as portable, toUtf8 } from '../
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseAttestation } from '../../../src/evidence/index.ts';
 import { publicKeyPem, resolveTrust } from '../../../src/trust/index.ts';
-import { signedOf } from '../../../src/verify/signature/attestation.ts';
+import { buildSigned } from '../../../src/verify/signature/attestation.ts';
 import { verifySigned } from '../../../src/verify/signature/signed.ts';
 import {
   type AttestationReport,
   type SecondOpinion,
-  settingsOf,
+  resolveSettings,
   verifyAttestation,
   type VerifyAttestationOptions,
 } from '../../../src/verify/index.ts';
@@ -116,10 +116,10 @@ describe('an attestation alone', () => {
 
   test('is not taken for unsound by a fault of the program, which is thrown on', () => {
     const signed = {
-      ...signedOf(attestation, canonicalBytes(attestation)),
+      ...buildSigned(attestation, canonicalBytes(attestation)),
       signatures: [{ path: '/signature', decode: broken }],
     };
-    const settings = settingsOf({ asOfMs: NOW, trust: makeTrust(signer) });
+    const settings = resolveSettings({ asOfMs: NOW, trust: makeTrust(signer) });
     const context = { subject: 'attestation', path: '', settings };
     expect(() => verifySigned(signed, { purpose: 'evidence' }, context)).toThrow(RangeError);
   });

@@ -4,9 +4,9 @@ import type { Code } from '../../../src/codes/index.ts';
 import type { CheckId } from '../../../src/verify/checks.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import {
-  bundleStanding,
-  listStanding,
-  trustEffects,
+  findBundleStanding,
+  findListStanding,
+  compareStandings,
   type SignatureStanding,
 } from '../../../src/verify/index.ts';
 
@@ -17,7 +17,7 @@ const checksOf = (states: Partial<Record<CheckId, CheckState>>): Check[] =>
   Object.entries(states).map(([id, state]) => ({ id: id as CheckId, state }));
 
 const standingOf = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
-  listStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
+  findListStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
 
 const signatureOf = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
   kind: 'bundle',
@@ -28,43 +28,43 @@ const signatureOf = (over: Partial<SignatureStanding> = {}): SignatureStanding =
 });
 
 const effectOf = (before: Partial<SignatureStanding>, after: Partial<SignatureStanding>) =>
-  trustEffects([signatureOf(before)], [signatureOf(after)])[0];
+  compareStandings([signatureOf(before)], [signatureOf(after)])[0];
 
 describe('the standing of a bundle', () => {
   const judged = { checks: [], findings: [] };
 
   it('names the bundle by its id, else by its path, else as a bundle', () => {
     const base = { kind: 'bundle', standing: 'unread', codes: [] };
-    expect(bundleStanding({ ...judged, evidenceBundleId: 'b', path: 'p' })).toStrictEqual({
+    expect(findBundleStanding({ ...judged, evidenceBundleId: 'b', path: 'p' })).toStrictEqual({
       ...base,
       id: 'b',
       path: 'p',
     });
-    expect(bundleStanding({ ...judged, path: 'p' })).toStrictEqual({ ...base, id: 'p', path: 'p' });
-    expect(bundleStanding(judged)).toStrictEqual({ ...base, id: 'bundle' });
+    expect(findBundleStanding({ ...judged, path: 'p' })).toStrictEqual({ ...base, id: 'p', path: 'p' });
+    expect(findBundleStanding(judged)).toStrictEqual({ ...base, id: 'bundle' });
   });
 
   it('has the state `stands` with its signer, whatever the warnings', () => {
-    expect(bundleStanding({ ...judged, signer, signed: true })).toStrictEqual({
+    expect(findBundleStanding({ ...judged, signer, signed: true })).toStrictEqual({
       kind: 'bundle',
       id: 'bundle',
       standing: 'stands',
       signer,
       codes: [],
     });
-    const warned = bundleStanding({ checks: [], findings: of('attestation.TIME_CLAIMED'), signer });
+    const warned = findBundleStanding({ checks: [], findings: of('attestation.TIME_CLAIMED'), signer });
     expect(warned.standing).toBe('stands');
   });
 
   it('is unread with an incomplete verdict, even if a trusted key signed it', () => {
-    expect(bundleStanding({ ...judged, signer, verdict: 'incomplete' }).standing).toBe('unread');
-    expect(bundleStanding({ ...judged, signer, verdict: 'verified' }).standing).toBe('stands');
+    expect(findBundleStanding({ ...judged, signer, verdict: 'incomplete' }).standing).toBe('unread');
+    expect(findBundleStanding({ ...judged, signer, verdict: 'verified' }).standing).toBe('stands');
   });
 
   it('is unsigned only if the archive or its row shows no attestation', () => {
-    expect(bundleStanding({ ...judged, signed: false }).standing).toBe('unsigned');
-    expect(bundleStanding({ ...judged, signed: true }).standing).toBe('unread');
-    expect(bundleStanding(judged).standing).toBe('unread');
+    expect(findBundleStanding({ ...judged, signed: false }).standing).toBe('unsigned');
+    expect(findBundleStanding({ ...judged, signed: true }).standing).toBe('unread');
+    expect(findBundleStanding(judged).standing).toBe('unread');
   });
 
   it.each<[CheckId, CheckState, string]>([
@@ -78,22 +78,22 @@ describe('the standing of a bundle', () => {
     ['attestation.format', 'failed', 'unread'],
   ])('with an error, and %s %s: %s', (id, state, standing) => {
     const findings = of('trust.KEY_UNKNOWN');
-    expect(bundleStanding({ checks: checksOf({ [id]: state }), findings, signed: true }).standing).toBe(
+    expect(findBundleStanding({ checks: checksOf({ [id]: state }), findings, signed: true }).standing).toBe(
       standing,
     );
   });
 
   it('with an error is never `stands` or `unsigned`', () => {
     const findings = of('part.DIGEST_MISMATCH');
-    expect(bundleStanding({ checks: [], findings, signer }).standing).toBe('unread');
-    expect(bundleStanding({ checks: [], findings, signed: false }).standing).toBe('unread');
+    expect(findBundleStanding({ checks: [], findings, signer }).standing).toBe('unread');
+    expect(findBundleStanding({ checks: [], findings, signed: false }).standing).toBe('unread');
   });
 
   it('has the codes of errors and warnings, each once, and none of facts', () => {
     const findings = of('trust.KEY_UNKNOWN', 'bundle.UNSIGNED', 'trust.KEY_UNKNOWN', 'zip.ORDER_UNUSUAL');
     const told = findings.filter(({ severity }) => severity !== 'info').map(({ code }) => code);
     expect(findings.some(({ severity }) => severity === 'info')).toBe(true);
-    expect(bundleStanding({ checks: [], findings }).codes).toEqual([...new Set(told)]);
+    expect(findBundleStanding({ checks: [], findings }).codes).toEqual([...new Set(told)]);
   });
 });
 
@@ -103,12 +103,12 @@ describe('the standing of the list of bundles', () => {
   it('has the state `stands` when a trusted key signed it', () => {
     const list = { checks: [], findings: [], completeness: 'attested' as const };
     const base = { kind: 'list', standing: 'stands', codes: [] };
-    expect(listStanding({ ...list, evidenceExportId: 'e', signer })).toStrictEqual({
+    expect(findListStanding({ ...list, evidenceExportId: 'e', signer })).toStrictEqual({
       ...base,
       id: 'e',
       signer,
     });
-    expect(listStanding(list)).toStrictEqual({ ...base, id: 'export' });
+    expect(findListStanding(list)).toStrictEqual({ ...base, id: 'export' });
   });
 
   it('is unread without a manifest, whatever the state of the attestation', () => {
@@ -189,7 +189,7 @@ describe('the effect of a change of the trust store on one signature', () => {
   });
 
   it('is refused between lists about different evidence', () => {
-    expect(() => trustEffects([signatureOf()], [])).toThrow(TypeError);
-    expect(() => trustEffects([], [signatureOf()])).toThrow(TypeError);
+    expect(() => compareStandings([signatureOf()], [])).toThrow(TypeError);
+    expect(() => compareStandings([], [signatureOf()])).toThrow(TypeError);
   });
 });

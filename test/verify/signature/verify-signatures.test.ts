@@ -4,11 +4,11 @@ import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { RETIREMENTS, retireKey, type TrustStore } from '../../../src/trust/index.ts';
 import {
-  bundleStanding,
+  findBundleStanding,
   verifyPartSignature,
   verifyExportSignatures,
-  listStanding,
-  trustEffects,
+  findListStanding,
+  compareStandings,
   verifyExport,
   type SignatureStanding,
 } from '../../../src/verify/index.ts';
@@ -159,10 +159,10 @@ it.each(RETIREMENTS)(
       const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
       const fully = async (store: TrustStore) => {
         const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
-        return [listStanding(report), ...report.parts.map(bundleStanding)];
+        return [findListStanding(report), ...report.parts.map(findBundleStanding)];
       };
-      const quick = trustEffects(await judge(made.files), await judge(made.files, after));
-      const whole = trustEffects(await fully(trust), await fully(after));
+      const quick = compareStandings(await judge(made.files), await judge(made.files, after));
+      const whole = compareStandings(await fully(trust), await fully(after));
       const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
       expect(short(quick)).toEqual(short(whole));
     }
