@@ -32,7 +32,7 @@ import { createRerun } from './services/runs.ts';
 import { extendSession } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
 import { isEnd } from './states.ts';
-import { turnDeadline } from './store/sessions.ts';
+import { deadlineOfTurn } from './store/sessions.ts';
 import type { Reads, Tx } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
@@ -165,7 +165,8 @@ function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
       const find = () => visible(principal, projectId, () => store.turns.find(projectId, id));
       const row = await find();
       if (row.resource.authoringSessionId !== authoringSessionId) throw notFound();
-      if (row.resource.state !== 'running' || !isOver(turnDeadline(row.resource), now())) return row.resource;
+      if (row.resource.state !== 'running' || !isOver(deadlineOfTurn(row.resource), now()))
+        return row.resource;
       await settle.work('authoring.turn', { ...row, resourceId: id });
       return (await find()).resource;
     },

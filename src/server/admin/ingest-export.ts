@@ -19,7 +19,7 @@ import {
 } from '../../evidence/index.ts';
 import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
-import { queue } from '../store/table.ts';
+import { createQueue } from '../store/table.ts';
 import { exportContent } from '../jobs/export/content.ts';
 import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
@@ -194,7 +194,7 @@ async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise
 /** Stores every blob first, then the rows of bundles, and last, in one transaction, the export that lists them. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
-  const lanes = Array.from({ length: LARGE_AT_ONCE }, queue);
+  const lanes = Array.from({ length: LARGE_AT_ONCE }, createQueue);
   const stored = await mapConcurrently(manifest.parts, PARTS_AT_ONCE, (row, at) => {
     const store = () => storeRow(ingest, row);
     return Number(row.bytes) > SMALL_BYTES ? lanes[at % LARGE_AT_ONCE]!(store) : store();

@@ -20,7 +20,7 @@ import {
   type Verify,
   verifiedBlobs,
 } from './blobs.ts';
-import { queue } from '../store/table.ts';
+import { createQueue } from '../store/table.ts';
 import { receive } from './receive.ts';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -138,7 +138,7 @@ function copyInto(
   path: string,
 ): RandomAccess & { finish(): Promise<void> } {
   const copied = fileAccess(file, source.size, path);
-  const inTurn = queue();
+  const inTurn = createQueue();
   let end = 0;
   const copyNext = async (length: number): Promise<Uint8Array> => {
     const bytes = await readExactly(source, end, length);

@@ -1,7 +1,7 @@
 import type { ServerContext } from '../context.ts';
 import { nextVersion } from '../services/operations.ts';
 import { isEnd, mayMove } from '../states.ts';
-import { turnDeadline } from '../store/sessions.ts';
+import { deadlineOfTurn } from '../store/sessions.ts';
 import type { InProject, Tx, OperationRow } from '../store/store.ts';
 import { isOver, TIMED_OUT, type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';
 import { startOperation } from './drive.ts';
@@ -47,7 +47,7 @@ export const WORK: Readonly<Record<string, Work>> = {
     abandon: abandonTurn,
     async isOverdue(tx, projectId, resourceId, nowMs) {
       const turn = (await tx.turns.lock(projectId, resourceId))?.resource;
-      return turn?.state === 'running' && isOver(turnDeadline(turn), nowMs);
+      return turn?.state === 'running' && isOver(deadlineOfTurn(turn), nowMs);
     },
   },
 };

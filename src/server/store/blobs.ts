@@ -12,7 +12,7 @@ import {
 const BUNDLE_IS_STORED = `EXISTS (SELECT 1 FROM bundles b WHERE b.project_id = export_parts.project_id
   AND b.evidence_bundle_id = export_parts.evidence_bundle_id AND b.deleted_at_ms IS NULL)`;
 
-// Every column that names a blob, and when the row needs it.
+// The columns that name a blob, and the condition under which a row needs it.
 const COLUMNS: readonly { readonly table: string; readonly prefix: string; readonly when: string }[] = [
   { table: 'bundles', prefix: 'archive', when: 'deleted_at_ms IS NULL' },
   { table: 'builds', prefix: 'archive', when: 'true' },
@@ -40,6 +40,12 @@ const REFERENCED = `
     ).join(' UNION ALL ')}
   ) AS refs GROUP BY digest ORDER BY digest LIMIT ?`;
 
+const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
+const LISTED = `SELECT archive_digest AS digest FROM export_parts WHERE ${IN_EXPORT}
+  UNION SELECT archive_digest FROM export_reports WHERE ${IN_EXPORT}`;
+const PACKED = `SELECT DISTINCT archive_digest AS digest FROM export_parts
+  WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`;
+
 const digestIn = (row: SqlRow): Digest => column.digest.read(row, 'digest');
 
 function refsIn(row: SqlRow): BlobRef[] {
@@ -47,8 +53,8 @@ function refsIn(row: SqlRow): BlobRef[] {
   return [...sizes].map((bytes) => ({ digest: digestIn(row), bytes }));
 }
 
-export const blobReads = (sql: Sql) => {
-  const digests = (statement: string, ...values: readonly SqlValue[]) =>
+export const createBlobReads = (sql: Sql) => {
+  const listDigests = (statement: string, ...values: readonly SqlValue[]) =>
     queryRows(sql, digestIn, statement, values);
   return {
     blobs: {
@@ -59,51 +65,43 @@ export const blobReads = (sql: Sql) => {
       referenced: async (after: string, limit: number) =>
         (await queryRows(sql, refsIn, REFERENCED, [...COLUMNS.flatMap(() => [after, limit]), limit])).flat(),
       /**
-       * Whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an export.
-       * The part of an export counts only while its bundle is not deleted.
+       * Returns whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an
+       * export. The part of an export counts only while its bundle is not deleted.
        */
       isReferenced: async (digest: Digest) =>
         (await sql.all(IS_REFERENCED, ...COLUMNS.map(() => digest))).length > 0,
       /** Digests whose blobs may no longer be needed, after `after` ('' for the first). */
       removals: (after: string, limit: number) =>
-        digests('SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?', after, limit),
+        listDigests(
+          'SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?',
+          after,
+          limit,
+        ),
       /** The blobs of the parts and reports that an export lists. */
       ofExport: (organizationId: string, evidenceExportId: string) =>
-        digests(
-          `SELECT archive_digest AS digest FROM export_parts WHERE organization_id = ? AND evidence_export_id = ?
-           UNION SELECT archive_digest FROM export_reports WHERE organization_id = ? AND evidence_export_id = ?`,
-          organizationId,
-          evidenceExportId,
-          organizationId,
-          evidenceExportId,
-        ),
+        listDigests(LISTED, organizationId, evidenceExportId, organizationId, evidenceExportId),
       /** The blobs that exports hold as the part of a bundle, which may be packed differently from the bundle's own. */
       ofParts: (projectId: string, evidenceBundleId: string) =>
-        digests(
-          `SELECT DISTINCT archive_digest AS digest FROM export_parts
-           WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`,
-          projectId,
-          evidenceBundleId,
-        ),
+        listDigests(PACKED, projectId, evidenceBundleId),
     },
   };
 };
 
-// The update locks a row that is there already.
+// The update locks a row that exists already.
 const HOLD = `INSERT INTO blob_removals (digest) VALUES (?)
   ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest`;
 
-export const blobWrites = (sql: Sql, { forUpdate }: Dialect) => ({
+export const createBlobWrites = (sql: Sql, { forUpdate }: Dialect) => ({
   blobs: {
     /**
-     * Locks digests until the transaction ends, and has them examined later. Both the writer of a row that names a blob
-     * and the remover of a blob lock it, so that neither overlooks the other.
+     * Locks digests until the transaction ends, and lists them for examination. Both the writer of a row that names a
+     * blob and the remover of a blob lock it, so that neither overlooks the other.
      */
     hold: async (digests: Iterable<Digest>) => {
       // In one order, so that two transactions never deadlock.
       for (const digest of [...new Set(digests)].toSorted()) await sql.run(HOLD, digest);
     },
-    /** Locks a digest that is to be examined; `false` when it no longer is. */
+    /** Locks a digest that is listed for examination; `false` if it no longer is. */
     lockRemoval: async (digest: Digest) =>
       (await sql.all(`SELECT digest FROM blob_removals WHERE digest = ?${forUpdate}`, digest)).length > 0,
     endRemoval: async (digest: Digest) => {

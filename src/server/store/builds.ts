@@ -7,8 +7,8 @@ import {
   insertRow,
   listRows,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
 } from './table.ts';
 
@@ -17,7 +17,7 @@ const builds = defineTable({
   key: ['projectId', 'buildHash'],
   columns: { ...inProject, buildHash: column.text, archive: column.optional(column.blob) },
 });
-/** A build; `archive` is absent until its bytes are stored. */
+/** `archive` is absent until its bytes are stored. */
 export type BuildRow = RowOf<typeof builds>;
 
 const attempts = defineTable({
@@ -53,10 +53,10 @@ const EXPIRED = `state = 'awaiting_upload' AND upload_expires_at_ms <= ?
 const STALLED = `state IN ('queued', 'fetching', 'compiling', 'verifying') AND updated_at_ms < ?
   ORDER BY updated_at_ms, build_attempt_id LIMIT ?`;
 
-export const buildReads = (sql: Sql) => ({
-  builds: rowReads(sql, builds),
+export const createBuildReads = (sql: Sql) => ({
+  builds: createRowReads(sql, builds),
   buildAttempts: {
-    ...rowReads(sql, attempts),
+    ...createRowReads(sql, attempts),
     /** Attempts whose upload address has expired without an archive. */
     expired: (nowMs: number, limit: number) => listRows(sql, attempts, EXPIRED, nowMs, limit),
     /** Attempts whose archive is stored and that did not advance since a time. */
@@ -70,16 +70,16 @@ export const buildReads = (sql: Sql) => ({
   },
 });
 
-export const buildWrites = (sql: Sql, dialect: Dialect) => ({
+export const createBuildWrites = (sql: Sql, dialect: Dialect) => ({
   builds: {
     /** Inserts a build, or adds the archive to one that has none: a build never changes. */
     save: async (row: BuildRow) => {
       await insertRow(sql, builds, row, { after: ONCE });
     },
   },
-  buildAttempts: rowWrites(sql, attempts, dialect),
+  buildAttempts: createRowWrites(sql, attempts, dialect),
   uploadPieces: {
-    insert: rowWrites(sql, pieces, dialect).insert,
+    insert: createRowWrites(sql, pieces, dialect).insert,
     removeAll: ({ projectId, buildAttemptId }: AttemptKey) =>
       sql.run(`DELETE FROM upload_pieces WHERE ${OF_ATTEMPT}`, projectId, buildAttemptId),
   },

@@ -7,8 +7,8 @@ import {
   inProject,
   listRows,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
   type SqlValue,
 } from './table.ts';
@@ -44,7 +44,7 @@ const localReports = defineTable({
 });
 export type LocalReportRow = RowOf<typeof localReports>;
 
-/** What an export is selected from: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` (formats §1, Export manifest). */
+/** The evidence of an export: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` (formats §1, Export manifest). */
 export type Selection = {
   readonly organizationId: string;
   /** One project; absent for every project of the organization. */
@@ -55,31 +55,25 @@ export type Selection = {
 
 const SELECTED =
   'organization_id = ? AND created_at_ms >= ? AND created_at_ms < ? AND project_id = coalesce(?, project_id)';
-const valuesOf = ({ organizationId, projectId, fromAtMs, throughAtMs }: Selection): SqlValue[] => [
-  organizationId,
-  fromAtMs,
-  throughAtMs,
-  projectId ?? null,
-];
+const valuesOf = (selection: Selection): SqlValue[] => {
+  const { organizationId, projectId, fromAtMs, throughAtMs } = selection;
+  return [organizationId, fromAtMs, throughAtMs, projectId ?? null];
+};
+const IS_STORED = 'deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)';
+const BY_ID = 'ORDER BY created_at_ms, evidence_bundle_id LIMIT ?';
+const DUE = 'deleted_at_ms IS NULL AND delete_at_ms <= ? ORDER BY delete_at_ms, evidence_bundle_id LIMIT ?';
 
-export const bundleReads = (sql: Sql) => ({
+export const createBundleReads = (sql: Sql) => ({
   bundles: {
-    ...rowReads(sql, bundles),
+    ...createRowReads(sql, bundles),
     /** Bundles that are neither deleted nor due for deletion at `nowMs`, by time of creation, then by id. */
-    select: (selection: Selection, nowMs: number, limit: number) => {
-      const stored = 'deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)';
-      const where = `${SELECTED} AND ${stored} ORDER BY created_at_ms, evidence_bundle_id LIMIT ?`;
-      return listRows(sql, bundles, where, ...valuesOf(selection), nowMs, limit);
-    },
+    select: (selection: Selection, nowMs: number, limit: number) =>
+      listRows(sql, bundles, `${SELECTED} AND ${IS_STORED} ${BY_ID}`, ...valuesOf(selection), nowMs, limit),
     /** Bundles that are not deleted although their `deleteAtMs` has passed. */
-    due: (nowMs: number, limit: number) => {
-      const where =
-        'deleted_at_ms IS NULL AND delete_at_ms <= ? ORDER BY delete_at_ms, evidence_bundle_id LIMIT ?';
-      return listRows(sql, bundles, where, nowMs, limit);
-    },
+    due: (nowMs: number, limit: number) => listRows(sql, bundles, DUE, nowMs, limit),
   },
   localReports: {
-    ...rowReads(sql, localReports),
+    ...createRowReads(sql, localReports),
     /** Local reports, in the same order. */
     select: (selection: Selection, limit: number) => {
       const where = `${SELECTED} ORDER BY created_at_ms, local_report_id LIMIT ?`;
@@ -88,7 +82,7 @@ export const bundleReads = (sql: Sql) => ({
   },
 });
 
-export const bundleWrites = (sql: Sql, dialect: Dialect) => ({
-  bundles: rowWrites(sql, bundles, dialect),
-  localReports: rowWrites(sql, localReports, dialect),
+export const createBundleWrites = (sql: Sql, dialect: Dialect) => ({
+  bundles: createRowWrites(sql, bundles, dialect),
+  localReports: createRowWrites(sql, localReports, dialect),
 });

@@ -6,8 +6,8 @@ import {
   insertRow,
   listRows,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
 } from './table.ts';
 
@@ -54,7 +54,7 @@ const reports = defineTable({
 });
 export type ExportReportRow = Omit<RowOf<typeof reports>, keyof typeof inExport>;
 
-/** What an export lists is written once: when it is ingested, or when its generation ends. */
+/** The lists of an export are written once: when it is ingested, or when its generation ends. */
 export type ExportContent = {
   readonly parts: readonly ExportPartRow[];
   readonly reports: readonly ExportReportRow[];
@@ -63,32 +63,39 @@ export type ExportContent = {
 /** An export with everything that it lists. */
 export type NewExport = Omit<ExportRow, 'ordinal'> & ExportContent;
 
-export const exportReads = (sql: Sql) => ({
+const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
+const AFTER = 'ordinal > ? ORDER BY ordinal LIMIT ?';
+
+export const createExportReads = (sql: Sql) => ({
   exports: {
-    ...rowReads(sql, exports),
+    ...createRowReads(sql, exports),
     /** Exports of an organization in order, after `afterOrdinal` (-1 for the first). */
-    list: (organizationId: string, afterOrdinal: number, limit: number) => {
-      const where = 'organization_id = ? AND ordinal > ? ORDER BY ordinal LIMIT ?';
-      return listRows(sql, exports, where, organizationId, afterOrdinal, limit);
-    },
+    list: (organizationId: string, afterOrdinal: number, limit: number) =>
+      listRows(sql, exports, `organization_id = ? AND ${AFTER}`, organizationId, afterOrdinal, limit),
   },
-  exportParts: rowReads(sql, parts),
+  exportParts: createRowReads(sql, parts),
   exportReports: {
-    ...rowReads(sql, reports),
+    ...createRowReads(sql, reports),
     /** The reports of an export in order, after `afterOrdinal` (-1 for the first). */
     list: (
       { organizationId, evidenceExportId }: Pick<ExportRow, 'organizationId' | 'evidenceExportId'>,
       afterOrdinal: number,
       limit: number,
-    ) => {
-      const where = 'organization_id = ? AND evidence_export_id = ? AND ordinal > ? ORDER BY ordinal LIMIT ?';
-      return listRows(sql, reports, where, organizationId, evidenceExportId, afterOrdinal, limit);
-    },
+    ) =>
+      listRows(
+        sql,
+        reports,
+        `${IN_EXPORT} AND ${AFTER}`,
+        organizationId,
+        evidenceExportId,
+        afterOrdinal,
+        limit,
+      ),
   },
 });
 
-/** The next position in the list of an organization, which is locked: two exports never get the same. */
-async function nextOrdinal(sql: Sql, { forUpdate }: Dialect, organizationId: string): Promise<number> {
+/** Locks the organization and returns the next position in its list, so that two exports never get the same. */
+async function allotOrdinal(sql: Sql, { forUpdate }: Dialect, organizationId: string): Promise<number> {
   const organization = 'SELECT organization_id FROM organizations WHERE organization_id = ?';
   await sql.all(organization + forUpdate, organizationId);
   const last = 'SELECT coalesce(max(ordinal), -1) AS ordinal FROM exports WHERE organization_id = ?';
@@ -97,23 +104,20 @@ async function nextOrdinal(sql: Sql, { forUpdate }: Dialect, organizationId: str
 }
 
 async function insertContent(sql: Sql, row: NewExport): Promise<void> {
-  const { organizationId, evidenceExportId } = row;
-  for (const part of row.parts) await insertRow(sql, parts, { ...part, organizationId, evidenceExportId });
-  for (const report of row.reports)
-    await insertRow(sql, reports, { ...report, organizationId, evidenceExportId });
+  const owner = { organizationId: row.organizationId, evidenceExportId: row.evidenceExportId };
+  for (const part of row.parts) await insertRow(sql, parts, { ...part, ...owner });
+  for (const report of row.reports) await insertRow(sql, reports, { ...report, ...owner });
 }
 
-export function exportWrites(sql: Sql, dialect: Dialect) {
-  const { lock, update } = rowWrites(sql, exports, dialect);
+export function createExportWrites(sql: Sql, dialect: Dialect) {
+  const { lock, update } = createRowWrites(sql, exports, dialect);
   return {
     exports: {
       lock,
       update,
       insert: async (row: NewExport) => {
-        await insertRow(sql, exports, {
-          ...row,
-          ordinal: await nextOrdinal(sql, dialect, row.organizationId),
-        });
+        const ordinal = await allotOrdinal(sql, dialect, row.organizationId);
+        await insertRow(sql, exports, { ...row, ordinal });
         await insertContent(sql, row);
       },
       /** Writes the documents and the lists of an export that lists nothing yet. */
@@ -123,12 +127,8 @@ export function exportWrites(sql: Sql, dialect: Dialect) {
       },
       /** Removes what an export lists, and its documents. */
       drop: async ({ manifest: _manifest, attestation: _attestation, ...row }: ExportRow) => {
-        for (const table of ['export_parts', 'export_reports'])
-          await sql.run(
-            `DELETE FROM ${table} WHERE organization_id = ? AND evidence_export_id = ?`,
-            row.organizationId,
-            row.evidenceExportId,
-          );
+        for (const { name } of [parts, reports])
+          await sql.run(`DELETE FROM ${name} WHERE ${IN_EXPORT}`, row.organizationId, row.evidenceExportId);
         await update(row);
       },
     },

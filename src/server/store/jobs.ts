@@ -4,12 +4,13 @@ import {
   column,
   defineTable,
   type Dialect,
+  findRow,
   insertRow,
   listRows,
   queryRows,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
   type SqlRow,
 } from './table.ts';
@@ -32,18 +33,17 @@ const jobs = defineTable({
   key: ['operationId'],
   columns: {
     operationId: column.text,
-    /** Kind of the operation. */
     kind: column.text,
     organizationId: column.text,
     projectId: column.optional(column.text),
     resourceId: column.text,
-    /** How often it was claimed: 1 the first time. */
+    /** The number of claims: 1 for the first. */
     attempt: column.integer,
     /** Rises with every claim; the holder of an older one cannot finish, renew or retry the job. */
     fence: column.integer,
   },
 });
-/** Queued work, claimed by one worker at a time: the operation holds its outcome, the job who works on it. */
+/** Queued work, which one worker at a time claims. Its operation has the outcome. */
 export type Job = RowOf<typeof jobs>;
 
 const workers = defineTable({
@@ -58,7 +58,6 @@ const workers = defineTable({
   },
 });
 
-/** What a job of a project is about. */
 export type JobSubject = Pick<Job, 'kind' | 'resourceId'> & { readonly projectId: string };
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & { readonly createdAtMs: number };
 export type JobClaim = {
@@ -68,20 +67,15 @@ export type JobClaim = {
   readonly nowMs: number;
   readonly leaseMs: number;
 };
-/** A claim on a job. */
 export type JobHold = Pick<Job, 'operationId' | 'fence'>;
-export type JobRenewal = JobHold & {
-  readonly nowMs: number;
-  readonly leaseMs: number;
-};
+export type JobRenewal = JobHold & Pick<JobClaim, 'nowMs' | 'leaseMs'>;
 
-/** How many jobs of a kind wait, and how many a worker holds. */
+/** The number of jobs of a kind that wait, and that workers hold. */
 export type QueueRow = { readonly kind: string; readonly waiting: number; readonly running: number };
 
-/** A worker that polls is recorded this often. */
 const WORKER_NOTED_EVERY_MS = 10_000;
 
-// A worker that polls changes its row only now and then.
+// A worker that polls often changes its row seldom.
 const NOTED = ` ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen_at_ms = excluded.seen_at_ms
   WHERE workers.kinds <> excluded.kinds OR workers.seen_at_ms + ${WORKER_NOTED_EVERY_MS} <= excluded.seen_at_ms`;
 
@@ -93,7 +87,7 @@ export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Pro
   const [next] = await sql.all(
     `SELECT operation_id FROM jobs
      WHERE kind IN (${kinds.map(() => '?').join(', ')})
-       AND not_before_ms <= ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
+       AND not_before_ms <= ? AND ${IS_WAITING}
      ORDER BY not_before_ms, operation_id LIMIT 1${dialect.skipLocked}`,
     ...kinds,
     nowMs,
@@ -110,7 +104,6 @@ export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Pro
   return claimed;
 }
 
-/** Extends the lease of a claimed job. */
 export async function renewJob(sql: Sql, renewal: JobRenewal): Promise<boolean> {
   const { operationId, fence, nowMs, leaseMs } = renewal;
   const statement = `UPDATE jobs SET lease_until_ms = ? WHERE ${HELD}`;
@@ -118,6 +111,11 @@ export async function renewJob(sql: Sql, renewal: JobRenewal): Promise<boolean> 
 }
 
 const HELD = 'operation_id = ? AND fence = ? AND lease_until_ms IS NOT NULL';
+// The fence rises here too, so that the worker that returned the job cannot finish it.
+const RETRY = `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker = NULL, not_before_ms = ?
+  WHERE ${HELD}`;
+const IS_WAITING = '(lease_until_ms IS NULL OR lease_until_ms <= ?)';
+const REMOVE_WAITING = `DELETE FROM jobs WHERE operation_id = ? AND ${IS_WAITING}`;
 
 function readQueue(row: SqlRow): QueueRow {
   const running = column.integer.read(row, 'running');
@@ -131,24 +129,21 @@ function readQueue(row: SqlRow): QueueRow {
 const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? THEN 1 ELSE 0 END) AS running
   FROM jobs GROUP BY kind ORDER BY kind`;
 
-export const jobReads = (sql: Sql) => ({
-  operations: rowReads(sql, operations),
+export const createJobReads = (sql: Sql) => ({
+  operations: createRowReads(sql, operations),
   jobs: {
     count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]),
-    /** The unfinished job of a resource, whoever holds it. */
-    findOf: async ({ kind, projectId, resourceId }: JobSubject) => {
-      const where = 'resource_id = ? AND project_id = ? AND kind = ?';
-      return (await listRows(sql, jobs, where, resourceId, projectId, kind))[0];
-    },
+    /** Finds the unfinished job of a resource, whether a worker holds it or not. */
+    findOf: (subject: JobSubject) => findRow(sql, jobs, subject),
   },
   workers: {
     list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
   },
 });
 
-/** The writes of the queue; each belongs in the transaction of the change that it is about. */
-export const jobWrites = (sql: Sql, dialect: Dialect) => ({
-  operations: rowWrites(sql, operations, dialect),
+/** Each write of the queue belongs in the transaction of its change. */
+export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
+  operations: createRowWrites(sql, operations, dialect),
   jobs: {
     /** Needs the operation to be stored. */
     enqueue: ({ createdAtMs, ...job }: NewJob) =>
@@ -157,24 +152,17 @@ export const jobWrites = (sql: Sql, dialect: Dialect) => ({
     isHeld: async ({ operationId, fence }: JobHold) =>
       (await sql.all(`SELECT 1 AS held FROM jobs WHERE ${HELD}${dialect.forUpdate}`, operationId, fence))
         .length === 1,
-    /** Removes a job with its outcome in the same transaction; `false`: another worker holds it, so commit nothing. */
+    /** Removes a job in the transaction of its outcome; `false` if another worker holds it, so commit nothing then. */
     finish: async ({ operationId, fence }: JobHold) =>
       (await sql.run(`DELETE FROM jobs WHERE ${HELD}`, operationId, fence)) === 1,
     /** Lets a job wait until `notBeforeMs` and ends the claim; `false` when another worker holds it. */
-    retry: async ({ operationId, fence }: JobHold, notBeforeMs: number) => {
-      // The fence rises here too, so that the worker that returned the job cannot finish it.
-      const statement = `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker = NULL, not_before_ms = ?
-        WHERE ${HELD}`;
-      return (await sql.run(statement, notBeforeMs, operationId, fence)) === 1;
-    },
-    /** Removes a job whoever holds it, which ends the claim. Lock its operation first. */
+    retry: async ({ operationId, fence }: JobHold, notBeforeMs: number) =>
+      (await sql.run(RETRY, notBeforeMs, operationId, fence)) === 1,
+    /** Removes a job even if a worker holds it, which ends the claim. Lock its operation first. */
     remove: (operationId: string) => sql.run('DELETE FROM jobs WHERE operation_id = ?', operationId),
     /** Removes a job; `false` when a worker holds it, or it does not exist. */
-    removeWaiting: async (operationId: string, nowMs: number) => {
-      const statement =
-        'DELETE FROM jobs WHERE operation_id = ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)';
-      return (await sql.run(statement, operationId, nowMs)) === 1;
-    },
+    removeWaiting: async (operationId: string, nowMs: number) =>
+      (await sql.run(REMOVE_WAITING, operationId, nowMs)) === 1,
   },
   workers: {
     /** Forgets workers that were last seen before a time; returns how many. */

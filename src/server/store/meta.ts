@@ -10,14 +10,16 @@ export type SchemaState = { readonly version: number; readonly known: number };
 export const META_TABLE =
   'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
 
-async function valueOf(sql: Sql, name: string): Promise<string | undefined> {
+const INSERT = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO';
+
+async function readValue(sql: Sql, name: string): Promise<string | undefined> {
   const [row] = await sql.all('SELECT value FROM meta WHERE name = ?', name);
   return row === undefined ? undefined : column.text.read(row, 'value');
 }
 
 /**
- * Runs the next step of the schema and records its number; `false` when there is none. It belongs in a transaction that
- * keeps both, so that an interrupted migration resumes where it stopped, and no other migration overlaps.
+ * Runs the next step of the schema and records its number; `false` if there is none. The caller's transaction keeps both,
+ * so that an interrupted migration resumes after the last step, and two migrations never overlap.
  * @throws DrillproofError `server.CONFIG_INVALID` for a newer schema
  */
 export async function migrateNext(
@@ -25,7 +27,7 @@ export async function migrateNext(
   script: (text: string) => Promise<unknown>,
   steps: readonly string[],
 ): Promise<boolean> {
-  const version = Number((await valueOf(sql, 'schema_version')) ?? 0);
+  const { version } = await readSchemaState(sql, steps);
   if (!(Number.isInteger(version) && version >= 0 && version <= steps.length)) {
     throw new DrillproofError(
       'server.CONFIG_INVALID',
@@ -35,27 +37,20 @@ export async function migrateNext(
   const step = steps[version];
   if (step === undefined) return false;
   await script(step);
-  await sql.run(
-    "INSERT INTO meta (name, value) VALUES ('schema_version', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    String(version + 1),
-  );
+  await sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'schema_version', String(version + 1));
   return true;
 }
 
-export const schemaState = async (sql: Sql, steps: readonly string[]): Promise<SchemaState> => ({
-  version: Number((await valueOf(sql, 'schema_version')) ?? 0),
+export const readSchemaState = async (sql: Sql, steps: readonly string[]): Promise<SchemaState> => ({
+  version: Number((await readValue(sql, 'schema_version')) ?? 0),
   known: steps.length,
 });
 
-/** The secret of a name, generated on first use. Two processes that generate it at once get the same. */
+/** Reads the secret of a name, which is generated on first use. Two processes that generate it at once get the same. */
 export async function readSecret(sql: Sql, name: string): Promise<Uint8Array> {
   const key = `secret.${name}`;
-  await sql.run(
-    'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
-    key,
-    toHex(randomBytes(32)),
-  );
-  const value = await valueOf(sql, key);
+  await sql.run(`${INSERT} NOTHING`, key, toHex(randomBytes(32)));
+  const value = await readValue(sql, key);
   if (value === undefined) throw new DrillproofError('internal.BUG', 'a secret was not stored');
   return fromHex(value);
 }

@@ -1,7 +1,7 @@
 /**
  * The schema as numbered steps, each run once, in order, in its own transaction; `schema_version` in `meta` is the
- * number of the last one. A step that was released is never edited: a change is a new step. A step only adds what
- * older programs can ignore, because they go on serving while an update rolls.
+ * number of the last one. A step that was released is never edited; a change is a new step. A step only adds what
+ * older programs can ignore, because they continue to serve while an update rolls.
  *
  * Rows of a project are keyed by it, so that ids of two tenants never collide. Resources are stored as the JSON that is
  * served, next to the columns that queries need; the tables have row ids, because without them SQLite moves all but a part
@@ -252,7 +252,7 @@ export const migrations: readonly string[] = [
     seen_at_ms INTEGER NOT NULL
   ) STRICT;
 
-  -- What arrived of uploads that were interrupted.
+  -- Received bytes of uploads that were interrupted.
   CREATE TABLE upload_pieces (
     organization_id TEXT NOT NULL,
     project_id TEXT NOT NULL,
@@ -264,7 +264,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX upload_pieces_by_blob ON upload_pieces (archive_digest);
 
-  -- What is left of the rates of tokens, which several servers share; a crash may forget it.
+  -- Remaining rates of tokens, which several servers share; a crash may lose them.
   CREATE TABLE rates (
     bucket TEXT PRIMARY KEY,
     credit_us INTEGER NOT NULL,
@@ -286,7 +286,7 @@ const NOTE_CHANGE = `
 const NOTED = `CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON $1
     FOR EACH STATEMENT EXECUTE FUNCTION note_tenants_change();`;
 
-// Where PostgreSQL's DDL differs from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
+// The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/CREATE TABLE (organizations|projects|tokens) [^;]*;/g, `$&\n  ${NOTED}`],
   [/CREATE TABLE organizations/g, `${NOTE_CHANGE}$&`],
@@ -296,6 +296,6 @@ const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\) STRICT;/g, ');'],
 ];
 
-/** A step of the schema for PostgreSQL. */
-export const postgresDdl = (step: string): string =>
+/** Translates a step of the schema for PostgreSQL. */
+export const translateDdl = (step: string): string =>
   POSTGRES_WORDS.reduce((text, [words, instead]) => text.replaceAll(words, instead), step);

@@ -1,19 +1,19 @@
 import { DrillproofError } from '../../errors.ts';
 import { column, type Sql } from './table.ts';
 
-/** A share that a process asks of the bucket of a token. */
+/** A request of a process for a share of the rate of a token. */
 export type RateLease = {
   readonly bucket: string;
-  /** At most so many requests; one at least, and no more than the burst. */
+  /** The most requests to grant, from 1 to the burst. */
   readonly want: number;
   readonly perSecond: number;
   readonly burst: number;
   readonly nowMs: number;
 };
-/** How many requests the process may let through; with none, how long the next takes. */
+/** The number of requests that the process may let through; if it is 0, the time until the next. */
 export type RateShare = { readonly granted: number; readonly retryAfterMs: number };
 
-// A row is a bucket: its credit is the time in which it was earned. A clock that is set back takes nothing away.
+// A row is a bucket. Its credit is a time, in which requests were earned. A clock that is set back removes no credit.
 const AVAILABLE = `least(CAST(? AS BIGINT), rates.credit_us + greatest(0, CAST(? AS BIGINT) - rates.at_ms) * 1000)`;
 const GRANTED = `least(CAST(? AS BIGINT), ${AVAILABLE} / CAST(? AS BIGINT))`;
 const LEASE = `
@@ -24,7 +24,7 @@ const LEASE = `
     at_ms = greatest(rates.at_ms, excluded.at_ms)
   RETURNING granted, credit_us`;
 
-/** Takes a share of a bucket, in one statement, so that all processes together never let more through. */
+/** Takes a share of a bucket in one statement, so that all processes together never exceed its rate. */
 export async function leaseRate(sql: Sql, lease: RateLease): Promise<RateShare> {
   const { bucket, want, perSecond, burst, nowMs } = lease;
   const costUs = Math.max(1, Math.round(1e6 / perSecond));

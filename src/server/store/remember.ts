@@ -4,18 +4,17 @@ import type { Sql } from './table.ts';
 
 const MAX_REMEMBERED = 2_000;
 
-/** The version of the tables of tenants, which change seldom, and of all tables; `undefined` is never the same. */
+/** The version of the tables of tenants, which change seldom, and of all tables. `undefined` differs from every version. */
 export type Versions = { readonly tenants?: unknown; readonly all?: unknown };
 
 const TENANTS: ReadonlySet<string> = new Set(['organizations', 'projects', 'tokens']);
 
 /**
- * Remembers what was read from each table while it has the same version. The versions are read after the requests that
- * need them have arrived, once for all of them, and hold for what they read without a pause.
+ * Remembers what was read from each table while its version stays the same. The versions are read once for all requests
+ * that have arrived, and are valid for what these read without a pause.
  */
 export function createMemory(readVersions: () => Versions | Promise<Versions>): {
   readonly remember: NonNullable<Sql['remember']>;
-  /** Forgets what was read from a table. */
   readonly forget: (table: string) => void;
 } {
   const tables = new Map<string, Map<string, Promise<unknown>>>();
@@ -31,7 +30,7 @@ export function createMemory(readVersions: () => Versions | Promise<Versions>): 
     }
   };
   const check = async (): Promise<void> => {
-    // What has arrived at the same time, or while an earlier version is read, waits for the same version.
+    // Requests that arrive at the same time, or while an earlier version is read, wait for the same version.
     await (reading?.catch(() => undefined) ?? setImmediate());
     checking = undefined;
     const seen = await (reading = readNext());
@@ -41,12 +40,8 @@ export function createMemory(readVersions: () => Versions | Promise<Versions>): 
     }
     current = seen;
     isCurrent = true;
-    // The tick comes after all microtasks, and before anything else can arrive; from here it would come before them.
-    queueMicrotask(() =>
-      nextTick(() => {
-        isCurrent = false;
-      }),
-    );
+    // The tick of a microtask comes after all microtasks, and before anything else can arrive.
+    queueMicrotask(() => nextTick(() => void (isCurrent = false)));
   };
   const resultsOf = (table: string): Map<string, Promise<unknown>> => {
     const results = tables.get(table) ?? new Map<string, Promise<unknown>>();

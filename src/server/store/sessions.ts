@@ -14,12 +14,12 @@ import {
   inProject,
   listRows,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
 } from './table.ts';
 
-/** An environment: which build its worlds are made from. The API has no resource for it. */
+/** An environment names the build of its worlds. The API has no resource for it. */
 const environments = defineTable({
   name: 'environments',
   key: ['projectId', 'environmentId'],
@@ -66,25 +66,25 @@ const SESSIONS_DUE = `state IN ('creating', 'warming', 'ready', 'resetting', 'de
 const RUNS_DUE = `state IN ('created', 'running') AND deadline_at_ms <= ?
   ORDER BY deadline_at_ms, hosted_run_id LIMIT ?`;
 
-export const sessionReads = (sql: Sql) => ({
-  environments: rowReads(sql, environments),
+export const createSessionReads = (sql: Sql) => ({
+  environments: createRowReads(sql, environments),
   sessions: {
-    ...rowReads(sql, sessions),
+    ...createRowReads(sql, sessions),
     /** Live sessions whose `expiresAtMs` has come. */
     due: (nowMs: number, limit: number) => listRows(sql, sessions, SESSIONS_DUE, nowMs, limit),
   },
   runs: {
-    ...rowReads(sql, runs),
+    ...createRowReads(sql, runs),
     /** Runs that have not ended although their `deadlineAtMs` has come. */
     due: (nowMs: number, limit: number) => listRows(sql, runs, RUNS_DUE, nowMs, limit),
   },
 });
 
-export const sessionWrites = (sql: Sql, dialect: Dialect) => ({
-  environments: rowWrites(sql, environments, dialect),
-  sessions: rowWrites(sql, sessions, dialect),
+export const createSessionWrites = (sql: Sql, dialect: Dialect) => ({
+  environments: createRowWrites(sql, environments, dialect),
+  sessions: createRowWrites(sql, sessions, dialect),
   runs: {
-    ...rowWrites(sql, runs, dialect),
+    ...createRowWrites(sql, runs, dialect),
     /** The runs of a session that have not ended. */
     lockUnfinished: (projectId: string, sessionId: string) =>
       listRows(sql, runs, UNFINISHED + dialect.forUpdate, projectId, sessionId, ...terminalRunStates),
@@ -97,8 +97,8 @@ const authoringSessions = defineTable({
   columns: { ...inProject, authoringSessionId: column.text, resource: column.json(authoringSessionSchema) },
 });
 
-/** When a turn is out of time: `timeoutMs` after its first attempt began. */
-export const turnDeadline = ({ startedAtMs, timeoutMs }: AuthoringTurn): number | undefined =>
+/** The deadline of a turn is `timeoutMs` after its first attempt began. */
+export const deadlineOfTurn = ({ startedAtMs, timeoutMs }: AuthoringTurn): number | undefined =>
   startedAtMs === undefined ? undefined : startedAtMs + timeoutMs;
 
 const turns = defineTable({
@@ -108,18 +108,20 @@ const turns = defineTable({
   derived: ({ resource }) => ({
     authoring_session_id: resource.authoringSessionId,
     sequence: resource.sequence,
-    deadline_at_ms: resource.state === 'running' ? (turnDeadline(resource) ?? null) : null,
+    deadline_at_ms: resource.state === 'running' ? (deadlineOfTurn(resource) ?? null) : null,
   }),
 });
 export type AuthoringTurnRow = RowOf<typeof turns>;
 
 const TURNS_DUE = 'deadline_at_ms <= ? ORDER BY deadline_at_ms, authoring_turn_id LIMIT ?';
+const LAST_SEQUENCE = `SELECT coalesce(max(sequence), 0) AS sequence FROM authoring_turns
+  WHERE project_id = ? AND authoring_session_id = ?`;
 const TURNS_AFTER = 'project_id = ? AND authoring_session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?';
 
-export const authoringReads = (sql: Sql) => ({
-  authoringSessions: rowReads(sql, authoringSessions),
+export const createAuthoringReads = (sql: Sql) => ({
+  authoringSessions: createRowReads(sql, authoringSessions),
   turns: {
-    ...rowReads(sql, turns),
+    ...createRowReads(sql, turns),
     /** Running turns that are out of time. */
     due: (nowMs: number, limit: number) => listRows(sql, turns, TURNS_DUE, nowMs, limit),
     /** The turns of a session in order, after a sequence (0 for the first). */
@@ -131,15 +133,13 @@ export const authoringReads = (sql: Sql) => ({
   },
 });
 
-export const authoringWrites = (sql: Sql, dialect: Dialect) => ({
-  authoringSessions: rowWrites(sql, authoringSessions, dialect),
+export const createAuthoringWrites = (sql: Sql, dialect: Dialect) => ({
+  authoringSessions: createRowWrites(sql, authoringSessions, dialect),
   turns: {
-    ...rowWrites(sql, turns, dialect),
+    ...createRowWrites(sql, turns, dialect),
     /** The highest sequence of a session's turns, 0 when it has none. Lock the session first. */
     lastSequence: async (projectId: string, authoringSessionId: string) => {
-      const statement = `SELECT coalesce(max(sequence), 0) AS sequence FROM authoring_turns
-        WHERE project_id = ? AND authoring_session_id = ?`;
-      const [row] = await sql.all(statement, projectId, authoringSessionId);
+      const [row] = await sql.all(LAST_SEQUENCE, projectId, authoringSessionId);
       return row === undefined ? 0 : column.integer.read(row, 'sequence');
     },
   },

@@ -1,14 +1,14 @@
-import { authoringReads, authoringWrites, sessionReads, sessionWrites } from './sessions.ts';
-import { blobReads, blobWrites } from './blobs.ts';
-import { buildReads, buildWrites } from './builds.ts';
-import { bundleReads, bundleWrites } from './bundles.ts';
-import { exportReads, exportWrites } from './exports.ts';
-import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
-import { claimJob, jobReads, jobWrites, renewJob, type Job, type JobClaim, type JobRenewal } from './jobs.ts';
+import * as sessions from './sessions.ts';
+import { createBlobReads, createBlobWrites } from './blobs.ts';
+import { createBuildReads, createBuildWrites } from './builds.ts';
+import { createBundleReads, createBundleWrites } from './bundles.ts';
+import { createExportReads, createExportWrites } from './exports.ts';
+import { createIdempotencyReads, createIdempotencyWrites } from './idempotency.ts';
+import * as jobs from './jobs.ts';
 import { leaseRate, type RateLease, type RateShare } from './rates.ts';
-import { readSecret, schemaState, type SchemaState } from './meta.ts';
+import { readSecret, readSchemaState, type SchemaState } from './meta.ts';
 import type { Dialect, Sql } from './table.ts';
-import { tenantReads, tenantWrites } from './tenants.ts';
+import { createTenantReads, createTenantWrites } from './tenants.ts';
 
 export type * from './builds.ts';
 export type * from './bundles.ts';
@@ -19,41 +19,41 @@ export type * from './sessions.ts';
 export type { BlobRef, InProject } from './table.ts';
 export type * from './tenants.ts';
 
-const sqlReads = (sql: Sql) => ({
-  ...tenantReads(sql),
-  ...bundleReads(sql),
-  ...exportReads(sql),
-  ...buildReads(sql),
-  ...sessionReads(sql),
-  ...authoringReads(sql),
-  ...jobReads(sql),
-  ...idempotencyReads(sql),
-  ...blobReads(sql),
+const createReads = (sql: Sql) => ({
+  ...createTenantReads(sql),
+  ...createBundleReads(sql),
+  ...createExportReads(sql),
+  ...createBuildReads(sql),
+  ...sessions.createSessionReads(sql),
+  ...sessions.createAuthoringReads(sql),
+  ...jobs.createJobReads(sql),
+  ...createIdempotencyReads(sql),
+  ...createBlobReads(sql),
 });
-/** What can be read, by the kind of row. */
-export type Reads = ReturnType<typeof sqlReads>;
+/** The reads of the store, by kind of row. */
+export type Reads = ReturnType<typeof createReads>;
 
-const sqlWrites = (sql: Sql, dialect: Dialect) => ({
-  ...tenantWrites(sql, dialect),
-  ...bundleWrites(sql, dialect),
-  ...exportWrites(sql, dialect),
-  ...buildWrites(sql, dialect),
-  ...sessionWrites(sql, dialect),
-  ...authoringWrites(sql, dialect),
-  ...jobWrites(sql, dialect),
-  ...idempotencyWrites(sql, dialect),
-  ...blobWrites(sql, dialect),
+const createWrites = (sql: Sql, dialect: Dialect) => ({
+  ...createTenantWrites(sql, dialect),
+  ...createBundleWrites(sql, dialect),
+  ...createExportWrites(sql, dialect),
+  ...createBuildWrites(sql, dialect),
+  ...sessions.createSessionWrites(sql, dialect),
+  ...sessions.createAuthoringWrites(sql, dialect),
+  ...jobs.createJobWrites(sql, dialect),
+  ...createIdempotencyWrites(sql, dialect),
+  ...createBlobWrites(sql, dialect),
 });
 
 /**
- * What a transaction can do. A row that is read without a lock may change before it is written: lock what you change.
+ * The reads and writes of a transaction. A row that is read without a lock may change before it is written, so lock it first.
  * An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
  */
-export type Tx = Reads & ReturnType<typeof sqlWrites>;
+export type Tx = Reads & ReturnType<typeof createWrites>;
 
-function sqlTransaction(sql: Sql, dialect: Dialect): Tx {
-  const writes = new Map<string, object>(Object.entries(sqlWrites(sql, dialect)));
-  const kinds = Object.entries(sqlReads(sql)).map(([kind, reads]) => [
+function createTransaction(sql: Sql, dialect: Dialect): Tx {
+  const writes = new Map<string, object>(Object.entries(createWrites(sql, dialect)));
+  const kinds = Object.entries(createReads(sql)).map(([kind, reads]) => [
     kind,
     { ...reads, ...writes.get(kind) },
   ]);
@@ -61,7 +61,7 @@ function sqlTransaction(sql: Sql, dialect: Dialect): Tx {
 }
 
 /**
- * What the control plane remembers. Each read sees what is committed. A transaction sees its own writes; all of them
+ * The data of the control plane. Each read sees what is committed. A transaction sees its own writes; all of them
  * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the rows that they
  * lock. One that lost a race is run again, so `work` must have no effect outside the store.
  * @throws DrillproofError `control.UNAVAILABLE` when the store is busy, `io.DISK_FULL`, `io.UNREADABLE`
@@ -73,15 +73,14 @@ export type Store = Reads & {
   /** Asks the database for the version of its schema. */
   schema(): Promise<SchemaState>;
   /** Claims the longest waiting job of these kinds, in its own transaction; a job whose lease ended waits again. */
-  claimJob(claim: JobClaim): Promise<Job | undefined>;
+  claimJob(claim: jobs.JobClaim): Promise<jobs.Job | undefined>;
   /** Extends the lease of a job; `false` when another worker holds it. */
-  renewJob(renewal: JobRenewal): Promise<boolean>;
+  renewJob(renewal: jobs.JobRenewal): Promise<boolean>;
   /** Takes a share of the rate of a token, where several servers share the store; absent where one server has it. */
   readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
   close(): Promise<void>;
 };
 
-/** A database as the store uses it. */
 type Database = {
   /** A connection of its own, so that reads see only what is committed. */
   readonly reads: Sql;
@@ -93,17 +92,17 @@ type Database = {
   readonly close: () => Promise<void>;
 };
 
-/** The store over a database whose schema is up to date. */
-export function sqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
+/** Creates the store on a database whose schema is up to date. */
+export function createSqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
-    ...sqlReads(reads),
-    schema: () => schemaState(reads, migrations),
-    claimJob: (claim) => transact((sql) => claimJob(sql, dialect, claim)),
-    renewJob: (renewal) => transact((sql) => renewJob(sql, renewal)),
+    ...createReads(reads),
+    schema: () => readSchemaState(reads, migrations),
+    claimJob: (claim) => transact((sql) => jobs.claimJob(sql, dialect, claim)),
+    renewJob: (renewal) => transact((sql) => jobs.renewJob(sql, renewal)),
     transaction: (work) =>
       transact((sql) => {
-        const tx = transactions.get(sql) ?? sqlTransaction(sql, dialect);
+        const tx = transactions.get(sql) ?? createTransaction(sql, dialect);
         transactions.set(sql, tx);
         return work(tx);
       }),

@@ -11,13 +11,13 @@ export type Sql = {
   all(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** Runs a statement and returns how many rows it changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
-  /** What `read` returned for a key of a table, as long as that is certain to be what is committed. */
+  /** Returns what `read` returned earlier for a key of a table, if that is certain to be what is committed. */
   remember?<T>(table: string, key: string, read: () => Promise<T>): Promise<T>;
   /** Lets the transaction wait for a statement when it commits. Without it, a statement is waited for at once. */
   defer?(statement: Promise<unknown>): Promise<unknown>;
 };
 
-/** Where the databases differ, as text that is appended to a statement. */
+/** The differences between the databases, as text that is appended to a statement. */
 export type Dialect = {
   /** Locks the selected rows until the transaction ends. */
   readonly forUpdate: string;
@@ -26,7 +26,7 @@ export type Dialect = {
 };
 
 /** Runs work items one after the other; one that fails does not stop the next. */
-export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const next = last.then(work);
@@ -35,38 +35,36 @@ export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** The digest and size of bytes in the blob store. */
 export type BlobRef = { readonly digest: Digest; readonly bytes: number };
 
 type SqlColumns = Readonly<Record<string, SqlValue>>;
 
-/** How a member of a row is read from and written to its columns. */
+/** Reads a member of a row from its columns and writes it to them. */
 type Codec<T> = {
-  /** The columns of the member whose own column name is `name`. */
+  /** The columns of the member whose name is `name` in SQL. */
   readonly names: (name: string) => readonly string[];
-  /** A value of the wrong type was written by another program. */
+  /** @throws DrillproofError `internal.BUG` for a value of the wrong type, which another program wrote */
   read(row: SqlRow, name: string): T;
   write(value: T, name: string): readonly SqlValue[];
 };
 
-const wrongType = (name: string): DrillproofError =>
+const wrongTypeError = (name: string): DrillproofError =>
   new DrillproofError('internal.BUG', `the column ${name} of the store has a value of the wrong type`);
 
-const checked = <T extends SqlValue>(is: (value: unknown) => value is T): Codec<T> => ({
+const buildCodec = <T extends SqlValue>(is: (value: unknown) => value is T): Codec<T> => ({
   names: (name) => [name],
   read(row, name) {
     const value = row[name];
-    if (!is(value)) throw wrongType(name);
+    if (!is(value)) throw wrongTypeError(name);
     return value;
   },
   write: (value) => [value],
 });
 
-const text = checked((value) => typeof value === 'string');
-const integer = checked((value): value is number => Number.isSafeInteger(value));
-const digest = checked(isDigest);
+const text = buildCodec((value) => typeof value === 'string');
+const integer = buildCodec((value): value is number => Number.isSafeInteger(value));
+const digest = buildCodec(isDigest);
 
-/** The kinds of columns. */
 export const column = {
   text,
   integer,
@@ -81,7 +79,7 @@ export const column = {
         accepts ??= compileAcceptor(schema);
         if (accepts(value)) return value as z.output<S>;
         const parsed = schema.safeParse(value);
-        if (!parsed.success) throw wrongType(name);
+        if (!parsed.success) throw wrongTypeError(name);
         return parsed.data;
       },
       write: (value) => [JSON.stringify(value)],
@@ -106,7 +104,6 @@ export const column = {
   }),
 };
 
-/** The members that name the owner of a row. */
 export const inProject = { organizationId: text, projectId: text };
 export type InProject = { readonly organizationId: string; readonly projectId: string };
 
@@ -166,12 +163,11 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
 const columnOf = (member: string): string =>
   member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const equal = (columns: SqlColumns, separator: string): string =>
+const joinEquals = (columns: SqlColumns, separator: string): string =>
   Object.keys(columns)
     .map((name) => `${name} = ?`)
     .join(separator);
 
-/** The rows that a query selects. */
 export const queryRows = async <R>(
   sql: Sql,
   toRow: (row: SqlRow) => R,
@@ -181,7 +177,7 @@ export const queryRows = async <R>(
 
 type AnyTable<R> = Pick<Table<R, readonly (keyof R)[]>, 'name' | 'toRow' | 'columnsOf'>;
 
-/** The rows of a table that `where` selects: what follows WHERE, with its order and limit. */
+/** Reads rows of a table. `where` is the text after WHERE, with order and limit. */
 export const listRows = <R>(
   sql: Sql,
   { name, toRow }: Pick<AnyTable<R>, 'name' | 'toRow'>,
@@ -189,7 +185,7 @@ export const listRows = <R>(
   ...values: readonly SqlValue[]
 ): Promise<R[]> => queryRows(sql, toRow, `SELECT * FROM ${name} WHERE ${where}`, values);
 
-/** The row with these members; `lock` is appended to the statement. */
+/** Reads the row with these members; `lock` is appended to the statement. */
 export async function findRow<R>(
   sql: Sql,
   from: AnyTable<R>,
@@ -197,7 +193,7 @@ export async function findRow<R>(
   lock = '',
 ): Promise<R | undefined> {
   const columns = from.columnsOf(members, Object.keys(members) as (keyof R)[]);
-  const [row] = await listRows(sql, from, equal(columns, ' AND ') + lock, ...Object.values(columns));
+  const [row] = await listRows(sql, from, joinEquals(columns, ' AND ') + lock, ...Object.values(columns));
   return row;
 }
 
@@ -214,54 +210,51 @@ export async function insertRow<R, K extends readonly (keyof R)[]>(
   return sql.run(statement, ...Object.values(all));
 }
 
-/** The values of a key, in its order. */
 type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] };
 
-const keyed = <R, K extends readonly (keyof R)[]>(
+const nameKey = <R, K extends readonly (keyof R)[]>(
   { key }: { readonly key: K },
   values: KeyOf<R, K>,
 ): Partial<R> => Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
 
-/** The reads of one row. */
-export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
+export const createRowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
   find: (...values: KeyOf<R, K>) => rememberRow(sql, from, values),
 });
 
-/** The row with these values of the only key that the table is read by, or what was found before if no commit came since. */
+/** Reads the row with this key, the only one by which the table is read, or remembers it if there was no commit since. */
 export function rememberRow<R, const K extends readonly (keyof R)[]>(
   sql: Sql,
   from: AnyTable<R> & { readonly key: K },
   values: KeyOf<R, K>,
 ): Promise<R | undefined> {
-  const find = (): Promise<R | undefined> => findRow(sql, from, keyed(from, values));
+  const find = (): Promise<R | undefined> => findRow(sql, from, nameKey(from, values));
   return sql.remember?.(from.name, JSON.stringify(values), find) ?? find();
 }
 
 /** Waits for a statement, unless the transaction does. */
-const whenNeeded = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
+const awaitUnlessDeferred = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
   sql.defer?.(statement) ?? statement;
 
 async function assertOne(changed: Promise<number>, name: string): Promise<void> {
-  if ((await changed) === 1) return;
-  throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
+  if ((await changed) !== 1) throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
 }
 
-/** The writes of one row, and its read that locks it until the transaction ends. */
-export const rowWrites = <R, K extends readonly (keyof R)[]>(
+export const createRowWrites = <R, K extends readonly (keyof R)[]>(
   sql: Sql,
   table: Table<R, K>,
   { forUpdate }: Dialect,
 ) => ({
-  lock: (...key: KeyOf<R, K>) => findRow(sql, table, keyed(table, key), forUpdate),
+  /** Reads the row and locks it until the transaction ends. */
+  lock: (...key: KeyOf<R, K>) => findRow(sql, table, nameKey(table, key), forUpdate),
   insert: async (row: R) => {
-    await whenNeeded(sql, insertRow(sql, table, row));
+    await awaitUnlessDeferred(sql, insertRow(sql, table, row));
   },
   /** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
   update: async (row: R) => {
     const { name, key, columnsOf, contentOf } = table;
     const [at, columns] = [columnsOf(row, key), contentOf(row)];
-    const statement = `UPDATE ${name} SET ${equal(columns, ', ')} WHERE ${equal(at, ' AND ')}`;
+    const statement = `UPDATE ${name} SET ${joinEquals(columns, ', ')} WHERE ${joinEquals(at, ' AND ')}`;
     const values = [...Object.values(columns), ...Object.values(at)];
-    await whenNeeded(sql, assertOne(sql.run(statement, ...values), name));
+    await awaitUnlessDeferred(sql, assertOne(sql.run(statement, ...values), name));
   },
 });

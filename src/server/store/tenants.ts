@@ -9,8 +9,8 @@ import {
   queryRows,
   rememberRow,
   type RowOf,
-  rowReads,
-  rowWrites,
+  createRowReads,
+  createRowWrites,
   type Sql,
 } from './table.ts';
 
@@ -49,18 +49,17 @@ const tokens = defineTable({
     revokedAtMs: column.optional(column.integer),
   },
 });
-/** A credential. */
 export type TokenRow = RowOf<typeof tokens>;
 const tokensByHash = { ...tokens, key: ['tokenHash'] as const };
 
-export const tenantReads = (sql: Sql) => ({
+export const createTenantReads = (sql: Sql) => ({
   organizations: {
-    ...rowReads(sql, organizations),
+    ...createRowReads(sql, organizations),
     list: () =>
       queryRows(sql, organizations.toRow, 'SELECT * FROM organizations ORDER BY organization_id', []),
   },
   projects: {
-    ...rowReads(sql, projects),
+    ...createRowReads(sql, projects),
     list: (organizationId: string) =>
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
@@ -71,17 +70,15 @@ export const tenantReads = (sql: Sql) => ({
   },
 });
 
-export const tenantWrites = (sql: Sql, dialect: Dialect) => ({
-  organizations: rowWrites(sql, organizations, dialect),
-  projects: rowWrites(sql, projects, dialect),
+const REVOKE = 'UPDATE tokens SET revoked_at_ms = ? WHERE token_id = ? AND revoked_at_ms IS NULL';
+
+export const createTenantWrites = (sql: Sql, dialect: Dialect) => ({
+  organizations: createRowWrites(sql, organizations, dialect),
+  projects: createRowWrites(sql, projects, dialect),
   tokens: {
-    ...rowWrites(sql, tokens, dialect),
+    ...createRowWrites(sql, tokens, dialect),
     /** Returns whether the token exists and was not revoked before. */
     revoke: async (tokenId: string, revokedAtMs: number) =>
-      (await sql.run(
-        'UPDATE tokens SET revoked_at_ms = ? WHERE token_id = ? AND revoked_at_ms IS NULL',
-        revokedAtMs,
-        tokenId,
-      )) === 1,
+      (await sql.run(REVOKE, revokedAtMs, tokenId)) === 1,
   },
 });

@@ -4,7 +4,7 @@ import type { AuthoringSession, AuthoringTurn } from '../../../contract/index.ts
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove } from '../../states.ts';
-import { turnDeadline } from '../../store/sessions.ts';
+import { deadlineOfTurn } from '../../store/sessions.ts';
 import type { AuthoringTurnRow, Job, Reads, Tx } from '../../store/store.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';
 import type { HostedWork } from './hosted-job.ts';
@@ -98,7 +98,7 @@ export const turnWork: HostedWork<TurnJob, Usage, TurnSuccess> = {
   read,
   async deadlineAtMs(reads, { projectId = '', resourceId }) {
     const turn = (await reads.turns.find(projectId, resourceId))?.resource;
-    return turn && turnDeadline(turn);
+    return turn && deadlineOfTurn(turn);
   },
   async begin(tx, job, nowMs) {
     const row = await lockTurn(tx, job);

@@ -9,37 +9,37 @@ import type { PostgresOptions } from './options.ts';
 
 type Meaning = { readonly code: Code; readonly why: string };
 
-const unavailable = (why: string): Meaning => ({ code: 'control.UNAVAILABLE', why });
-const NO_CONNECTION = unavailable('the connection to the database failed');
+const explainUnavailable = (why: string): Meaning => ({ code: 'control.UNAVAILABLE', why });
+const NO_CONNECTION = explainUnavailable('the connection to the database failed');
 
-// SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say something to a person: whole
-// ones, and classes of two characters.
+// SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) that users can act on: whole ones, and
+// classes of two characters.
 const STATES: Readonly<Record<string, Meaning>> = {
   '08': NO_CONNECTION,
-  '25006': unavailable('the database takes no writes at the moment'),
-  '25P03': unavailable('the transaction was idle for too long'),
-  '28': unavailable('the database refuses the login'),
-  '3D000': unavailable('the database does not exist'),
-  '40001': unavailable('another transaction came first'),
-  '40P01': unavailable('another transaction came first'),
-  '42501': unavailable('the role lacks a right in the database'),
-  '53': unavailable('the database lacks resources'),
+  '25006': explainUnavailable('the database takes no writes at the moment'),
+  '25P03': explainUnavailable('the transaction was idle for too long'),
+  '28': explainUnavailable('the database refuses the login'),
+  '3D000': explainUnavailable('the database does not exist'),
+  '40001': explainUnavailable('another transaction came first'),
+  '40P01': explainUnavailable('another transaction came first'),
+  '42501': explainUnavailable('the role lacks a right in the database'),
+  '53': explainUnavailable('the database lacks resources'),
   '53100': { code: 'io.DISK_FULL', why: 'the disk of the database is full' },
-  '55P03': unavailable('the store is busy'),
-  '57': unavailable('the database is not in service'),
-  '57014': unavailable('the database took too long'),
+  '55P03': explainUnavailable('the store is busy'),
+  '57': explainUnavailable('the database is not in service'),
+  '57014': explainUnavailable('the database took too long'),
   '58': { code: 'io.UNREADABLE', why: 'the disk of the database reports an error' },
   XX: { code: 'io.UNREADABLE', why: 'the database reports an inner error' },
 };
 
-/** The SQLSTATE of an error that PostgreSQL reported; `undefined` for others, such as a lost connection. */
+/** Reads the SQLSTATE of an error that PostgreSQL reported; other errors, such as a lost connection, have none. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DrillproofError) return sqlState(error.cause);
   const state = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined;
   return typeof state === 'string' ? state : undefined;
 }
 
-/** The coded error of a failed call of pg; an error without a code of ours is returned unchanged. */
+/** Returns the coded error of a failed call of pg, or the same error if there is no code for it. */
 function postgresError(cause: unknown): unknown {
   const state = sqlState(cause);
   // Without an answer of the database, the connection failed, broke, or timed out.
@@ -47,11 +47,10 @@ function postgresError(cause: unknown): unknown {
   return meaning === undefined ? cause : new DrillproofError(meaning.code, meaning.why, { cause });
 }
 
-/** Whether the connection itself failed, so that nothing more may be sent on it. */
+/** A connection that failed itself must not be used again. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof DrillproofError && error.code === 'control.UNAVAILABLE' && sqlState(error) === undefined;
 
-/** Waits for a call of pg and translates its error. */
 export async function guardQuery<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -60,7 +59,7 @@ export async function guardQuery<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A statement with `$1`, `$2`… for its `?`. Our statements hold none in a literal. */
+/** Writes `$1`, `$2`… for each `?` of a statement. Our statements have no `?` in a literal. */
 export function numberMarks(text: string): string {
   let n = 0;
   return text.replaceAll('?', () => `$${++n}`);
@@ -71,14 +70,14 @@ const NUMERIC = 1700;
 const INTEGERS: ReadonlySet<number> = new Set([INT8, NUMERIC]);
 
 /**
- * Integers as numbers, where pg gives text: one past 2^53 becomes a number that is not safe, which the typed columns
- * refuse.
+ * Parses integers as numbers, for which pg returns text. One above 2^53 becomes a number that is not safe, which the
+ * typed columns refuse.
  */
-const integerTypes = (types: CustomTypesConfig): CustomTypesConfig => ({
+const parseIntegers = (types: CustomTypesConfig): CustomTypesConfig => ({
   getTypeParser: (oid, format) => (INTEGERS.has(oid) ? Number : types.getTypeParser(oid, format)),
 });
 
-/** What takes one parameterised statement: a pool, or one connection of it. */
+/** A pool, or one connection of it. */
 type Queryable = {
   query(statement: {
     readonly name: string;
@@ -90,7 +89,7 @@ type Queryable = {
 type Statement = { readonly name: string; readonly text: string };
 const statements = new Map<string, Statement>();
 
-/** A statement by its text. Its name makes the database parse it once for each connection. */
+/** The name of a statement makes the database parse it once for each connection. */
 function statementOf(text: string): Statement {
   const earlier = statements.get(text);
   if (earlier !== undefined) return earlier;
@@ -99,8 +98,7 @@ function statementOf(text: string): Statement {
   return statement;
 }
 
-/** A pool or a connection as `Sql`. */
-export function postgresSql(to: Queryable): Sql {
+export function wrapConnection(to: Queryable): Sql {
   const send = (text: string, values: SqlValue[]) =>
     guardQuery(() => to.query({ ...statementOf(text), values }));
   return {
@@ -119,22 +117,22 @@ class GatheringSocket extends Socket {
   }
 
   override uncork(): void {
-    // The turn does.
+    // `cork` does this at the end of the turn.
   }
 }
 
-const invalid = (message: string, cause?: unknown): DrillproofError =>
+const configError = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });
 
-// A dead peer sends no error: the client gives up some time after the database should have.
-const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
+// A dead peer sends no error, so the client gives up some time after the database should have.
+const computeQueryTimeoutMs = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
   statementMs + connectTimeoutMs;
 
 /**
- * How to connect. The address may hold a password, so nothing of it goes into an error.
+ * Builds the configuration of a connection. The address may contain a password, so no error repeats any of it.
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
-export function clientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
+export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
   const config: ClientConfig = {
     connectionString: url,
     application_name: 'drillproof',
@@ -142,29 +140,29 @@ export function clientConfig(pg: Pg, url: string, options: PostgresOptions): Cli
     statement_timeout: options.statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
-    query_timeout: patience(options.statementTimeoutMs, options),
+    query_timeout: computeQueryTimeoutMs(options.statementTimeoutMs, options),
     keepAlive: true,
     stream: () => new GatheringSocket(),
-    types: integerTypes(pg.types),
+    types: parseIntegers(pg.types),
   };
   try {
     if (!/^postgres(ql)?:\/\//.test(url)) throw new TypeError('another scheme');
     void new pg.Client(config); // reads the address, and the certificates that it names
   } catch {
-    throw invalid('the address of the database is not a valid postgres:// URL');
+    throw configError('the address of the database is not a valid postgres:// URL');
   }
   return config;
 }
 
-/** The same for the steps of the schema, which take their time. */
-export const migrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
+/** Allows the steps of the schema to take longer than other statements. */
+export const buildMigrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
   ...config,
   statement_timeout: options.migrationTimeoutMs,
   lock_timeout: options.migrationTimeoutMs,
-  query_timeout: patience(options.migrationTimeoutMs, options),
+  query_timeout: computeQueryTimeoutMs(options.migrationTimeoutMs, options),
 });
 
-/** A pool whose connections may break at any time without ending the process: the next query reports it. */
+/** Opens a pool. A connection that breaks does not end the process; the next query reports it. */
 export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool {
   const pool = new pg.Pool({ ...config, max: connections });
   pool.on('error', () => undefined);
@@ -172,11 +170,11 @@ export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool 
   return pool;
 }
 
-/** The error of a failed start: there, a database that does not answer is a configuration error. */
+/** At the start, a database that does not answer is a configuration error. */
 export function openingError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
   const { cause, message } = error;
-  if (sqlState(cause) !== undefined || !(cause instanceof Error)) return invalid(message, cause);
+  if (sqlState(cause) !== undefined || !(cause instanceof Error)) return configError(message, cause);
   // The message of the network may repeat parts of the address; its code does not.
-  return invalid(`${message}: ${errnoOf(cause) ?? cause.message}`, cause);
+  return configError(`${message}: ${errnoOf(cause) ?? cause.message}`, cause);
 }

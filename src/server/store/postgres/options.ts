@@ -1,7 +1,7 @@
 // Apart from the driver, so that programs that use the server need no types of `pg`.
 import { migrations } from '../migrations.ts';
 
-/** How the store uses its database. Times are in milliseconds. */
+/** Options of the store on PostgreSQL. Times are in milliseconds. */
 export type PostgresOptions = {
   /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
   readonly connections: number;
@@ -14,7 +14,7 @@ export type PostgresOptions = {
   readonly idleInTransactionMs: number;
   /** For each step of the schema, and for waiting for another process that migrates. */
   readonly migrationTimeoutMs: number;
-  /** How often a transaction that loses races is run in total. */
+  /** The most runs of a transaction that loses races. */
   readonly attempts: number;
   readonly migrations: readonly string[];
   /** From 0 up to 1; the pause before a transaction runs again. */

@@ -1,36 +1,36 @@
 import type { Client, ClientConfig, Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
-import { postgresDdl } from '../migrations.ts';
+import { translateDdl } from '../migrations.ts';
 import {
-  clientConfig,
+  buildClientConfig,
   guardQuery,
   isConnectionError,
-  migrationConfig,
+  buildMigrationConfig,
   openingError,
   openPool,
   type Pg,
-  postgresSql,
+  wrapConnection,
   sqlState,
 } from './driver.ts';
 import { defaults, type PostgresOptions } from './options.ts';
 import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
-import { sqlStore, type Store } from '../store.ts';
+import { createSqlStore, type Store } from '../store.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.
  * SERIALIZABLE would be correct too, but makes conflicting transactions fail and start again: of 50 clients at one
- * session, a quarter of the requests gave up. Durable, whatever is the default of the role.
+ * session, a quarter of the requests gave up. Commits are durable even if the default of the role is different.
  */
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on';
 
-// Serialization failure, deadlock; and a key that another transaction wrote after this one looked for it: run again,
-// the transaction sees it.
+// Serialization failure, deadlock, and a key that another transaction wrote after this one looked for it. The transaction
+// sees that key when it is run again.
 const LOST_RACES: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
 const isLostRace = (error: unknown): boolean => LOST_RACES.has(sqlState(error));
-/** Whether the database refused a statement only because an earlier one had failed. */
+/** The database refuses statements after one that failed. */
 const isAftermath = (error: unknown): boolean => sqlState(error) === '25P02';
 
 const FIRST_PAUSE_MS = 10;
@@ -38,11 +38,11 @@ const FIRST_PAUSE_MS = 10;
 type Statements = { readonly sql: Sql; end(): Promise<unknown>; fault(): unknown };
 
 /**
- * The statements of one transaction, until it ends. Each is sent at once, and the database runs them in this order: after
- * one that failed, it refuses the others.
+ * Begins a transaction and sends each statement at once. The database runs them in this order; after one that failed, it
+ * refuses the others.
  */
-function statementsOf(client: PoolClient): Statements {
-  const inner = postgresSql(client);
+function openStatements(client: PoolClient): Statements {
+  const inner = wrapConnection(client);
   let open = true;
   let fault: unknown;
   let last: Promise<unknown> = Promise.resolve();
@@ -74,7 +74,7 @@ function statementsOf(client: PoolClient): Statements {
   return { sql, end, fault: () => fault };
 }
 
-/** A transaction in which a statement failed is lost: COMMIT would undo it, and report no error. */
+/** COMMIT would undo a transaction in which a statement failed, and report no error. */
 async function commit(client: PoolClient, fault: unknown): Promise<void> {
   if (fault !== undefined) throw fault;
   const { command } = await guardQuery(() => client.query('COMMIT'));
@@ -94,7 +94,7 @@ async function rollBack(client: PoolClient, error: unknown): Promise<void> {
 
 async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
   const client = await guardQuery(() => pool.connect());
-  const statements = statementsOf(client);
+  const statements = openStatements(client);
   try {
     const result = await work(statements.sql);
     await statements.end();
@@ -105,7 +105,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
     await statements.end();
     const fault = statements.fault();
     await rollBack(client, fault ?? error);
-    throw isLostRace(fault) || isAftermath(error) ? fault : error; // whatever `work` made of it
+    throw isLostRace(fault) || isAftermath(error) ? fault : error; // even if `work` replaced the error
   }
 }
 
@@ -113,7 +113,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
  * Runs transactions on a pool. One that lost a race against others is run again, after a random pause that grows, so
  * `work` may happen more than once; its effects outside the transaction do not.
  */
-function transactions(
+function runTransactions(
   pool: Pool,
   { attempts, random }: Pick<PostgresOptions, 'attempts' | 'random'>,
 ): <T>(work: (sql: Sql) => Promise<T>) => Promise<T> {
@@ -135,12 +135,12 @@ const dialect: Dialect = {
   skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
 };
 
-// The advisory lock of schema changes: any number that is not used otherwise in this database.
+// The advisory lock of schema changes. The number has no other use in this database.
 const MIGRATION_LOCK = 0x64_72_69_6c_6c;
 
-/** Text must be stored unchanged; other encodings cannot hold or do not check it. */
+/** Text must be stored unchanged. Other encodings cannot represent all of it, or do not check it. */
 async function assertUtf8(client: Client): Promise<void> {
-  const [row] = await postgresSql(client).all('SHOW server_encoding');
+  const [row] = await wrapConnection(client).all('SHOW server_encoding');
   const encoding = String(row?.['server_encoding']);
   if (encoding !== 'UTF8') {
     throw new DrillproofError(
@@ -150,20 +150,20 @@ async function assertUtf8(client: Client): Promise<void> {
   }
 }
 
-// Transactions that are committed, aborted or running all show in a snapshot, so two reads with one snapshot see the same.
-// That of a standby lacks what runs, and another server can have the same numbers.
+// A snapshot lists committed, aborted and running transactions, so two reads with equal snapshots see the same data. The
+// snapshot of a standby lacks running ones, and another server can have the same numbers.
 const VERSIONS = `
   SELECT server || txid_current_snapshot() AS all,
     server || (SELECT value FROM meta WHERE name = 'tenants_changed') AS tenants
   FROM (SELECT pg_postmaster_start_time() || ' ' AS server WHERE NOT pg_is_in_recovery()) AS primaries`;
 
-/** One step and its number are committed together; the lock goes with the transaction, or with its process. */
+/** Commits one step together with its number. The lock ends with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
-  const script = (text: string) => guardQuery(() => client.query(postgresDdl(text)));
-  const sql = postgresSql(client);
+  const script = (text: string) => guardQuery(() => client.query(translateDdl(text)));
+  const sql = wrapConnection(client);
   await script('BEGIN');
   await sql.all('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
-  // Looked for first, because a role without the right to make tables may open a store that is up to date.
+  // This check comes first, because a role without the right to make tables may open a store that is up to date.
   const [meta] = await sql.all("SELECT to_regclass('meta') AS name");
   if (meta?.['name'] === null) await script(META_TABLE);
   const more = await migrateNext(sql, script, steps);
@@ -171,7 +171,7 @@ async function migrateOnce(client: Client, steps: readonly string[]): Promise<bo
   return more;
 }
 
-async function prepare(pg: Pg, config: ClientConfig, steps: readonly string[]): Promise<void> {
+async function migrate(pg: Pg, config: ClientConfig, steps: readonly string[]): Promise<void> {
   const client = new pg.Client(config);
   client.on('error', () => undefined);
   try {
@@ -192,27 +192,27 @@ async function prepare(pg: Pg, config: ClientConfig, steps: readonly string[]): 
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   const all = { ...defaults, ...options };
   const pg = await import('pg');
-  const config = clientConfig(pg, url, all);
+  const config = buildClientConfig(pg, url, all);
   try {
-    await prepare(pg, migrationConfig(config, all), all.migrations);
+    await migrate(pg, buildMigrationConfig(config, all), all.migrations);
   } catch (error) {
     throw openingError(error);
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
   const writes = openPool(pg, { ...config, pipeline: true }, half);
   const reads = openPool(pg, config, Math.max(1, half - 1));
-  // On a connection of its own, nothing but the versions that are waited for resumes with an answer.
+  // On a separate connection, an answer resumes only what waits for the versions.
   const versions = openPool(pg, config, 1);
   const readVersions = async (): Promise<Versions> => {
-    const [row] = await postgresSql(versions).all(VERSIONS);
+    const [row] = await wrapConnection(versions).all(VERSIONS);
     return { all: row?.['all'], tenants: row?.['tenants'] ?? undefined };
   };
   let closed: Promise<unknown> | undefined;
-  return sqlStore({
-    reads: { ...postgresSql(reads), remember: createMemory(readVersions).remember },
+  return createSqlStore({
+    reads: { ...wrapConnection(reads), remember: createMemory(readVersions).remember },
     dialect,
     migrations: all.migrations,
-    transact: transactions(writes, all),
+    transact: runTransactions(writes, all),
     isShared: true,
     async close() {
       closed ??= Promise.all([reads, writes, versions].map((pool) => pool.end()));

@@ -7,12 +7,6 @@ import { errnoOf, ioError, writeDurably } from '../../../node/index.ts';
 import { guard, loadSqlite } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 
-async function requireStore(path: string): Promise<void> {
-  await stat(path).catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
-}
-
 async function refuseExisting(path: string): Promise<void> {
   try {
     await lstat(path);
@@ -23,7 +17,7 @@ async function refuseExisting(path: string): Promise<void> {
   throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
 }
 
-/** Makes the file first, because SQLite would give it the rights of any file, and flushes it. */
+/** Creates the file first, because SQLite would give it default permissions, and flushes it. */
 async function copyInto(path: string, to: string): Promise<void> {
   const handle = await open(to, 'wx+', 0o600);
   try {
@@ -56,13 +50,15 @@ async function copy(path: string, to: string): Promise<void> {
 
 /**
  * Copies an embedded store into one file that only the owner may read, even while a server writes to it, and without
- * changing its schema. The file has its name only when it is whole, checked and synced.
+ * changing its schema. The file gets its name when it is complete, checked and synced.
  * @throws DrillproofError `io.NOT_FOUND` for a store or folder that is absent, `io.EXISTS`, `io.READ_ONLY`,
  *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.CONFIG_INVALID` for a file that is not a store
  */
 export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
   const target = resolve(out);
-  await requireStore(path);
+  await stat(path).catch((cause: unknown) => {
+    throw ioError(cause, path, 'read');
+  });
   await refuseExisting(target);
   try {
     await writeDurably(target, async (temporary) => {

@@ -7,14 +7,14 @@ import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
 import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
-import { sqlStore, type Store } from '../store.ts';
+import { createSqlStore, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
 
 // Node.js 22 prints a warning when it loads node:sqlite, so only opening a store does.
 export const loadSqlite = (): Promise<Sqlite> => import('node:sqlite');
 
-// Primary result codes of SQLite (https://sqlite.org/rescode.html) that say something to a person.
+// Primary result codes of SQLite (https://sqlite.org/rescode.html) that users can act on.
 const RESULT: Readonly<Record<number, { code: Code; why: string }>> = {
   5: { code: 'control.UNAVAILABLE', why: 'the store is busy' },
   6: { code: 'control.UNAVAILABLE', why: 'the store is busy' },
@@ -26,14 +26,13 @@ const RESULT: Readonly<Record<number, { code: Code; why: string }>> = {
   26: { code: 'server.CONFIG_INVALID', why: 'the file is not a store' },
 };
 
-/** The coded error of a failed statement; an error without a code of ours is returned unchanged. */
+/** Returns the coded error of a failed statement, or the same error if there is no code for it. */
 function sqliteError(cause: unknown): unknown {
   if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return cause;
   const meaning = RESULT[cause.errcode & 0xff];
   return meaning === undefined ? cause : new DrillproofError(meaning.code, meaning.why, { cause });
 }
 
-/** Runs what touches the database and translates its errors. */
 export function guard<T>(work: () => T): T {
   try {
     return work();
@@ -44,42 +43,35 @@ export function guard<T>(work: () => T): T {
 
 const TURN_MS = 10;
 
-/** Lets everything else of the process have a turn when it had none for a while, so that no transaction stops it. */
-function turns(): () => Promise<void> | undefined {
+/** Lets other work of the process run once it has waited for a while, so that no transaction blocks it. */
+function createTurns(): () => Promise<void> | undefined {
   let lastMs = performance.now();
   return () => {
     if (performance.now() - lastMs < TURN_MS) return undefined;
-    return setImmediate().then(() => {
-      lastMs = performance.now();
-    });
+    return setImmediate().then(() => void (lastMs = performance.now()));
   };
 }
 
 /** A statement, and the table that it changes. */
 const STATEMENT = /^\s*(?:SELECT|(?:INSERT INTO|UPDATE|DELETE FROM) (\w+))/;
 
-/** The same connection, with the tables that its statements change added to a set. */
+/** Adds the tables that the statements of a connection change to a set. */
 function noteTables(sql: Sql, tables: Set<string>): Sql {
-  const note = (text: string): void => {
+  const note = (text: string): string => {
     const [statement, table] = STATEMENT.exec(text) ?? [];
     if (statement === undefined)
       throw new DrillproofError('internal.BUG', 'a statement names no table first');
     if (table !== undefined) tables.add(table);
+    return text;
   };
   return {
-    all(text, ...values) {
-      note(text);
-      return sql.all(text, ...values);
-    },
-    run(text, ...values) {
-      note(text);
-      return sql.run(text, ...values);
-    },
+    all: (text, ...values) => sql.all(note(text), ...values),
+    run: (text, ...values) => sql.run(note(text), ...values),
   };
 }
 
-/** One connection as `Sql`. Statements are prepared once: their texts are few and fixed. */
-function sqliteSql(database: DatabaseSync, pause: () => Promise<void> | undefined = () => undefined): Sql {
+/** Statements are prepared once, because their texts are few and fixed. */
+function wrapDatabase(database: DatabaseSync, pause: () => Promise<void> | undefined = () => undefined): Sql {
   const prepared = new Map<string, StatementSync>();
   const statement = (text: string): StatementSync => {
     const compiled = prepared.get(text) ?? database.prepare(text);
@@ -103,13 +95,13 @@ function sqliteSql(database: DatabaseSync, pause: () => Promise<void> | undefine
 // SQLite has one writing transaction per file, which locks every row.
 const dialect: Dialect = { forUpdate: '', skipLocked: '' };
 
-// Another process on the same file, such as `drillproof admin`, is waited for this long.
+// The longest wait for another process on the same file, such as `drillproof admin`.
 const BUSY_MS = 5_000;
 const BUSY_TIMEOUT = `PRAGMA busy_timeout = ${BUSY_MS};`;
 const RETRY_MS = 5;
 
-// An answered write must survive a power cut: FULL makes each commit wait for the disk. Checkpoints of 16 MiB write a
-// page that changes often once, where the default writes it four times.
+// An answered write must survive a power cut, so FULL makes each commit wait for the disk. Checkpoints of 16 MiB write a
+// page that changes often once; the default writes it four times.
 const PRAGMAS = `
   ${BUSY_TIMEOUT}
   PRAGMA journal_mode = WAL;
@@ -129,7 +121,7 @@ function checkIntegrity(database: DatabaseSync): void {
   }
 }
 
-// A failed statement may have ended the transaction by itself; then there is nothing to roll back.
+// A failed statement may have ended the transaction already.
 function rollback(database: DatabaseSync): void {
   try {
     database.exec('ROLLBACK');
@@ -157,7 +149,7 @@ const isBusy = (error: unknown): boolean =>
   'errcode' in error.cause &&
   (Number(error.cause.errcode) & 0xff) === 5;
 
-/** Begins a transaction. SQLite itself would wait for another process by stopping this one. */
+/** Begins a transaction. SQLite would block this process while it waits for another one. */
 async function begin(database: DatabaseSync): Promise<void> {
   for (const untilMs = performance.now() + BUSY_MS; ;) {
     try {
@@ -178,8 +170,8 @@ const MAX_GROUP_MS = 20;
 
 /**
  * Runs transactions one after the other, and commits those that wait at the same time together. Each is a savepoint,
- * so one that fails undoes only itself. None is settled before the commit, not even a failure, which may rest on what
- * an earlier one wrote.
+ * so one that fails undoes only itself. None is settled before the commit, not even a failure, which may depend on data
+ * of an earlier one.
  */
 function groupCommits(
   database: DatabaseSync,
@@ -211,7 +203,7 @@ function groupCommits(
       committed();
       for (const settle of settles) settle();
     } catch (error) {
-      // Where the group could not begin, those that wait cannot either.
+      // If the group could not begin, those that wait cannot either.
       const failed = started.length > 0 ? started : waiting.splice(0);
       try {
         rollback(database);
@@ -222,7 +214,7 @@ function groupCommits(
   };
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await setImmediate(); // what has arrived at the same time joins the group
+      await setImmediate(); // transactions that arrive at the same time join the group
       await runGroup().catch(() => undefined); // every member has its result
     }
     running = undefined;
@@ -242,7 +234,7 @@ function groupCommits(
   };
 }
 
-/** Runs one transaction of a group. @throws what ended the whole group */
+/** Runs one transaction of a group. @throws the error that ended the whole group */
 async function runMember<T>(
   database: DatabaseSync,
   work: () => Promise<T>,
@@ -268,7 +260,7 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
     guard(() => database.exec(PRAGMAS));
     guard(() => checkIntegrity(database));
     const script = async (text: string): Promise<void> => guard(() => database.exec(text));
-    const next = () => migrateNext(sqliteSql(database), script, steps);
+    const next = () => migrateNext(wrapDatabase(database), script, steps);
     while (await transact(database, next));
     return database;
   } catch (error) {
@@ -278,8 +270,8 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
 }
 
 /**
- * Lets only the owner read the store, which holds the secret of upload addresses. SQLite gives its other files the
- * rights of this one. What cannot be opened is reported when SQLite opens it.
+ * Lets only the owner read the store, which holds the secret of upload addresses. SQLite gives its other files the same
+ * permissions. SQLite reports a file that cannot be opened.
  */
 async function keepPrivate(path: string): Promise<void> {
   const file = await open(path, 'a', 0o600).catch(() => undefined);
@@ -288,10 +280,10 @@ async function keepPrivate(path: string): Promise<void> {
 }
 
 /**
- * Opens the embedded store in a file, making it when absent and bringing its schema up to date. WAL, every commit
- * synced to disk. Several processes may open the same file on one machine.
- * @throws DrillproofError `server.CONFIG_INVALID` for a file that is not a store, is
- *   damaged, or has a newer schema; `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
+ * Opens the embedded store in a file, creates it if it is absent, and migrates its schema. It uses WAL, and syncs every
+ * commit to disk. Several processes may open the same file on one machine.
+ * @throws DrillproofError `server.CONFIG_INVALID` for a file that is not a store, is damaged, or has a newer schema;
+ *   `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
  */
 export async function openSqliteStore(
   path: string,
@@ -301,14 +293,14 @@ export async function openSqliteStore(
   const steps = options.migrations ?? migrations;
   await keepPrivate(path);
   const writer = await openWriter(sqlite, path, steps);
-  // Reads go through their own connection, or they would see what an open transaction has not committed.
+  // Reads have a separate connection, so that they see only what is committed.
   const reader = guard(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
-  // From here on, waiting is up to `begin`.
+  // From now on `begin` does the waiting.
   writer.exec('PRAGMA busy_timeout = 0;');
-  const pause = turns();
+  const pause = createTurns();
   const changed = new Set<string>();
-  const sql = noteTables(sqliteSql(writer, pause), changed);
+  const sql = noteTables(wrapDatabase(writer, pause), changed);
   // This version rises with each commit of any other process, and not with those of this connection.
   const version = writer.prepare('PRAGMA data_version');
   const readVersions = (): Versions => {
@@ -316,7 +308,7 @@ export async function openSqliteStore(
       const all = version.get()?.['data_version'];
       return { all, tenants: all };
     } catch {
-      return {}; // the next read waits for what is busy, or reports what is broken
+      return {}; // the next read waits for a busy database, or reports a broken one
     }
   };
   const { remember, forget } = createMemory(readVersions);
@@ -326,8 +318,8 @@ export async function openSqliteStore(
   };
   const groups = groupCommits(writer, committed);
   let closed: Promise<void> | undefined;
-  return sqlStore({
-    reads: { ...sqliteSql(reader, pause), remember },
+  return createSqlStore({
+    reads: { ...wrapDatabase(reader, pause), remember },
     dialect,
     migrations: steps,
     isShared: false,

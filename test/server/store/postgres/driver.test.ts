@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import * as pg from 'pg';
 import { expect, it, vi } from 'vitest';
-import { clientConfig } from '../../../../src/server/store/postgres/driver.ts';
+import { buildClientConfig } from '../../../../src/server/store/postgres/driver.ts';
 import { defaults } from '../../../../src/server/store/postgres/options.ts';
 
 it('a connection to PostgreSQL writes all statements of one turn at once', async () => {
   const server = createServer((peer) => peer.pipe(peer)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const socket = clientConfig(pg, 'postgres://u:p@h/d', defaults).stream?.();
+  const socket = buildClientConfig(pg, 'postgres://u:p@h/d', defaults).stream?.();
   if (!(socket instanceof Socket)) throw new TypeError('not a socket');
   const writes = vi.spyOn(socket, '_writev');
   const send = (...messages: string[]): void => {
