@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listItems, type LocalReportItem } from '../../src/client/client.ts';
 import { LimitError } from '../../src/errors.ts';
-import { localReportItem } from '../contract/samples.ts';
+import { localReportItem } from '../contract/resources.ts';
 import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';
 import { forAllAsync } from '../support/property.ts';
 

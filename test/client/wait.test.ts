@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { controlErrors, type ControlCode } from '../../src/contract/operations/errors.ts';
 import type { ClientOptions } from '../../src/client/index.ts';
-import { operation as sample, operationError } from '../contract/samples.ts';
+import { operation as sample, operationError } from '../contract/resources.ts';
 import { failureOf, PROJECT, testClient } from './make.ts';
 
 const { error: _error, result: _result, ...bare } = sample as Record<string, unknown>;

@@ -70,8 +70,11 @@ export const chars = (min: number, max: number): Format => ({
 export const opaqueId = chars(1, 128);
 export const principal = chars(1, 255);
 export const seed = chars(1, 20);
-/** A value of an enumeration that the specification does not show. */
-export const anyValue = chars(1, 64);
+/** A value of an enumeration that the specification does not show; `values` are ours. */
+export const anyValue = (...values: readonly string[]): Format => {
+  const { accepts, rejects } = chars(1, 64);
+  return { accepts: [...values, ...accepts], rejects };
+};
 
 export const string: Format = { accepts: ['', 'x', x(100_000)], rejects: [1, true, [], {}, null] };
 export const nonEmpty: Format = { accepts: ['x', x(5000)], rejects: ['', 1, null] };
@@ -85,10 +88,11 @@ export const integers = (min: number, max: number): Format => ({
   rejects: [...notIntegers, min - 1, max + 1],
 });
 
-export const integer = integers(-MAX, MAX);
+const integerFormat = integers(-MAX, MAX);
+/** Any integer; a sample has a time in milliseconds. */
+export const integer: Format = { ...integerFormat, accepts: [1_700_000_000_000, ...integerFormat.accepts] };
 export const positive = integers(1, MAX);
 export const count = integers(0, MAX);
-export const bytesOfBuild = integers(1, 67_108_864);
 
 /** Numbers greater than 0, up to `max`. */
 export const numbers = (max: number): Format => ({
@@ -99,35 +103,36 @@ export const number: Format = { accepts: [0, 0.5, -0.5, 1e6], rejects: ['1', nul
 
 export const oneOf = (...values: readonly (string | number)[]): Format => ({
   accepts: values,
-  rejects: [
-    'other',
-    '',
-    ` ${values[0]}`,
-    `${values[0]}\n`,
-    `${values[0]}`.toUpperCase() + '!',
-    null,
-    0,
-    true,
-  ],
+  rejects: ['other', '', ` ${values[0]}`, `${values[0]}\n`, `${values[0]}!`.toUpperCase(), null, 0, true],
 });
 export const version = oneOf(1);
 
-/** UPPER_SNAKE_CASE after one of the namespaces given; `others` are namespaces that are none. */
-export const code = (namespaces: readonly string[], others: readonly string[]): Format => ({
-  accepts: namespaces.flatMap((namespace) => [
-    `${namespace}.ABC`,
-    `${namespace}.VERSION_MISMATCH`,
-    `${namespace}.HTTP_404_X2`,
-  ]),
-  rejects: [
-    ...others.map((namespace) => `${namespace}.VERSION_MISMATCH`),
-    ...['', 'VERSION', '_VERSION', 'VERSION_', 'A__B', '9A', 'Version', 'VERSION-X', 'A.B', 'ABC\n'].map(
-      (name) => (name === 'VERSION' ? name : `${namespaces[0]}.${name}`),
-    ),
-    1,
-    null,
-  ],
-});
+/** UPPER_SNAKE_CASE after one of the namespaces; `others` are not namespaces. */
+export const code = (
+  namespaces: readonly string[],
+  others: readonly string[],
+  { min, max }: { readonly min?: number; readonly max?: number } = {},
+): Format => {
+  const names = ['_VERSION', 'VERSION_', 'A__B', '9A', 'Version', 'VERSION-X', 'A.B', 'ABC\n', ''];
+  const ofLength = (length: number): string => `${namespaces[0]}.`.padEnd(length, 'A');
+  return {
+    accepts: [
+      ...namespaces.flatMap((space) =>
+        ['VERSION_MISMATCH', 'ABC', 'HTTP_404_X2'].map((name) => `${space}.${name}`),
+      ),
+      ...[min, max].flatMap((length) => (length === undefined ? [] : [ofLength(length)])),
+    ],
+    rejects: [
+      ...others.map((space) => `${space}.VERSION_MISMATCH`),
+      ...names.map((name) => `${namespaces[0]}.${name}`),
+      ...(min === undefined ? [] : [ofLength(min - 1)]),
+      ...(max === undefined ? [] : [ofLength(max + 1)]),
+      'VERSION',
+      1,
+      null,
+    ],
+  };
+};
 
 /** A closed object, or an open one of which members are described: its members have rules of their own. */
 export const object: Format = { accepts: [], rejects: ['x', 1, [], null] };
@@ -147,9 +152,18 @@ export const json: Format = {
   rejects: [],
   whole: true,
 };
-/** A resource that is tested elsewhere. */
-export const resource = (sample: unknown): Format => ({
+/** A resource without `schemaVersion`, which is tested elsewhere. */
+export const unversioned = (sample: unknown): Format => ({
   accepts: [sample],
-  rejects: ['x', 1, [], {}, null, { ...Object(sample), schemaVersion: 2 }],
+  rejects: ['x', 1, [], {}, null],
   whole: true,
 });
+/** A resource that is tested elsewhere. */
+export const resource = (sample: object): Format => ({
+  ...unversioned(sample),
+  rejects: [...unversioned(sample).rejects, { ...sample, schemaVersion: 2 }],
+});
+export const pathStep: Format = {
+  accepts: ['', 'a', 0, MAX],
+  rejects: [-1, 1.5, true, null, {}],
+};

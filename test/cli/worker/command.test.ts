@@ -6,7 +6,7 @@ import { createClient } from '../../../src/client/index.ts';
 import { generateSigningKey, writeSigningKeyPem } from '../../../src/node/index.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
-import { runResult } from '../../contract/samples.ts';
+import { runResult } from '../../contract/resources.ts';
 import { buildArchive, id, PROJECT, tenants, token, worlds } from '../../server/make.ts';
 import { call, drillproof, scratch, start } from '../make.ts';
 

@@ -1,49 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCode } from '../../../src/codes/index.ts';
 import { controlErrors, errorEnvelopeSchema, isControlCode } from '../../../src/contract/index.ts';
-import { describeResource } from '../field-rules.ts';
-import {
-  boolean,
-  chosenId,
-  code,
-  count,
-  digest,
-  id,
-  list,
-  nonEmpty,
-  object,
-  oneOf,
-  openObject,
-  positive,
-  string,
-} from '../formats.ts';
-import { errorEnvelope } from '../samples.ts';
-
-describeResource('error envelope', {
-  schema: errorEnvelopeSchema,
-  sample: errorEnvelope,
-  open: ['', 'details'],
-  rules: {
-    code: code(['control', 'world'], ['build', 'framework', 'Control', 'controls', '']),
-    message: nonEmpty,
-    correlationId: nonEmpty,
-    retryable: boolean,
-    source: oneOf('platform', 'simulated_provider'),
-    'retryAfterMs?': positive,
-    'operationId?': string,
-    'issues?': list,
-    'issues[]': object,
-    'issues[].path': string,
-    'issues[].code': string,
-    'issues[].message': string,
-    'details?': openObject,
-    'evidence?': object,
-    'evidence.sessionId?': id('ses'),
-    'evidence.runId?': chosenId('run'),
-    'evidence.journalSeq?': count,
-    'evidence.buildHash?': digest,
-  },
-});
 
 const codesOf = (status: number, retryable: boolean): string[] =>
   Object.entries(controlErrors)
@@ -92,7 +49,7 @@ describe('the table of control errors', () => {
     expect(codesOf(status, true)).toEqual(retryable);
   });
 
-  it('has no status besides these', () => {
+  it('has no other status', () => {
     expect(new Set(Object.values(controlErrors).map(({ status }) => status)).size).toBe(19);
   });
 

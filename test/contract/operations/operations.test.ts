@@ -16,7 +16,7 @@ import {
   type Query,
   type Result,
 } from '../../../src/contract/index.ts';
-import * as samples from '../samples.ts';
+import * as samples from '../resources.ts';
 
 const P = '/v1/projects/{projectId}';
 const specified: readonly [OperationName, string, string, number, string][] = [

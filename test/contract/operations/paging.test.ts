@@ -1,14 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  cursorSchema,
-  evidenceExportPageSchema,
-  localReportPageSchema,
-  pageQuerySchema,
-} from '../../../src/contract/index.ts';
-import { describeResource } from '../field-rules.ts';
-import { chars, listUpTo, resource } from '../formats.ts';
-import { evidenceExport, localReportItem } from '../samples.ts';
+import { cursorSchema, pageQuerySchema } from '../../../src/contract/index.ts';
+import { chars } from '../formats.ts';
 
 const limitOf = (limit: unknown) => pageQuerySchema.safeParse({ limit });
 
@@ -63,26 +56,4 @@ describe('the query of a list', () => {
   it('refuses unknown parameters', () => {
     expect(pageQuerySchema.safeParse({ pageSize: '10' }).success).toBe(false);
   });
-});
-
-const noVersion = (sample: object) => ({ ...resource(sample), rejects: ['x', 1, [], {}, null] });
-
-describeResource('page of local reports', {
-  schema: localReportPageSchema,
-  sample: { items: [localReportItem], nextCursor: 'next' },
-  rules: {
-    items: listUpTo(100, localReportItem),
-    'items[]': noVersion(localReportItem),
-    'nextCursor?': chars(1, 2048),
-  },
-});
-
-describeResource('page of evidence exports', {
-  schema: evidenceExportPageSchema,
-  sample: { items: [evidenceExport], nextCursor: 'next' },
-  rules: {
-    items: listUpTo(100, evidenceExport),
-    'items[]': resource(evidenceExport),
-    'nextCursor?': chars(1, 2048),
-  },
 });

@@ -13,7 +13,7 @@ import {
   type Worker,
   type WorkerOptions,
 } from '../../../src/server/index.ts';
-import { runResult } from '../../contract/samples.ts';
+import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';
 import { buildArchive, ORG, PROJECT, tenants, token, worlds, type World } from '../make.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/contract/index.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';
 import type { NewExport, Tx } from '../../../src/server/store/store.ts';
-import * as samples from '../../contract/samples.ts';
+import * as samples from '../../contract/resources.ts';
 import { id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import { inProject, eachPair, type PairFactory } from './work-rows.ts';
 

@@ -7,7 +7,7 @@ import {
   worldSessionSchema,
 } from '../../../src/contract/index.ts';
 import type { Store } from '../../../src/server/store/store.ts';
-import * as samples from '../../contract/samples.ts';
+import * as samples from '../../contract/resources.ts';
 import { FOREIGN_PROJECT, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 
 /** Two instances of the service on one database: how to open them, and how to remove what they stood on. */

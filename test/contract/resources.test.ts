@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import * as contract from '../../src/contract/index.ts';
+import { describeResource, edit } from './field-rules.ts';
+import { attestation, exportAttestation, faultSet, resources, timeAdvance, toolSource } from './resources.ts';
+
+for (const resource of resources) describeResource(resource);
+
+it('attestations of a bundle and of an export differ in their predicate types and never pass for each other', () => {
+  expect(contract.EVIDENCE_PREDICATE_TYPE).toBe('urn:drillproof:attestation:evidence:v1');
+  expect(contract.EXPORT_PREDICATE_TYPE).toBe('urn:drillproof:attestation:export:v1');
+  expect(contract.attestationSchema.safeParse(exportAttestation).success).toBe(false);
+  expect(contract.exportAttestationSchema.safeParse(attestation).success).toBe(false);
+});
+
+it.each([
+  { ...timeAdvance, kind: 'world.fault.set' },
+  { ...faultSet, kind: 'world.time.advance' },
+  { ...faultSet, kind: 'world.other' },
+])('a result of an operation is of one kind and never a mixture: %#', (result) => {
+  expect(contract.operationResultSchema.safeParse(result).success).toBe(false);
+});
+
+it('a hosted run that has not ended is created or running', () => {
+  const terminal = new Set<string>(contract.terminalRunStates);
+  expect(contract.hostedRunStates.filter((state) => !terminal.has(state))).toEqual(['created', 'running']);
+});
+
+it.each([{}, contract.turnDefaults])(
+  'a turn request keeps absent members absent, so that its hash covers the body as sent: %j',
+  (members) => {
+    const request = { prompt: 'x', ...members };
+    expect(contract.turnRequestSchema.parse(request)).toEqual(request);
+  },
+);
+
+const MiB = 1_048_576;
+
+it.each([
+  ['x', 1],
+  ['é', 2],
+  ['😀', 4],
+])('the source of a tool is at most 1 MiB of UTF-8: of %s with %i bytes', (character, bytes) => {
+  const source = character.repeat(MiB / bytes);
+  const isValid = (text: string) =>
+    contract.toolSourceSchema.safeParse(edit(toolSource, 'implementation.source', text)).success;
+  expect([contract.MAX_TOOL_SOURCE_BYTES, isValid(source), isValid(`${source}x`)]).toEqual([
+    MiB,
+    true,
+    false,
+  ]);
+});
