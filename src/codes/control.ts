@@ -90,7 +90,7 @@ export const controlCodes = {
   'control.PAYLOAD_TOO_LARGE': control.limit('The body is larger than the limit.', 'Send a smaller body.'),
   'control.UNSUPPORTED_MEDIA_TYPE': control.usage(
     'The operation does not accept the media type of the body.',
-    'Send application/json.',
+    'Send JSON as application/json, and the archive of a build as application/zip.',
   ),
   'control.RANGE_NOT_SATISFIABLE': control.usage(
     'The range is outside the bytes of the file.',
@@ -174,11 +174,11 @@ export const controlCodes = {
   ),
   'control.RERUN_INPUTS_DIFFER': control.mismatch(
     'The inputs that a rerun used differ from the pinned inputs of the original run.',
-    'Correct the runner: it must use the identity that its job has.',
+    'Correct the runner, so that it uses the identity in its job.',
   ),
   'control.RERUN_EVIDENCE_INVALID': control.mismatch(
     'The evidence of a rerun is damaged, unsigned, or belongs to another run.',
-    'Correct the runner: it must hand in the signed part of this run.',
+    'Correct the runner, so that it submits the signed part of this run.',
   ),
   'build.ARCHIVE_INVALID': control.malformed(
     'The build archive breaks a rule of its format.',

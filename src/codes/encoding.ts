@@ -11,7 +11,7 @@ export const encodingCodes = {
     'Write digests as sha256: followed by 64 characters of 0-9 a-f.',
   ),
   'encoding.BASE64URL_INVALID': cite('RFC 4648 §5').malformed(
-    'The text is not base64url without padding and with zero spare bits.',
+    'The text is not base64url, or it has padding or spare bits that are not zero.',
     'Encode it as RFC 4648 §5 describes, without "=".',
   ),
   'encoding.DER_INVALID': cite('X.690 §8.3, §10.1; formats §2').malformed(

@@ -159,7 +159,7 @@ export const dsseCodes = {
     'Treat the envelope as forged or made by a broken signer.',
   ),
   'dsse.SUBJECT_UNKNOWN': cite('formats §2, DSSE').mismatch(
-    'An envelope that was given with an export is about a bundle that the export does not list.',
+    'An envelope that was given with an export names a bundle that the export does not list.',
     'Pass only envelopes about this export.',
   ),
   'dsse.KEYID_MISMATCH': cite('formats §2, DSSE').mismatch(

@@ -143,15 +143,15 @@ export const ioCodes = {
     'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
   ),
   'scrub.REPLICA_UNREADABLE': cite('docs/archive/scrub.md, Repair').inaccessible(
-    'The second mirror that the archive should be repaired from could not be read.',
+    'The mirror to repair from could not be read.',
     'Read the cause, and repair from another mirror or from the source.',
   ),
   'scrub.REPLICA_FOREIGN': cite('docs/archive/scrub.md, Repair').refused(
-    'The second mirror that the archive should be repaired from is of another export.',
+    'The mirror to repair from is a mirror of another export.',
     'Name a mirror of the same export; nothing was copied from this one.',
   ),
   'scrub.REPAIR_INCOMPLETE': cite('docs/archive/scrub.md, Repair').mismatch(
-    'A file was fetched again as its manifest lists it, but it still has the same fault.',
+    'A file that was fetched again matches its manifest, but it still has the same fault.',
     'Read the findings; the fault is in the evidence itself, so every copy has it.',
   ),
   'scrub.MANIFEST_UNDECIDABLE': cite('docs/archive/scrub.md, Repair').inaccessible(

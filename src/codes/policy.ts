@@ -70,7 +70,7 @@ export const policyCodes = {
   ),
   'policy.KEY_ENDS_SOON': policies.expired(
     'No allowed key that signed a bundle stays valid for as long as the policy requires.',
-    'Have the bundle signed with a key that ends later, or extend the key in the trust store.',
+    'Have the bundle signed with a key that expires later, or extend the validity of the key in the trust store.',
   ),
   'policy.TIMESTAMP_MISSING': policies.missing(
     'The policy requires a trusted timestamp, and evidence of this format carries none.',
@@ -82,7 +82,7 @@ export const policyCodes = {
   ),
   'policy.RUN_TOO_OLD': policies.expired(
     'A run is older than the policy allows, or dated after its signature, so that its age is unknown.',
-    'Run the drill again; to sign old evidence again does not make the run younger.',
+    'Run the drill again; a new signature does not make the run newer.',
   ),
   'policy.ORGANIZATION_NOT_ALLOWED': policies.mismatch(
     'The policy does not allow the organization of the evidence.',
@@ -222,7 +222,7 @@ export const policyCodes = {
   ),
   'policy.LOCAL_REPORT_NOT_ALLOWED': policies.extra(
     'The export contains a local report, and the policy does not allow any.',
-    'Export without local reports, or allow them in the policy; they never count.',
+    'Export without local reports, or allow them in the policy; they never count as evidence.',
   ),
   'policy.WARNING_REFUSED': policies.claimed(
     'The verification reports a warning that the policy refuses.',

@@ -64,7 +64,7 @@ export const trustCodes = {
   ),
   'trust.KEY_NOT_YET_VALID': cite('formats §3').expired(
     'The statement was issued before the key became valid.',
-    'Ask the issuer for the right validity of the key, or treat the statement as forged.',
+    'Ask the issuer for the correct validity period of the key, or treat the statement as forged.',
   ),
   'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this kind of statement.',
