@@ -7,8 +7,8 @@ import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const reportItem = (ordinal: number): LocalReportItem => ({
-  ...(localReportItem as LocalReportItem),
-  source: { ...(localReportItem as LocalReportItem).source, ordinal },
+  ...localReportItem,
+  source: { ...localReportItem.source, ordinal },
 });
 
 type Page = Parameters<typeof listItems<number>>[0];

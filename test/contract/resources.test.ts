@@ -41,11 +41,8 @@ it.each([
   ['😀', 4],
 ])('the source of a tool is at most 1 MiB of UTF-8: of %s with %i bytes', (character, bytes) => {
   const source = character.repeat(MiB / bytes);
-  const isValid = (text: string) =>
-    contract.toolSourceSchema.safeParse(edit(toolSource, 'implementation.source', text)).success;
-  expect([contract.MAX_TOOL_SOURCE_BYTES, isValid(source), isValid(`${source}x`)]).toEqual([
-    MiB,
-    true,
-    false,
-  ]);
+  const validity = [source, `${source}x`].map(
+    (text) => contract.toolSourceSchema.safeParse(edit(toolSource, 'implementation.source', text)).success,
+  );
+  expect([contract.MAX_TOOL_SOURCE_BYTES, ...validity]).toEqual([MiB, true, false]);
 });
