@@ -1,36 +1,26 @@
-/** Starts what races measure over HTTP, and puts evidence into our control plane. */
+/** Starts the servers that races measure, and puts evidence into our control plane. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idOf, ORGANIZATION, PROJECT } from '../test/support/evidence.ts';
+import { freePort } from '../test/support/ports.ts';
 import { makeEnvironment, makeSession } from '../test/server/make.ts';
 import { cli, program } from './race.ts';
 
 type Environment = Readonly<Record<string, string>>;
 export type Running = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> };
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-async function accepts(port: number): Promise<boolean> {
+async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
-  const connected = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  );
+  const result = await once(socket, 'connect').catch(() => undefined);
   socket.destroy();
-  return connected;
+  return result !== undefined;
 }
 
-/** Starts a program that listens on the port it is given, and waits until it does. */
+/** Starts a program and waits until it listens on a free port. */
 export async function start(
   commandOf: (port: number) => readonly string[],
   env: Environment = {},
@@ -42,7 +32,7 @@ export async function start(
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   process.once('exit', () => child.kill());
-  for (let tries = 0; !(await accepts(port)); tries++) {
+  for (let tries = 0; !(await acceptsConnections(port)); tries++) {
     if (tries === 100 || child.exitCode !== null) throw new Error(`${file} does not listen`);
     await sleep(100);
   }
@@ -53,7 +43,7 @@ export async function start(
   return { url: `http://127.0.0.1:${port}`, pid: child.pid!, stop };
 }
 
-/** nginx as one process, like each of the others, that serves the files of a folder. */
+/** Starts nginx as one process, like the other servers, for the files of a folder. */
 export function startNginx(scratch: string, folder: string): Promise<Running> {
   return start((port) => {
     const path = join(scratch, 'nginx.conf');
@@ -96,7 +86,7 @@ export function makeSessions(rounds: number) {
   return { schemaVersion: 1, environments: [environment], sessions, runs: [], authoringSessions: [] };
 }
 
-/** A data folder with an organization and a project, and what else it is given; returns a token. */
+/** Creates a data folder with an organization and a project, the export of `root` and `sessions`; returns a token. */
 export function seed(
   data: string,
   { env = {}, root, sessions }: { env?: Environment; root?: string; sessions?: unknown },

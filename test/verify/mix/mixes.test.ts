@@ -32,7 +32,7 @@ beforeAll(async () => {
       signer: signers[i],
       issuer: ISSUERS[i],
       input,
-      createdAtMs: NOW - 100_000 + i,
+      bundle: { createdAtMs: NOW - 100_000 + i },
     });
     return files;
   };

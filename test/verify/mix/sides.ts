@@ -101,7 +101,7 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
     issuer,
     parts: 1,
     reports: 0,
-    issuedAtMs: NOW - 50_000 + n,
+    signing: { issuedAtMs: NOW - 50_000 + n },
     bundle: { organizationId, projectId, createdAtMs: NOW - 100_000 + n },
     input: { evidenceExportId: idOf('evexp', n + 1), organizationId, scope: { kind: 'project', projectId } },
   });
