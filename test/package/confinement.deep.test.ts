@@ -2,20 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, scratch, writeEvidence, writeRun } from '../cli/make.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { call, useEvidenceFolder, writeRun } from '../cli/make.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist/cli/main.js');
 
-let dir: Awaited<ReturnType<typeof scratch>>;
+const folder = useEvidenceFolder();
 let root: string;
-const home = process.cwd();
 beforeAll(async () => {
-  dir = await scratch();
-  root = realpathSync(dir.root);
-  await writeEvidence(root);
-  process.chdir(root);
+  root = realpathSync(folder.root);
   await must(['export', 'part-1.zip', 'part-2.zip', '--out', 'one.zip']);
   await writeBigExport();
   writeToolSource();
@@ -23,18 +19,13 @@ beforeAll(async () => {
   mkdirSync('tmp');
   cpSync('export', 'copy', { recursive: true });
 }, 60_000);
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
-});
-
 async function must(args: readonly string[]): Promise<void> {
   expect(await call(args)).toMatchObject({ code: 0 });
 }
 
 const SIGNER = ['--key', 'key.pem', '--issuer', 'acme-ci'];
 
-/** More bytes than one thread judges alone, in parts so large that each is a batch of its own. */
+/** An export so large that two threads verify it, one part each. */
 async function writeBigExport(): Promise<void> {
   const parts = ['big-3.zip', 'big-4.zip'];
   for (const [i, part] of parts.entries()) {
@@ -64,8 +55,8 @@ function writeToolSource(): void {
   writeFileSync('tool.json', JSON.stringify(resource));
 }
 
-/** Every file below the folder with its bytes and mode, so that whatever is written shows. */
-function tree(): readonly string[] {
+/** Every file below the folder with its mode and digest, so that every write shows. */
+function listFiles(): readonly string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted()
@@ -76,14 +67,15 @@ function tree(): readonly string[] {
     });
 }
 
-function under(command: string, before: readonly string[], args: readonly string[]) {
+/** Runs the built command through a program that confines it. */
+function runUnder(command: string, before: readonly string[], args: readonly string[]) {
   const { status, stdout, stderr, error } = spawnSync(command, [...before, MAIN, ...args], {
     cwd: root,
     encoding: 'utf8',
     timeout: 50_000,
     env: { PATH: process.env['PATH'] ?? '', TMPDIR: join(root, 'tmp') },
   });
-  // Without the program nothing is proven: that is a failure and no skip.
+  // Without the program this test proves nothing, so it fails.
   if (error !== undefined) throw error;
   return { status, stdout, stderr };
 }
@@ -101,84 +93,70 @@ const LINES: readonly (readonly string[])[] = [
   ['explain', 'part.DIGEST_MISMATCH'],
   ['keys', 'list', 'trust.json'],
 ];
-/** What more than one thread judges. */
+/** Commands that start threads. */
 const THREADED: typeof LINES = [
   ['verify', 'big', ...TRUST, '--jobs', '2'],
   ['verify', 'big', ...TRUST, '--jobs', '2', '--second-opinion'],
 ];
 const ALL = [...LINES, ...THREADED];
+const withTitles = (lines: typeof LINES) => lines.map((args) => [args.join(' '), args] as const);
 
 const NO_NETWORK = process.getuid?.() === 0 ? ['-n', process.execPath] : ['-r', '-n', process.execPath];
-/** The right to threads; Node warns of it at the start of each, on stderr. */
+/** The permission to start threads; Node warns of it on stderr whenever one starts. */
 const THREADS = ['--allow-worker', '--disable-warning=PERM0006'];
 const READ_ONLY = () => ['--permission', `--allow-fs-read=${ROOT}/`, `--allow-fs-read=${root}/`];
 
 describe('the built program', () => {
-  it.each(ALL.map((args) => [args.join(' '), args] as const))('needs no network: %s', (_line, args) => {
-    const { status, stderr } = under('unshare', NO_NETWORK, args);
-    expect([status, stderr]).toEqual([0, '']);
+  it.each(withTitles(ALL))('the built program needs no network: %s', (_, args) => {
+    expect(runUnder('unshare', NO_NETWORK, args)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(LINES.map((args) => [args.join(' '), args] as const))(
-    'needs no right but to read its inputs: %s',
-    (_line, args) => {
-      const { status, stderr } = under(process.execPath, READ_ONLY(), args);
-      expect([status, stderr]).toEqual([0, '']);
-    },
-  );
-
-  it.each(THREADED.map((args) => [args.join(' '), args] as const))(
-    'needs the right to threads besides for many large parts: %s',
-    (_line, args) => {
-      const { status, stderr } = under(process.execPath, [...READ_ONLY(), ...THREADS], args);
-      expect([status, stderr]).toEqual([0, '']);
-      // Without that right it says so and judges nothing: threads are really at work above.
-      const refused = under(process.execPath, READ_ONLY(), args);
-      expect([refused.status, refused.stdout]).toEqual([3, '']);
-    },
-  );
-
-  it('writes nothing, not even a temporary file', () => {
-    const before = tree();
-    for (const args of ALL) expect(under(process.execPath, [], args).status).toBe(0);
-    expect(tree()).toEqual(before);
+  it.each(withTitles(LINES))('the built program needs only permission to read its inputs: %s', (_, args) => {
+    expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('cannot write where it has no right, so that the permission above is in force', () => {
-    const { status } = under(process.execPath, READ_ONLY(), [...LINES[3]!, '--format', 'json=written.json']);
-    expect(status).not.toBe(0);
+  it.each(withTitles(THREADED))('the built program needs permission for threads: %s', (_, args) => {
+    const permitted = runUnder(process.execPath, [...READ_ONLY(), ...THREADS], args);
+    expect(permitted).toMatchObject({ status: 0, stderr: '' });
+    expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 3, stdout: '' });
   });
 
-  it('has no network where it is taken away, so that the test above can fail', () => {
+  it('the built program writes nothing, not even a temporary file', () => {
+    const before = listFiles();
+    for (const args of ALL) expect(runUnder(process.execPath, [], args).status).toBe(0);
+    expect(listFiles()).toEqual(before);
+  });
+
+  it('the built program cannot write without permission, so the tests above can fail', () => {
+    const args = [...LINES[3]!, '--format', 'json=written.json'];
+    expect(runUnder(process.execPath, READ_ONLY(), args).status).not.toBe(0);
+  });
+
+  it('a confined program has no network, so the test above can fail', () => {
     const code = "fetch('http://127.0.0.1:4999').catch((e) => console.log(e.cause.code))";
     const { stdout, error } = spawnSync('unshare', [...NO_NETWORK, '-e', code], { encoding: 'utf8' });
     expect([error, stdout]).toEqual([undefined, 'ENETUNREACH\n']);
   });
 });
 
-describe('report bytes', () => {
-  const WORLDS = ['UTC', 'Asia/Kolkata', 'America/St_Johns'].flatMap((TZ) =>
-    ['C', 'tr_TR.UTF-8'].map((LANG) => ({ TZ, LANG, LC_ALL: LANG })),
-  );
+const ENVIRONMENTS = ['UTC', 'Asia/Kolkata', 'America/St_Johns'].flatMap((TZ) =>
+  ['C', 'tr_TR.UTF-8'].map((LANG) => ({ TZ, LANG, LC_ALL: LANG })),
+);
 
-  it.each([
-    ['text', 'export'],
-    ['json', 'export'],
-    ['json', 'big'],
-  ])('are the same whatever the zone, locale and threads: %s of %s', (format, name) => {
-    const seen = new Set(
-      WORLDS.flatMap((env, i) => {
-        const jobs = ['1', '2', '8'][i % 3]!;
-        const args = [MAIN, 'verify', name, ...TRUST, '--jobs', jobs];
-        const { stdout } = spawnSync(process.execPath, [...args, '--format', format], {
-          cwd: root,
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'pipe'],
-          env: { PATH: process.env['PATH'] ?? '', ...env },
-        });
-        return [stdout];
-      }),
-    );
-    expect([seen.size, [...seen][0]!.length > 500]).toEqual([1, true]);
+it.each([
+  ['text', 'export'],
+  ['json', 'export'],
+  ['json', 'big'],
+])('the %s report on %s has the same bytes with every time zone, locale and --jobs', (format, name) => {
+  const [first = '', ...others] = ENVIRONMENTS.map((env, i) => {
+    const args = [MAIN, 'verify', name, ...TRUST, '--jobs', ['1', '2', '8'][i % 3]!, '--format', format];
+    const options = {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+    } as const;
+    return spawnSync(process.execPath, args, options).stdout;
   });
+  expect(first.length).toBeGreaterThan(500);
+  expect(new Set(others)).toEqual(new Set([first]));
 });

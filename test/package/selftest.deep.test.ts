@@ -1,21 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import { CASE_KINDS, selftestReportSchema } from '../../src/selftest/index.ts';
+import { makeFolder } from '../support/folder.ts';
 import { COUNTS } from '../vectors/counts.ts';
+import { readVectors } from '../vectors/read.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
-const folder = mkdtempSync(join(tmpdir(), 'built-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
 
-const built = (...args: string[]) =>
+const run = (...args: string[]) =>
   spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
 
-// The sources run as single modules and the package as files that were put together: only this test sees the latter.
+// Other tests run the sources; only this one runs the vectors on the bundled files.
 test('the built command passes every vector in every way, with native and portable primitives', () => {
-  const { status, stdout } = built('selftest', '--json');
+  const { status, stdout } = run('selftest', '--json');
   const report = selftestReportSchema.parse(JSON.parse(stdout));
   expect(report.failures).toEqual([]);
   expect(status).toBe(0);
@@ -27,14 +28,12 @@ test('the built command passes every vector in every way, with native and portab
   }
 });
 
-test('an error of the primitives, which are a file of their own, is not an internal error of the built command', () => {
-  const { cases } = JSON.parse(readFileSync('vectors/trust-stores.json', 'utf8')) as {
-    cases: { id: string; input: { base64: string } }[];
-  };
-  const offCurve = cases.find(({ id }) => id === 'key-off-curve')?.input.base64 ?? '';
+test('an error of the primitives, which are in a separate file, is not an internal error of the built command', () => {
+  const offCurve = readVectors('trust-stores').cases.find(({ id }) => id === 'key-off-curve');
+  const { base64 } = z.object({ base64: z.string() }).parse(offCurve?.input);
   const path = join(folder, 'trust.json');
-  writeFileSync(path, Buffer.from(offCurve, 'base64'));
-  const { status, stdout } = built('keys', 'list', path, '--json');
+  writeFileSync(path, Buffer.from(base64, 'base64'));
+  const { status, stdout } = run('keys', 'list', path, '--json');
   expect(JSON.parse(stdout)).toMatchObject({ code: 'trust.KEY_INVALID' });
   expect(status).toBe(2);
 });

@@ -1,33 +1,29 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Script } from 'node:vm';
-import { afterAll, describe, expect, it } from 'vitest';
-import { once } from '../../src/bytes/index.ts';
+import { describe, expect, it } from 'vitest';
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import {
-  makeBundleInput,
-  makeExport,
-  makeObject,
-  makePart,
-  makeSigner,
-  makeTrust,
-} from '../support/evidence.ts';
+import { makeLargeExport, makePart, makeSigner, makeTrust } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
-const folder = mkdtempSync(join(tmpdir(), 'startup-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
+const signer = makeSigner();
+await writeFiles(folder, {
+  'part.zip': (await makePart(1, signer)).bytes,
+  'trust.json': JSON.stringify(trustStoreJwks(makeTrust(signer))),
+});
+const VERIFY = ['verify', 'part.zip', '--trust', 'trust.json'];
 
-// Threads get it too.
+// Threads inherit it.
 const HOOK = `data:text/javascript,${encodeURIComponent(`
   import { writeSync } from 'node:fs';
   import { registerHooks } from 'node:module';
   registerHooks({ resolve(name, context, next) { const target = next(name, context); writeSync(2, target.url + '\\n'); return target; } });
 `)}`;
 
-/** The URL of each module that a command of the built program resolves, a line each. */
+/** The URLs of the modules that a command of the built program resolves, one per line. */
 function listUrls(args: readonly string[]): string {
   const call = [process.execPath, '--import', HOOK, MAIN, ...args];
   const urls = execFileSync('sh', ['-c', '"$@" 2>&1 >/dev/null', 'sh', ...call], {
@@ -42,31 +38,13 @@ const packagesOf = (urls: string): string[] => [
   ...new Set(Array.from(urls.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)/g), ([, name = '']) => name)),
 ];
 
-/** The packages that a command of the built program loads. */
-const listLoaded = (args: readonly string[]): string[] => packagesOf(listUrls(args));
-
-it('the built command loads no package to verify and to explain', async () => {
-  const signer = makeSigner();
-  writeFileSync(join(folder, 'part.zip'), (await makePart(1, signer)).bytes);
-  writeFileSync(join(folder, 'trust.json'), JSON.stringify(trustStoreJwks(makeTrust(signer))));
-  for (const args of [
-    ['--help'],
-    ['verify', '--help'],
-    ['verify', 'part.zip', '--trust', 'trust.json'],
-    ['explain', 'zip.COMMENT'],
-  ])
-    expect(listLoaded(args), args.join(' ')).toEqual([]);
-});
+it.each([[['--help']], [['verify', '--help']], [VERIFY], [['explain', 'zip.COMMENT']]])(
+  'the built command loads no package for %j',
+  (args) => expect(packagesOf(listUrls(args))).toEqual([]),
+);
 
 it('a thread of the built command loads no package to verify parts', async () => {
-  const half = randomBytes(9 * 2 ** 20); // threads start above 16 MiB
-  const big = makeObject('files/big.bin', '', { role: 'file', open: () => once(half) });
-  const { objects } = makeBundleInput(1);
-  const { files } = await makeExport({ parts: 2, bundle: { objects: [...objects, big] } });
-  for (const [path, bytes] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, 'export', path)), { recursive: true });
-    writeFileSync(join(folder, 'export', path), bytes);
-  }
+  await writeFiles(join(folder, 'export'), (await makeLargeExport()).files);
   const urls = listUrls(['verify', 'export', '--accept', 'intact', '--jobs', '2']);
   expect(urls).toContain('/dist/node/verify-worker.js');
   expect(packagesOf(urls)).toEqual([]);
@@ -74,7 +52,7 @@ it('a thread of the built command loads no package to verify parts', async () =>
 
 it.each([
   ['cryptography for help', ['--help'], 'crypto'],
-  ['promises of files to verify', ['verify', 'part.zip', '--trust', 'trust.json'], 'fs/promises'],
+  ['promises of files to verify', VERIFY, 'fs/promises'],
 ])('the built command loads no %s', (_what, args, name) => {
   const log = `data:text/javascript,process.on('exit', () => console.error(process.moduleLoadList.join('\\n')))`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', log, MAIN, ...args], {
@@ -87,11 +65,11 @@ it.each([
 });
 
 it('the built command loads yauzl and noble for a second opinion only', () => {
-  const args = ['verify', 'part.zip', '--trust', 'trust.json', '--second-opinion'];
-  expect(listLoaded(args)).toEqual(expect.arrayContaining(['@noble/curves', 'yauzl']));
+  const packages = packagesOf(listUrls([...VERIFY, '--second-opinion']));
+  expect(packages).toEqual(expect.arrayContaining(['@noble/curves', 'yauzl']));
 });
 
-describe('what V8 made of the code during the build', () => {
+describe('the compiled code that V8 wrote during the build', () => {
   const LOG = `data:text/javascript,${encodeURIComponent(`
     import vm from 'node:vm';
     vm.Script = class extends vm.Script {
@@ -106,7 +84,7 @@ describe('what V8 made of the code during the build', () => {
   const replaceAll = (bytes: string | Uint8Array): void =>
     caches().forEach((file) => writeFileSync(file, bytes));
   const verify = (main: string, flags: readonly string[] = []) => {
-    const args = ['--import', LOG, ...flags, main, 'verify', 'part.zip', '--trust', 'trust.json'];
+    const args = ['--import', LOG, ...flags, main, ...VERIFY];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
     return { stdout, rejected: /^(true|false|undefined)$/m.exec(stderr)?.[0] };
   };
@@ -117,12 +95,15 @@ describe('what V8 made of the code during the build', () => {
     ['is empty', 'true', () => replaceAll('')],
     ['is of another program', 'true', () => replaceAll(new Script('0').createCachedData())],
     ['was made with other flags', 'true', () => {}, ['--max-lazy']],
-  ])('does not change the report if it %s', (_how, rejected, change, flags) => {
-    cpSync(resolve(MAIN, '..'), join(copy, 'dist/cli'), { recursive: true });
-    cpSync(resolve(MAIN, '../../../package.json'), join(copy, 'package.json'));
-    change();
-    const { stdout } = verify(MAIN);
-    expect(stdout).toMatch(/^VERIFIED/);
-    expect(verify(join(copy, 'dist/cli/main.js'), flags)).toEqual({ stdout, rejected });
-  });
+  ])(
+    'the compiled code of the built command does not change the report if it %s',
+    (_how, rejected, change, flags) => {
+      cpSync(resolve(MAIN, '..'), join(copy, 'dist/cli'), { recursive: true });
+      cpSync(resolve(MAIN, '../../../package.json'), join(copy, 'package.json'));
+      change();
+      const { stdout } = verify(MAIN);
+      expect(stdout).toMatch(/^VERIFIED/);
+      expect(verify(join(copy, 'dist/cli/main.js'), flags)).toEqual({ stdout, rejected });
+    },
+  );
 });
