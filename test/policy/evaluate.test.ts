@@ -9,8 +9,8 @@ import {
   digest,
   documentOf,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   local,
   stateOf,
@@ -38,7 +38,7 @@ function basisOf(report: Partial<BundleReport>) {
 describe('a decision describes each input', () => {
   it('of an export: its id, digest, verdict, and the number of its bundles and local reports', () => {
     const report = exportOf([bundle(1), bundle(2), bundle(3)], { localReports: [local(1), local(2)] });
-    expect(inputsOf(given(report, 'mirror'))).toStrictEqual([
+    expect(inputsOf(inputOf(report, 'mirror'))).toStrictEqual([
       {
         name: 'mirror',
         kind: 'export',
@@ -56,7 +56,7 @@ describe('a decision describes each input', () => {
 
   it('of an unreadable export: no unknown member', () => {
     const { evidenceExportId: _id, manifestDigest: _digest, ...report } = exportOf([]);
-    expect(inputsOf(given({ ...report, verdict: 'incomplete', completeness: 'claimed' }))).toStrictEqual([
+    expect(inputsOf(inputOf({ ...report, verdict: 'incomplete', completeness: 'claimed' }))).toStrictEqual([
       {
         name: 'evidence',
         kind: 'export',
@@ -87,21 +87,21 @@ describe('a decision describes each input', () => {
       localReports: 0,
       evidence: [basisOf(report)],
     };
-    expect(inputsOf(given(report, 'part'))).toStrictEqual([{ ...known, completeness: 'claimed' }]);
-    expect(inputsOf({ ...given(report, 'part'), pinned: true })).toStrictEqual([
+    expect(inputsOf(inputOf(report, 'part'))).toStrictEqual([{ ...known, completeness: 'claimed' }]);
+    expect(inputsOf({ ...inputOf(report, 'part'), pinned: true })).toStrictEqual([
       { ...known, completeness: 'pinned' },
     ]);
   });
 
   it('of a bundle with warnings: each code once', () => {
     const codes = ['export.FILE_UNCOVERED', 'export.FILE_UNCOVERED', 'bundle.UNSIGNED'] as const;
-    const report = bundle(1, { findings: codes.map((code) => found(code, 'evidence')) });
-    expect(inputsOf(given(report))[0]?.evidence?.[0]?.warnings).toEqual(['export.FILE_UNCOVERED']);
+    const report = bundle(1, { findings: codes.map((code) => findingOf(code, 'evidence')) });
+    expect(inputsOf(inputOf(report))[0]?.evidence?.[0]?.warnings).toEqual(['export.FILE_UNCOVERED']);
   });
 
   it('of an unreadable part: no unknown member', () => {
     const { evidenceBundleId: _id, projectId: _project, ...report } = bundle(1, { verdict: 'incomplete' });
-    expect(inputsOf(given(report))).toStrictEqual([
+    expect(inputsOf(inputOf(report))).toStrictEqual([
       {
         name: 'evidence',
         kind: 'bundle',
@@ -167,7 +167,7 @@ describe('a rule', () => {
   });
 
   it('does not apply if there is no subject for it', () => {
-    const alone = decide({ localReports: { allowed: false } }, [given(bundle(1))]);
+    const alone = decide({ localReports: { allowed: false } }, [inputOf(bundle(1))]);
     expect(stateOf(alone, 'verdict.export')).toBe('not_applicable');
     expect(stateOf(alone, 'localReports.allowed')).toBe('not_applicable');
     expect(stateOf(alone, 'verdict.bundles')).toBe('passed');
@@ -215,11 +215,11 @@ describe('a rule', () => {
 });
 
 it('the answer is no for one violation, even if other rules are undecided', () => {
-  const failed = bundle(2, { verdict: 'failed', findings: [found('part.MISSING', idOf('evidence', 2))] });
+  const failed = bundle(2, { verdict: 'failed', findings: [findingOf('part.MISSING', idOf('evidence', 2))] });
   const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
-  expect(decide({}, [given(failed), gone]).answer).toBe('no');
-  expect(decide({}, [given(bundle(1)), gone]).answer).toBe('could_not_tell');
-  expect(decide({}, [given(bundle(1))]).answer).toBe('yes');
+  expect(decide({}, [inputOf(failed), gone]).answer).toBe('no');
+  expect(decide({}, [inputOf(bundle(1)), gone]).answer).toBe('could_not_tell');
+  expect(decide({}, [inputOf(bundle(1))]).answer).toBe('yes');
 });
 
 it('the answer is not yes without inputs or for an empty export', () => {
@@ -228,7 +228,7 @@ it('the answer is not yes without inputs or for an empty export', () => {
 });
 
 it('the answer is yes for unsigned evidence only if the policy accepts it', () => {
-  const evidence = [given(unsigned(1))];
+  const evidence = [inputOf(unsigned(1))];
   expect(decide({}, evidence).answer).toBe('no');
   expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');
 });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
-import { bundle, decide, exportOf, given, inExport, local } from './make.ts';
-import { EVERY, GONE } from './problems.ts';
+import { bundle, decide, exportOf, inputOf, inExport, local, EVERY, GONE } from './make.ts';
 
 it.each([['of an export', inExport(bundle(1)), 0] as const])(
   'evidence that fulfils every rule %s passes each, and none finds',
@@ -26,7 +25,7 @@ it('evidence that fulfils every rule is counted by each rule by its subjects', (
   const { localReports: _none, ...rules } = EVERY;
   const decision = decide(
     { ...rules, completeness: { ...EVERY.completeness, bundles: 3, vouched: ['pinned', 'attested'] } },
-    [given(exportOf([bundle(1), bundle(2)], reports)), { ...given(bundle(3)), pinned: true }, GONE],
+    [inputOf(exportOf([bundle(1), bundle(2)], reports)), { ...inputOf(bundle(3)), pinned: true }, GONE],
   );
   const judged = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.judged]));
   expect(judged).toMatchObject({

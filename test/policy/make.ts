@@ -3,10 +3,22 @@ import {
   policyOf,
   type Decision,
   type EvidenceInput,
+  type PolicyDocument,
   type RuleId,
+  RULES,
+  type Violation,
 } from '../../src/policy/index.ts';
-import type { PolicyDocument, Violation } from '../../src/policy/index.ts';
-import { AS_OF } from '../../vectors/make/report.ts';
+import { policyDigest, type Policy } from '../../src/policy/policy.ts';
+import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
+import {
+  AS_OF,
+  bundle,
+  type BundleParts,
+  digest,
+  exportOf,
+  inExport,
+  keyOf,
+} from '../../vectors/make/report.ts';
 
 export * from '../../vectors/make/report.ts';
 
@@ -14,12 +26,99 @@ export type Rules = Omit<PolicyDocument, 'schemaVersion' | 'kind'>;
 
 export const documentOf = (rules: Rules): PolicyDocument => ({ schemaVersion: 1, kind: 'policy', ...rules });
 
+/** A policy with a layer for each of these sets of rules. */
+export function layersOf(...rules: readonly Rules[]): Policy {
+  const layers = rules.map(documentOf);
+  return { name: 'layers', digest: policyDigest(layers), sources: [], layers };
+}
+
 /** The decision of a policy of these members. */
 export const decide = (rules: Rules, inputs: readonly EvidenceInput[], asOfMs = AS_OF): Decision =>
   evaluate(inputs, policyOf(documentOf(rules)), { asOfMs });
 
-export const violationsOf = (decision: Decision, rule: RuleId): readonly Violation[] =>
-  decision.rules.find((one) => one.rule === rule)?.violations ?? [];
+export const violationsOf = (decision: Decision, id: RuleId): readonly Violation[] =>
+  decision.rules.find(({ rule }) => rule === id)?.violations ?? [];
 
-export const stateOf = (decision: Decision, rule: RuleId): string | undefined =>
-  decision.rules.find((one) => one.rule === rule)?.state;
+export const stateOf = (decision: Decision, id: RuleId): string | undefined =>
+  decision.rules.find(({ rule }) => rule === id)?.state;
+
+export const ONE = idOf('evidence', 1);
+export const TWO = idOf('evidence', 2);
+export const EXPORT = idOf('evexp', 1);
+
+/** Every rule; `inExport(bundle(1))` is evidence that fulfils them all. */
+export const EVERY: Rules = {
+  verdict: { export: 'verified', bundles: 'verified' },
+  signers: {
+    issuers: ['acme-ci'],
+    keys: [keyOf('one')],
+    distinct: 1,
+    distinctIssuers: 1,
+    roles: [{ role: 'ci', issuers: ['acme-ci'] }],
+    validFor: '1d',
+  },
+  age: { max: '1h', run: '1h' },
+  scope: { organizations: [ORGANIZATION], projects: [PROJECT] },
+  run: {
+    drills: ['checkout'],
+    targets: ['shop'],
+    scenarios: ['plain'],
+    builds: [digest('build')],
+    packageLocks: [digest('lock')],
+    seeds: ['42'],
+    distinctSeeds: 1,
+    trials: { trial: 1, trialCount: 1, attempt: 1, attemptLimit: 1 },
+  },
+  drills: { required: ['checkout'] },
+  outcome: {
+    status: ['completed'],
+    verdict: ['passed'],
+    passRate: 100,
+    assertions: ['stock'],
+    checkpoints: ['end'],
+  },
+  contradictions: 'refuse',
+  completeness: {
+    vouched: ['attested'],
+    issuers: ['acme-ci'],
+    keys: [keyOf('one')],
+    window: { last: '7d', lag: '1d' },
+    bundles: 1,
+    localReports: { min: 0 },
+    coverage: 'full',
+  },
+  trials: 'complete',
+  localReports: { allowed: false },
+  findings: { warnings: 'refuse' },
+  anyOf: [{ age: { run: '1h' } }, { age: { run: '1s' } }],
+};
+export const GONE: EvidenceInput = {
+  name: 'gone',
+  failure: { code: 'io.NOT_FOUND', message: 'no such file' },
+};
+
+/** The violations of a rule without their message, and without the rule and its code, which never differ. */
+export const problemsOf = (rules: Rules, inputs: readonly EvidenceInput[], rule: RuleId) =>
+  violationsOf(decide(rules, inputs), rule).map(({ message, rule: id, code, ...rest }) => {
+    if (message === '' || id !== rule || code !== RULES[rule].code)
+      throw new TypeError(`not a violation of ${rule}: ${id}, ${code}, ${message}`);
+    return rest;
+  });
+/** An export with one bundle. */
+export const single = (parts: BundleParts) => inExport(bundle(1, parts));
+export const withoutPins = () => {
+  const { reproduction: _pins, ...report } = bundle(1);
+  return report;
+};
+export const withoutOutcome = () => {
+  const { outcome: _outcome, ...report } = bundle(1);
+  return report;
+};
+export const withoutSigners = () => {
+  const { signers: _signers, ...report } = bundle(1);
+  return report;
+};
+export const withoutList = (parts: Parameters<typeof exportOf>[0] = []) => {
+  const { manifestDigest: _digest, ...report } = exportOf(parts);
+  return report;
+};

@@ -4,7 +4,7 @@ import { evaluate, policyOf, type Decision, type EvidenceInput } from '../../src
 import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import type { BundleReport } from '../../src/verify/report.ts';
 import { anyInputs, anyRules, exportOfParts } from './arbitrary.ts';
-import { AS_OF, decide, documentOf, found, type Rules } from './make.ts';
+import { AS_OF, decide, documentOf, findingOf, type Rules } from './make.ts';
 import { tries } from '../support/deep.ts';
 
 const RUNS = { numRuns: tries(50, 500) };
@@ -26,7 +26,7 @@ const WAYS: Readonly<Record<string, (part: BundleReport) => BundleReport>> = {
     ...part,
     verdict: 'failed',
     provenance: 'claimed',
-    findings: [found('part.MISSING', part.evidenceBundleId ?? 'bundle')],
+    findings: [findingOf('part.MISSING', part.evidenceBundleId ?? 'bundle')],
   }),
   // What does not match matches no better unsigned: the manifest of the export lists the part as it was.
   signature: ({ outcome: _outcome, reproduction: _pins, signers: _signers, signer: _signer, ...rest }) => ({

@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { AS_OF, bundle, decide, found, given, stateOf, unattested, unsigned, violationsOf } from './make.ts';
+import {
+  AS_OF,
+  bundle,
+  decide,
+  findingOf,
+  inputOf,
+  stateOf,
+  unattested,
+  unsigned,
+  violationsOf,
+  ONE,
+  TWO,
+  single,
+} from './make.ts';
 import type { Waiver } from '../../src/policy/index.ts';
-import { ONE, TWO, one } from './problems.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,
@@ -12,7 +24,7 @@ const waiverBy = (owner: string, expires: string, subject = ONE) => ({
 });
 
 describe('a waiver', () => {
-  const failed = one({ outcome: { verdict: 'failed' } });
+  const failed = single({ outcome: { verdict: 'failed' } });
   const lifted = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
     decide({ outcome: { verdict: ['passed'] }, waivers }, failed);
   const ownerOf = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
@@ -42,10 +54,13 @@ describe('a waiver', () => {
 
   it('is needed for each of several causes, and the first to expire is shown', () => {
     const codes = ['part.DIGEST_MISMATCH', 'part.BYTES_MISMATCH'] as const;
-    const broken = bundle(1, { ...unattested('failed'), findings: codes.map((code) => found(code, ONE)) });
+    const broken = bundle(1, {
+      ...unattested('failed'),
+      findings: codes.map((code) => findingOf(code, ONE)),
+    });
     const of = (...expires: readonly string[]) => {
       const waivers = expires.map((day, at) => ({ ...waiverBy(`w${at}`, day), code: codes[at]! }));
-      const decision = decide({ waivers }, [given(broken)]);
+      const decision = decide({ waivers }, [inputOf(broken)]);
       const [violation] = violationsOf(decision, 'verdict.bundles');
       return [violation?.state, violation?.waiver?.owner, decision.unusedWaivers.length];
     };
@@ -62,18 +77,18 @@ describe('a waiver', () => {
     expect(answerWith('policy.OUTCOME_VERDICT', ONE)).toBe('no');
     expect(answerWith('policy.NO_ALTERNATIVE', 'all')).toBe('yes');
     const waivers = [{ ...waiverBy('a', '2026-02-01', 'all'), code: 'policy.NO_ALTERNATIVE' as const }];
-    const unread = decide({ anyOf, waivers }, [given(unsigned(1, { verdict: 'incomplete' }))]);
+    const unread = decide({ anyOf, waivers }, [inputOf(unsigned(1, { verdict: 'incomplete' }))]);
     expect(stateOf(unread, 'anyOf.sets')).toBe('not_checked');
   });
 
   it('with the code of the rule applies to a verdict only if no finding led to it', () => {
     const code = 'policy.BUNDLE_VERDICT' as const;
-    const of = (findings: ReturnType<typeof found>[]) => {
+    const of = (findings: ReturnType<typeof findingOf>[]) => {
       const report = bundle(1, { ...unattested('failed'), findings });
-      const decision = decide({ waivers: [{ ...waiverBy('a', '2026-02-01'), code }] }, [given(report)]);
+      const decision = decide({ waivers: [{ ...waiverBy('a', '2026-02-01'), code }] }, [inputOf(report)]);
       return violationsOf(decision, 'verdict.bundles')[0]?.state;
     };
     expect(of([])).toBe('waived');
-    expect(of([found('part.DIGEST_MISMATCH', ONE)])).toBe('failed');
+    expect(of([findingOf('part.DIGEST_MISMATCH', ONE)])).toBe('failed');
   });
 });

@@ -5,7 +5,7 @@ import { finding } from '../../src/verify/finding.ts';
 import type { BundleReport, ExportReport, Finding, LocalReportReport } from '../../src/verify/report.ts';
 import { idOf, ORGANIZATION, PROJECT } from './bundle.ts';
 
-/** The time of every judgement. */
+/** The time of every decision. */
 export const AS_OF = 1_767_225_600_000; // 2026-01-01T00:00:00Z
 export const ISSUED = AS_OF - 3_600_000;
 
@@ -14,7 +14,7 @@ const SIGNER = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED };
 export const digest = (text: string): `sha256:${string}` => `sha256:${sha256Of(utf8(text)).slice(7)}`;
 export const keyOf = (name: string): `sha256:${string}` => digest(`key ${name}`);
 
-export const found = (code: Code, subject: string, path?: string): Finding =>
+export const findingOf = (code: Code, subject: string, path?: string): Finding =>
   finding(code, subject, { message: 'as the vector has it', ...(path !== undefined && { path }) });
 
 type Pins = NonNullable<BundleReport['reproduction']>;
@@ -31,7 +31,7 @@ const coverageOf = (totalBytes: number, attestedBytes: number): BundleReport['co
   mirrorFiles: [],
 });
 
-/** The report on a verified bundle of a drill that passed; `n` tells bundles apart. */
+/** The report on a verified bundle of a drill that passed; `n` numbers bundles. */
 export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundleParts = {}): BundleReport {
   const signer = SIGNER;
   return {
@@ -84,13 +84,13 @@ export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundlePa
   };
 }
 
-/** What a report on a bundle loses when nobody vouches for it. */
+/** The members of a report that change when no trusted key signed the bundle. */
 export const unattested = (verdict: 'intact' | 'incomplete' | 'failed'): BundleParts => ({
   verdict,
   provenance: 'claimed',
 });
 
-/** A bundle that nobody signed. */
+/** The report on a bundle without a signature. */
 export function unsigned(n: number, rest: BundleParts = {}): BundleReport {
   const {
     signer: _signer,
@@ -98,10 +98,10 @@ export function unsigned(n: number, rest: BundleParts = {}): BundleReport {
     reproduction: _pins,
     ...report
   } = bundle(n, { ...unattested('intact'), signed: false, ...rest });
-  return { ...report, findings: [found('bundle.UNSIGNED', idOf('evidence', n)), ...report.findings] };
+  return { ...report, findings: [findingOf('bundle.UNSIGNED', idOf('evidence', n)), ...report.findings] };
 }
 
-/** A local report as it came. */
+/** The report on an intact local report. */
 export const local = (n: number, rest: Partial<LocalReportReport> = {}): LocalReportReport => ({
   kind: 'local-report',
   verdict: 'intact',
@@ -115,7 +115,7 @@ export const local = (n: number, rest: Partial<LocalReportReport> = {}): LocalRe
   ...rest,
 });
 
-/** The report on an export of these bundles, its list attested. */
+/** The report on an export of these bundles with an attested list. */
 export const exportOf = (parts: readonly BundleReport[], rest: Partial<ExportReport> = {}): ExportReport => ({
   schemaVersion: 1,
   kind: 'export',
@@ -137,11 +137,11 @@ export const exportOf = (parts: readonly BundleReport[], rest: Partial<ExportRep
   ...rest,
 });
 
-export const given = (report: ExportReport | BundleReport, name = 'evidence'): EvidenceInput => ({
+export const inputOf = (report: ExportReport | BundleReport, name = 'evidence'): EvidenceInput => ({
   name,
   report,
 });
 /** An export of these bundles, as the only input. */
 export const inExport = (...parts: readonly BundleReport[]): readonly EvidenceInput[] => [
-  given(exportOf(parts)),
+  inputOf(exportOf(parts)),
 ];

@@ -6,8 +6,8 @@ import {
   decide,
   digest,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   ISSUED,
   keyOf,
@@ -16,17 +16,15 @@ import {
   unsigned,
   type BundleParts,
   type Rules,
-} from '../make.ts';
-import {
   ONE,
   EXPORT,
   EVERY,
   problemsOf,
-  one,
+  single,
   withoutPins,
   withoutOutcome,
   withoutSigners,
-} from '../problems.ts';
+} from '../make.ts';
 
 const late = (ms: number) => ({ issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED - ms });
 const signerOf = (issuer: string, key: string) => ({
@@ -44,9 +42,9 @@ describe('a fact counts only if it is attested in full', () => {
     ['claimed', { provenance: 'claimed' }],
     ['by digests alone', { depth: 'digest' }],
   ])('and not if it is %s', (_, parts) => {
-    expect(stateOf(decide({ verdict: { bundles: 'intact' }, ...EVERY }, one(parts)), 'outcome.verdict')).toBe(
-      'not_checked',
-    );
+    expect(
+      stateOf(decide({ verdict: { bundles: 'intact' }, ...EVERY }, single(parts)), 'outcome.verdict'),
+    ).toBe('not_checked');
   });
 
   it.each<RuleId>([
@@ -101,21 +99,21 @@ describe('a violation has the expected and the actual value:', () => {
   ];
 
   it.each(expectations)('%s', (rule, parts, expected, actual) => {
-    expect(problemsOf(EVERY, one(parts), rule)).toStrictEqual([
+    expect(problemsOf(EVERY, single(parts), rule)).toStrictEqual([
       { state: 'failed', input: 0, subject: ONE, ...(expected !== '' && { expected }), actual },
     ]);
   });
 
   it('several conditions are joined with or, and patterns are marked', () => {
     const rules: Rules = { run: { drills: ['refund', { pattern: 'pay-*' }] } };
-    expect(problemsOf(rules, one({}), 'run.drills')).toMatchObject([{ expected: 'refund or like pay-*' }]);
+    expect(problemsOf(rules, single({}), 'run.drills')).toMatchObject([{ expected: 'refund or like pay-*' }]);
   });
 
   it('the organization of an export, or that it could not be read', () => {
     const rules: Rules = { scope: { organizations: ['org_a', 'org_b'] } };
     const { organizationId: _organization, ...report } = exportOf([]);
     const base = { subject: EXPORT };
-    expect(problemsOf(rules, [given(exportOf([])), given(report)], 'scope.organizations')).toStrictEqual([
+    expect(problemsOf(rules, [inputOf(exportOf([])), inputOf(report)], 'scope.organizations')).toStrictEqual([
       { ...base, state: 'failed', input: 0, expected: 'org_a or org_b', actual: ORGANIZATION },
       { ...base, state: 'not_checked', input: 1 },
     ]);
@@ -125,25 +123,25 @@ describe('a violation has the expected and the actual value:', () => {
     const base = { state: 'failed', input: 0 } as const;
     const signers = [0, 1].map((ms) => ({ ...late(ms), thumbprint: keyOf('one'), in: 'dsse' as const }));
     const values = { expected: 'at most 1h', actual: 'issued at 2025-12-31T22:59:59.999Z' };
-    expect(problemsOf(EVERY, one({ signers }), 'age.max')).toStrictEqual([
+    expect(problemsOf(EVERY, single({ signers }), 'age.max')).toStrictEqual([
       { ...base, subject: ONE, ...values },
     ]);
     const old = exportOf([bundle(1)], { signer: late(1) });
-    expect(problemsOf(EVERY, [given(old)], 'age.max')).toStrictEqual([
+    expect(problemsOf(EVERY, [inputOf(old)], 'age.max')).toStrictEqual([
       { ...base, subject: EXPORT, ...values },
     ]);
     const { signer: _signer, ...unsignedList } = exportOf([bundle(1)]);
-    expect(problemsOf(EVERY, [given(unsignedList)], 'age.max')).toEqual([]);
+    expect(problemsOf(EVERY, [inputOf(unsignedList)], 'age.max')).toEqual([]);
     const odd = exportOf([], { signer: { ...late(0), issuedAtMs: -1e300 } });
-    expect(problemsOf(EVERY, [given(odd)], 'age.max')).toMatchObject([{ actual: 'issued at -1e+300 ms' }]);
+    expect(problemsOf(EVERY, [inputOf(odd)], 'age.max')).toMatchObject([{ actual: 'issued at -1e+300 ms' }]);
   });
 
   it('the age of a bundle without signatures in its report is undecided', () => {
     expect(problemsOf(EVERY, inExport(withoutSigners()), 'age.max')).toMatchObject([
       { state: 'not_checked' },
     ]);
-    expect(problemsOf(EVERY, one({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
-    for (const parts of [inExport(withoutSigners()), one({ signers: [] })])
+    expect(problemsOf(EVERY, single({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
+    for (const parts of [inExport(withoutSigners()), single({ signers: [] })])
       for (const rule of ['age.run', 'contradictions.time'] as const)
         expect(problemsOf(EVERY, parts, rule)).toMatchObject([{ state: 'not_checked' }]);
   });
@@ -155,10 +153,10 @@ describe('a violation has the expected and the actual value:', () => {
     };
     const base = { state: 'failed', input: 0, subject: ONE };
     const of = (rule: RuleId, inputs: readonly EvidenceInput[]) => problemsOf(rules, inputs, rule);
-    expect(of('signers.issuers', one({ signers }))).toStrictEqual([
+    expect(of('signers.issuers', single({ signers }))).toStrictEqual([
       { ...base, expected: 'acme-ci or acme-qa', actual: 'eve' },
     ]);
-    expect(of('signers.keys', one({ signers }))).toStrictEqual([
+    expect(of('signers.keys', single({ signers }))).toStrictEqual([
       {
         ...base,
         expected: `${keyOf('one')} or ${keyOf('two')}`,
@@ -166,37 +164,39 @@ describe('a violation has the expected and the actual value:', () => {
       },
     ]);
     const crossed = [signerOf('acme-ci', 'three'), signerOf('eve', 'one')];
-    expect(of('signers.issuers', one({ signers: crossed }))).toEqual([]);
-    expect(of('signers.keys', one({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
-    expect(of('signers.distinct', one({}))).toStrictEqual([{ ...base, expected: 'at least 2', actual: '1' }]);
+    expect(of('signers.issuers', single({ signers: crossed }))).toEqual([]);
+    expect(of('signers.keys', single({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
+    expect(of('signers.distinct', single({}))).toStrictEqual([
+      { ...base, expected: 'at least 2', actual: '1' },
+    ]);
     for (const rule of ['signers.issuers', 'signers.keys'] as const) {
       expect(of(rule, inExport(withoutSigners()))).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
-      expect(of(rule, [given(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
+      expect(of(rule, [inputOf(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
       const open = unsigned(1, { verdict: 'incomplete' });
-      expect(of(rule, [given(open)])).toMatchObject([{ state: 'not_checked' }]);
+      expect(of(rule, [inputOf(open)])).toMatchObject([{ state: 'not_checked' }]);
     }
   });
 
   it('the local report that is not allowed', () => {
     const report = exportOf([bundle(1)], { localReports: [local(1)] });
-    expect(problemsOf(EVERY, [given(report)], 'localReports.allowed')).toStrictEqual([
+    expect(problemsOf(EVERY, [inputOf(report)], 'localReports.allowed')).toStrictEqual([
       { state: 'failed', input: 0, subject: idOf('lrep', 1), path: `local-reports/${idOf('lrep', 1)}.zip` },
     ]);
   });
 
   it('the refused warning with its place and values, and no error or note', () => {
-    const warning = found('attestation.TIME_CLAIMED', ONE);
+    const warning = findingOf('attestation.TIME_CLAIMED', ONE);
     const rest = { path: 'a#/b', expected: 'x', actual: 'y' };
-    const findings = [warning, { ...warning, ...rest }, found('bundle.UNSIGNED', ONE)];
+    const findings = [warning, { ...warning, ...rest }, findingOf('bundle.UNSIGNED', ONE)];
     expect(findings.map(isWarning)).toContain(true);
     const base = { state: 'failed', input: 0, subject: ONE };
     const expected = findings
       .filter(isWarning)
       .map(({ code, ...more }) => ({ ...base, findings: [code], ...('path' in more && rest) }));
-    const all = [...findings, found('part.DIGEST_MISMATCH', ONE)];
-    expect(problemsOf(EVERY, one({ findings: all }), 'findings.warnings')).toStrictEqual(expected);
+    const all = [...findings, findingOf('part.DIGEST_MISMATCH', ONE)];
+    expect(problemsOf(EVERY, single({ findings: all }), 'findings.warnings')).toStrictEqual(expected);
     const named: Rules = { findings: { warnings: ['bundle.UNSIGNED'] } };
-    expect(problemsOf(named, one({ findings: all }), 'findings.warnings')).toMatchObject([
+    expect(problemsOf(named, single({ findings: all }), 'findings.warnings')).toMatchObject([
       { findings: ['bundle.UNSIGNED'] },
     ]);
   });

@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/index.ts';
-import { bundle, decide, exportOf, given, inExport, unattested, violationsOf, type Rules } from '../make.ts';
-import { ONE, TWO, EXPORT, EVERY, problemsOf, one, withoutList } from '../problems.ts';
+import {
+  bundle,
+  decide,
+  exportOf,
+  inputOf,
+  inExport,
+  unattested,
+  violationsOf,
+  type Rules,
+  ONE,
+  TWO,
+  EXPORT,
+  EVERY,
+  problemsOf,
+  single,
+  withoutList,
+} from '../make.ts';
 
 const bundleCounts = (bundles: number, inputs: readonly EvidenceInput[]) =>
   problemsOf({ completeness: { bundles } }, inputs, 'completeness.bundles');
@@ -15,20 +30,24 @@ describe('completeness', () => {
 
   it('has the required and the actual completeness', () => {
     const rules: Rules = { completeness: { vouched: ['pinned'] } };
-    const inputs = [given(exportOf([bundle(1)])), given(bundle(2)), { ...given(bundle(3)), pinned: true }];
+    const inputs = [
+      inputOf(exportOf([bundle(1)])),
+      inputOf(bundle(2)),
+      { ...inputOf(bundle(3)), pinned: true },
+    ];
     expect(problemsOf(rules, inputs, rule)).toStrictEqual([
       { state: 'failed', input: 0, subject: EXPORT, expected: 'pinned', actual: 'attested' },
       { state: 'failed', input: 1, subject: TWO, expected: 'pinned', actual: 'claimed' },
     ]);
     const attested: Rules = { completeness: { vouched: ['attested'] } };
-    expect(problemsOf(attested, [{ ...given(bundle(3)), pinned: true }], rule)).toMatchObject([
+    expect(problemsOf(attested, [{ ...inputOf(bundle(3)), pinned: true }], rule)).toMatchObject([
       { expected: 'attested', actual: 'pinned' },
     ]);
   });
 
   it('is undecided if the list could not be read', () => {
     const report = { ...withoutList(), completeness: 'claimed' as const };
-    expect(problemsOf(EVERY, [given(report)], rule)).toStrictEqual([
+    expect(problemsOf(EVERY, [inputOf(report)], rule)).toStrictEqual([
       { state: 'not_checked', input: 0, subject: EXPORT },
     ]);
   });
@@ -49,19 +68,19 @@ describe('completeness', () => {
   it('counts each byte of an export once, and of a single part', () => {
     const base = { input: 0 };
     const failed = { ...base, state: 'failed', subject: ONE };
-    expect(uncoveredIn(one(coverageOf(1, 2)))).toEqual([]);
-    expect(uncoveredIn([given(bundle(1, coverageOf(1, 3)))])).toStrictEqual([
+    expect(uncoveredIn(single(coverageOf(1, 2)))).toEqual([]);
+    expect(uncoveredIn([inputOf(bundle(1, coverageOf(1, 3)))])).toStrictEqual([
       { ...failed, expected: '3 bytes', actual: '1 bytes' },
     ]);
-    expect(uncoveredIn([given(bundle(1, coverageOf(3, 3, ['empty', 'more'])))])).toStrictEqual([
+    expect(uncoveredIn([inputOf(bundle(1, coverageOf(3, 3, ['empty', 'more'])))])).toStrictEqual([
       { ...failed, expected: '3 bytes', actual: '3 bytes', path: 'empty' },
     ]);
-    expect(uncoveredIn([given(bundle(1, coverageOf(0, 0)))])).toMatchObject([{ state: 'failed' }]);
-    expect(uncoveredIn([given(bundle(1, { ...coverageOf(0, 3), verdict: 'incomplete' }))])).toStrictEqual([
+    expect(uncoveredIn([inputOf(bundle(1, coverageOf(0, 0)))])).toMatchObject([{ state: 'failed' }]);
+    expect(uncoveredIn([inputOf(bundle(1, { ...coverageOf(0, 3), verdict: 'incomplete' }))])).toStrictEqual([
       { ...base, state: 'not_checked', subject: ONE },
     ]);
     const [short] = violationsOf(
-      decide(EVERY, [given(bundle(1, coverageOf(1, 3)))]),
+      decide(EVERY, [inputOf(bundle(1, coverageOf(1, 3)))]),
       'completeness.coverage',
     );
     expect(short?.message).toContain('2 bytes');

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { bundle, decide, digest, inExport, stateOf, unattested, type Rules } from '../make.ts';
-import { problemsOf, withoutSigners } from '../problems.ts';
+import {
+  bundle,
+  decide,
+  digest,
+  inExport,
+  stateOf,
+  unattested,
+  type Rules,
+  problemsOf,
+  withoutSigners,
+} from '../make.ts';
 
 describe('a required drill', () => {
   const rule = 'drills.required';

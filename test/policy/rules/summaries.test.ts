@@ -6,14 +6,16 @@ import {
   decide,
   digest,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   keyOf,
   stateOf,
   violationsOf,
   type Rules,
+  EVERY,
+  GONE,
+  problemsOf,
 } from '../make.ts';
-import { EVERY, GONE, problemsOf } from '../problems.ts';
 
 describe('a summary in the place of evidence', () => {
   const row = {
@@ -53,7 +55,7 @@ describe('a summary in the place of evidence', () => {
     summary: { ...summary, ...over },
   });
   const base = { state: 'failed', input: 0, subject: 'vsa' };
-  const bad = found('dsse.SUBJECT_MISMATCH', 'summary');
+  const bad = findingOf('dsse.SUBJECT_MISMATCH', 'summary');
 
   it('passes without evidence, and the rules about evidence do not apply', () => {
     const { answer, rules } = decide({ ...EVERY, ...accepts }, [givenAs()]);
@@ -64,7 +66,7 @@ describe('a summary in the place of evidence', () => {
         state: id === rule ? 'passed' : 'not_applicable',
         violations: [],
       });
-    const warned = { findings: [found('dsse.SIGNATURE_UNCOUNTED', 'summary')] };
+    const warned = { findings: [findingOf('dsse.SIGNATURE_UNCOUNTED', 'summary')] };
     expect(decide(accepts, [givenAs(warned)]).answer).toBe('yes');
   });
 
@@ -102,7 +104,7 @@ describe('a summary in the place of evidence', () => {
 
   it('does not replace evidence that is present', () => {
     const required: Rules = { ...accepts, drills: { required: ['refund'] }, completeness: { bundles: 5 } };
-    for (const beside of [given(bundle(1)), given(exportOf([])), GONE]) {
+    for (const beside of [inputOf(bundle(1)), inputOf(exportOf([])), GONE]) {
       const decision = decide(required, [givenAs(), beside]);
       const state = beside === GONE ? 'not_checked' : 'failed';
       expect(stateOf(decision, 'drills.required')).toBe(state);

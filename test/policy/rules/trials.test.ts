@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/index.ts';
 import { idOf } from '../../../vectors/make/bundle.ts';
-import { bundle, digest, inExport, type BundleParts } from '../make.ts';
-import { ONE, TWO, problemsOf } from '../problems.ts';
+import { bundle, digest, inExport, type BundleParts, ONE, TWO, problemsOf } from '../make.ts';
 
 const trial = (n: number, pins: BundleParts['pins']) =>
   bundle(n, { pins: { originalTrialCount: 3, ...pins } });

@@ -5,23 +5,26 @@ import {
   bundle,
   decide,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   local,
   unattested,
   unsigned,
   type Rules,
+  ONE,
+  EXPORT,
+  GONE,
+  problemsOf,
 } from '../make.ts';
-import { ONE, EXPORT, GONE, problemsOf } from '../problems.ts';
 
 describe('a violation of a verdict', () => {
-  const mismatch = found('part.DIGEST_MISMATCH', ONE);
-  const twice = [mismatch, mismatch, found('bundle.UNSIGNED', ONE)];
+  const mismatch = findingOf('part.DIGEST_MISMATCH', ONE);
+  const twice = [mismatch, mismatch, findingOf('bundle.UNSIGNED', ONE)];
 
   it('has the required and the actual verdict, and the codes that led to it, each once', () => {
     const failed = bundle(1, { ...unattested('failed'), findings: twice });
-    expect(problemsOf({}, [GONE, given(failed)], 'verdict.bundles')).toStrictEqual([
+    expect(problemsOf({}, [GONE, inputOf(failed)], 'verdict.bundles')).toStrictEqual([
       { state: 'not_checked', input: 0, subject: 'gone', findings: ['io.NOT_FOUND'] },
       {
         state: 'failed',
@@ -32,12 +35,12 @@ describe('a violation of a verdict', () => {
         findings: ['part.DIGEST_MISMATCH', 'bundle.UNSIGNED'],
       },
     ]);
-    const [intact] = problemsOf({ verdict: { bundles: 'intact' } }, [given(failed)], 'verdict.bundles');
+    const [intact] = problemsOf({ verdict: { bundles: 'intact' } }, [inputOf(failed)], 'verdict.bundles');
     expect(intact?.findings).toEqual(['part.DIGEST_MISMATCH']);
   });
 
   it('has no codes if none led to it', () => {
-    const [violation] = problemsOf({}, [given(bundle(1, unattested('incomplete')))], 'verdict.bundles');
+    const [violation] = problemsOf({}, [inputOf(bundle(1, unattested('incomplete')))], 'verdict.bundles');
     expect(violation).toStrictEqual({
       state: 'not_checked',
       input: 0,
@@ -51,12 +54,15 @@ describe('a violation of a verdict', () => {
     const bad = bundle(1, { ...unattested('failed'), findings: [mismatch] });
     const report = exportOf([bad], {
       verdict: 'failed',
-      findings: [found('export.EMPTY', 'export'), found('export.SELECTION_MISMATCH', 'export')],
+      findings: [findingOf('export.EMPTY', 'export'), findingOf('export.SELECTION_MISMATCH', 'export')],
       localReports: [
-        local(1, { verdict: 'failed', findings: [found('local-report.DIGEST_MISMATCH', idOf('lrep', 1))] }),
+        local(1, {
+          verdict: 'failed',
+          findings: [findingOf('local-report.DIGEST_MISMATCH', idOf('lrep', 1))],
+        }),
       ],
     });
-    expect(problemsOf({}, [given(report)], 'verdict.export')).toMatchObject([
+    expect(problemsOf({}, [inputOf(report)], 'verdict.export')).toMatchObject([
       {
         subject: EXPORT,
         findings: ['export.SELECTION_MISMATCH', 'part.DIGEST_MISMATCH', 'local-report.DIGEST_MISMATCH'],
@@ -67,7 +73,7 @@ describe('a violation of a verdict', () => {
   it('does not occur if the verdict is better than required', () => {
     const rules: Rules = { verdict: { export: 'intact', bundles: 'intact' } };
     expect(decide(rules, inExport(bundle(1))).answer).toBe('yes');
-    expect(decide(rules, [given(unsigned(1))]).answer).toBe('yes');
+    expect(decide(rules, [inputOf(unsigned(1))]).answer).toBe('yes');
   });
 
   it.each([

@@ -4,8 +4,8 @@ import {
   bundle,
   digest,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   local,
   unattested,
@@ -13,18 +13,18 @@ import {
 } from '../../make/report.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
-const claimed = (parts: readonly BundleReport[]) => given(exportOf(parts, { completeness: 'claimed' }));
+const claimed = (parts: readonly BundleReport[]) => inputOf(exportOf(parts, { completeness: 'claimed' }));
 const vouched: Rules = { completeness: { vouched: ['pinned', 'attested'] } };
 const pinned: Rules = { completeness: { vouched: ['pinned'] } };
 const three = [bundle(1), bundle(2), bundle(3)];
 const gone = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'it does not exist' } } as const;
 const missing = bundle(3, {
   ...unattested('failed'),
-  findings: [found('part.MISSING', idOf('evidence', 3))],
+  findings: [findingOf('part.MISSING', idOf('evidence', 3))],
 });
 
 const withReports = (n: number) =>
-  given(exportOf([bundle(1)], { localReports: Array.from({ length: n }, (_, at) => local(at + 1)) }));
+  inputOf(exportOf([bundle(1)], { localReports: Array.from({ length: n }, (_, at) => local(at + 1)) }));
 const uncovered = exportOf([bundle(1)], {
   coverage: {
     totalBytes: 2001,
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
     'the caller pinned the list',
     'Completeness',
     vouched,
-    [given(exportOf([bundle(1)], { completeness: 'pinned' }))],
+    [inputOf(exportOf([bundle(1)], { completeness: 'pinned' }))],
     YES,
   ],
   [
@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
     'a part by itself has no list',
     'Completeness',
     vouched,
-    [given(bundle(1))],
+    [inputOf(bundle(1))],
     no('policy.COMPLETENESS_CLAIMED'),
   ],
   [
@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     'the caller pinned the manifest of a part',
     'Completeness',
     pinned,
-    [{ ...given(bundle(1)), pinned: true }],
+    [{ ...inputOf(bundle(1)), pinned: true }],
     YES,
   ],
   [
@@ -141,7 +141,10 @@ const rows: readonly Row[] = [
     'bundles of all inputs are counted together',
     'PolicyRule',
     { completeness: { bundles: 3 } },
-    [...inExport(bundle(1)), given(exportOf([bundle(2), bundle(3)], { evidenceExportId: idOf('evexp', 2) }))],
+    [
+      ...inExport(bundle(1)),
+      inputOf(exportOf([bundle(2), bundle(3)], { evidenceExportId: idOf('evexp', 2) })),
+    ],
     YES,
   ],
   [
@@ -149,7 +152,7 @@ const rows: readonly Row[] = [
     'a bundle that is listed and gone is not there',
     'MissingFile',
     { completeness: { bundles: 3 } },
-    [given(exportOf([bundle(1), bundle(2), missing], { verdict: 'failed' }))],
+    [inputOf(exportOf([bundle(1), bundle(2), missing], { verdict: 'failed' }))],
     no('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT', 'policy.BUNDLE_COUNT'),
   ],
   [
@@ -165,7 +168,7 @@ const rows: readonly Row[] = [
     'one of them could not be read',
     'EmptySet',
     { verdict: { export: 'intact' }, completeness: { bundles: 2 } },
-    [given(exportOf([bundle(1), bundle(2, unattested('incomplete'))], { verdict: 'incomplete' }))],
+    [inputOf(exportOf([bundle(1), bundle(2, unattested('incomplete'))], { verdict: 'incomplete' }))],
     untold('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT', 'policy.BUNDLE_COUNT'),
   ],
   [
@@ -238,7 +241,7 @@ const rows: readonly Row[] = [
     'a file that nothing covers',
     'ExtraFile',
     { completeness: { coverage: 'full' } },
-    [given(uncovered)],
+    [inputOf(uncovered)],
     no('policy.UNCOVERED_BYTES'),
   ],
   [
@@ -246,10 +249,10 @@ const rows: readonly Row[] = [
     'a byte that nothing covers, in no file of its own',
     'HiddenBytes',
     { completeness: { coverage: 'full' } },
-    [given({ ...uncovered, coverage: { ...uncovered.coverage, uncovered: [] } })],
+    [inputOf({ ...uncovered, coverage: { ...uncovered.coverage, uncovered: [] } })],
     no('policy.UNCOVERED_BYTES'),
   ],
-  ['coverage-not-said', 'a policy without a rule about coverage', 'Usual', {}, [given(uncovered)], YES],
+  ['coverage-not-said', 'a policy without a rule about coverage', 'Usual', {}, [inputOf(uncovered)], YES],
   [
     'drills-there',
     'every required drill, as often as required',
@@ -279,7 +282,7 @@ const rows: readonly Row[] = [
     'a bundle that does not match is not there',
     'Unattested',
     { verdict: { bundles: 'intact' }, drills: { required: ['checkout'] } },
-    [given(exportOf([bundle(1, unattested('failed'))], { verdict: 'failed' }))],
+    [inputOf(exportOf([bundle(1, unattested('failed'))], { verdict: 'failed' }))],
     no('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT', 'policy.DRILL_MISSING'),
   ],
   [
@@ -287,7 +290,7 @@ const rows: readonly Row[] = [
     'an unsigned bundle is not there, verified',
     'Unattested',
     { verdict: { bundles: 'intact' }, drills: { required: ['checkout'] } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     no('policy.DRILL_MISSING'),
   ],
   [
@@ -295,7 +298,7 @@ const rows: readonly Row[] = [
     'what could not be read could be it',
     'Unattested',
     { drills: { required: ['checkout'] } },
-    [given(bundle(1, unattested('incomplete')))],
+    [inputOf(bundle(1, unattested('incomplete')))],
     untold('policy.BUNDLE_VERDICT', 'policy.DRILL_MISSING'),
   ],
   [
@@ -357,7 +360,7 @@ const rows: readonly Row[] = [
     'a local report is not a drill',
     'Unattested',
     { drills: { required: ['checkout'] } },
-    [given(exportOf([refund(1)], { localReports: [local(1)] }))],
+    [inputOf(exportOf([refund(1)], { localReports: [local(1)] }))],
     no('policy.DRILL_MISSING'),
   ],
 ];

@@ -3,7 +3,7 @@ import {
   AS_OF,
   bundle,
   exportOf,
-  given,
+  inputOf,
   inExport,
   ISSUED,
   keyOf,
@@ -42,7 +42,7 @@ const RUN_AGE: Rules = { age: { run: '1d' } };
 const aged = (ms: number) => inExport(bundle(1, { createdAtMs: AS_OF - ms }));
 const SIGNED: Rules = { completeness: { issuers: ['acme-ci'], keys: [keyOf('one')] } };
 const listBy = (issuer: string, key: string) =>
-  given(
+  inputOf(
     exportOf([bundle(1)], {
       signers: [{ issuer, keyId: 'k', issuedAtMs: ISSUED, thumbprint: keyOf(key), in: 'attestation' }],
     }),
@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     'facts of an unsigned bundle are not known',
     'Unattested',
     { ...RUN_AGE, verdict: { bundles: 'intact', export: 'intact' } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     untold('policy.RUN_TOO_OLD'),
   ],
   ['run-age', 'exactly as old as allowed', 'Time', RUN_AGE, aged(day), YES],
@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
     'no one attested the list',
     'Completeness',
     { completeness: { issuers: ['acme-ci'] } },
-    [given(exportOf([bundle(1)], { completeness: 'claimed' }))],
+    [inputOf(exportOf([bundle(1)], { completeness: 'claimed' }))],
     no('policy.LIST_ISSUER_NOT_ALLOWED'),
   ],
   [
@@ -156,7 +156,7 @@ const rows: readonly Row[] = [
     'the caller pinned the list',
     'Completeness',
     { completeness: { issuers: ['another'] } },
-    [given(exportOf([bundle(1)], { completeness: 'pinned' }))],
+    [inputOf(exportOf([bundle(1)], { completeness: 'pinned' }))],
     YES,
   ],
   [
@@ -164,7 +164,7 @@ const rows: readonly Row[] = [
     'a part by itself has no list',
     'Completeness',
     { completeness: { issuers: ['acme-ci'] } },
-    [given(bundle(1), idOf('evidence', 1))],
+    [inputOf(bundle(1), idOf('evidence', 1))],
     no('policy.LIST_ISSUER_NOT_ALLOWED'),
   ],
 ];

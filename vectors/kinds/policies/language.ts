@@ -7,7 +7,7 @@ import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from '
 type Run = Parameters<typeof buildSyntheticReport>[0][number];
 type List = Parameters<typeof buildSyntheticReport>[1];
 
-const given = (runs: readonly Partial<Run>[], list: List = {}): readonly EvidenceInput[] => [
+const inputOf = (runs: readonly Partial<Run>[], list: List = {}): readonly EvidenceInput[] => [
   {
     name: 'runs',
     report: buildSyntheticReport(
@@ -150,15 +150,15 @@ const pairs: readonly Pair[] = [
 
 const rows: readonly Row[] = [
   ...pairs.flatMap(([id, rules, good, bad, code]): Row[] => [
-    [`${id}-holds`, 'the rule holds', 'PolicyRule', rules, given(good), YES],
-    [`${id}-does-not-hold`, 'the rule does not hold', 'PolicyRule', rules, given(bad), no(code)],
+    [`${id}-holds`, 'the rule holds', 'PolicyRule', rules, inputOf(good), YES],
+    [`${id}-does-not-hold`, 'the rule does not hold', 'PolicyRule', rules, inputOf(bad), no(code)],
   ]),
   [
     'timestamp',
     'no evidence has a trusted timestamp',
     'Unattested',
     { signers: { timestamp: 'required' } },
-    given([{}]),
+    inputOf([{}]),
     no('policy.TIMESTAMP_MISSING'),
   ],
   [
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
     'the window covers exactly the last days',
     'Completeness',
     { completeness: { window: { last: '30d', lag: '1d' } } },
-    given([{}], { from: '30d', through: '1d' }),
+    inputOf([{}], { from: '30d', through: '1d' }),
     YES,
   ],
   [
@@ -174,7 +174,7 @@ const rows: readonly Row[] = [
     'the window begins a day too late',
     'Completeness',
     { completeness: { window: { last: '30d', lag: '1d' } } },
-    given([{}], { from: '29d' }),
+    inputOf([{}], { from: '29d' }),
     no('policy.WINDOW_TOO_SHORT'),
   ],
   [
@@ -182,7 +182,7 @@ const rows: readonly Row[] = [
     'only the evidence itself states its window',
     'Unattested',
     { completeness: { window: { last: '30d', lag: '1d' } } },
-    given([{}], { completeness: 'claimed' }),
+    inputOf([{}], { completeness: 'claimed' }),
     untold('policy.WINDOW_TOO_SHORT'),
   ],
   [
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     'a bundle that is not verified could be the latest run',
     'Unattested',
     { ...latest, verdict: { export: 'intact', bundles: 'intact' } },
-    given([{}, { signedBy: [] }]),
+    inputOf([{}, { signedBy: [] }]),
     untold('policy.DRILL_MISSING'),
   ],
   [
@@ -198,7 +198,7 @@ const rows: readonly Row[] = [
     'a rule that only warns does not decide',
     'PolicyRule',
     { outcome: { verdict: ['passed'] }, enforcement: { 'outcome.verdict': { severity: 'warn' } } },
-    given([failed]),
+    inputOf([failed]),
     YES,
   ],
   [
@@ -206,7 +206,7 @@ const rows: readonly Row[] = [
     'a rule decides from this moment on',
     'Time',
     { outcome: { verdict: ['passed'] }, enforcement: { 'outcome.verdict': { effectiveFrom: '2026-01-01' } } },
-    given([failed]),
+    inputOf([failed]),
     no('policy.OUTCOME_VERDICT'),
   ],
 ];

@@ -1,5 +1,5 @@
 import type { Code } from '../../../src/codes/index.ts';
-import { bundle, digest, exportOf, given, inExport, unattested, unsigned } from '../../make/report.ts';
+import { bundle, digest, exportOf, inputOf, inExport, unattested, unsigned } from '../../make/report.ts';
 import { ORGANIZATION, PROJECT } from '../../make/bundle.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
@@ -78,7 +78,7 @@ const facts = FACTS.flatMap(([name, code, good, bad]): Row[] => [
     `no trusted key signed the ${name}`,
     'Unattested',
     { ...intact, ...good },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     untold(code),
   ],
   [
@@ -86,7 +86,7 @@ const facts = FACTS.flatMap(([name, code, good, bad]): Row[] => [
     `the ${name} of a bundle that does not match`,
     'Unattested',
     good,
-    [given(bundle(1, unattested('failed')))],
+    [inputOf(bundle(1, unattested('failed')))],
     no('policy.BUNDLE_VERDICT', code),
   ],
 ]);
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     'a report that calls an intact bundle attested',
     'Unattested',
     { ...intact, outcome: { verdict: ['passed'] } },
-    [given(bundle(1, { verdict: 'intact' }))],
+    [inputOf(bundle(1, { verdict: 'intact' }))],
     untold('policy.OUTCOME_VERDICT'),
   ],
   [
@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
     'a report that calls a bundle verified of which only digests were looked at',
     'Depth',
     { outcome: { verdict: ['passed'] } },
-    [given(bundle(1, { depth: 'digest' }))],
+    [inputOf(bundle(1, { depth: 'digest' }))],
     untold('policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT'),
   ],
   [
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
     'a report without the outcome of the drill',
     'MissingMember',
     { outcome: { verdict: ['passed'], status: ['completed'] } },
-    [given(withoutOutcome)],
+    [inputOf(withoutOutcome)],
     untold('policy.OUTCOME_VERDICT', 'policy.OUTCOME_STATUS'),
   ],
   [
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     'a report that does not name the pinned digest',
     'MissingMember',
     { run: { drills: ['checkout'], trials: { trial: 1 } }, trials: { complete: true } },
-    [given(withoutPins)],
+    [inputOf(withoutPins)],
     untold('policy.DRILL_NOT_ALLOWED', 'policy.TRIAL_NOT_ALLOWED', 'policy.TRIAL_MISSING'),
   ],
   [
@@ -156,7 +156,7 @@ const rows: readonly Row[] = [
     'a run without a scenario',
     'MissingMember',
     { run: { scenarios: [{ pattern: '*' }] } },
-    [given({ ...bundle(1), reproduction: pinsWithoutScenario })],
+    [inputOf({ ...bundle(1), reproduction: pinsWithoutScenario })],
     no('policy.SCENARIO_NOT_ALLOWED'),
   ],
   [
@@ -180,7 +180,7 @@ const rows: readonly Row[] = [
     'the export and its bundles are of different organizations',
     'Scope',
     { scope: { organizations: [ORGANIZATION] } },
-    [given(exportOf([bundle(1)], { organizationId: 'org_000000000002' }))],
+    [inputOf(exportOf([bundle(1)], { organizationId: 'org_000000000002' }))],
     no('policy.ORGANIZATION_NOT_ALLOWED'),
   ],
   [
@@ -188,7 +188,7 @@ const rows: readonly Row[] = [
     'the fewest trials that are allowed',
     'PolicyRule',
     trials,
-    [given(withTrials(1, 2))],
+    [inputOf(withTrials(1, 2))],
     YES,
   ],
   [
@@ -196,7 +196,7 @@ const rows: readonly Row[] = [
     'the most trials that are allowed',
     'PolicyRule',
     trials,
-    [given(withTrials(2, 3, 1, 2))],
+    [inputOf(withTrials(2, 3, 1, 2))],
     YES,
   ],
   [
@@ -204,7 +204,7 @@ const rows: readonly Row[] = [
     'one trial fewer',
     'PolicyRule',
     trials,
-    [given(withTrials(1, 1))],
+    [inputOf(withTrials(1, 1))],
     no('policy.TRIAL_NOT_ALLOWED'),
   ],
   [
@@ -212,7 +212,7 @@ const rows: readonly Row[] = [
     'one trial more',
     'PolicyRule',
     trials,
-    [given(withTrials(1, 4))],
+    [inputOf(withTrials(1, 4))],
     no('policy.TRIAL_NOT_ALLOWED'),
   ],
   [
@@ -220,7 +220,7 @@ const rows: readonly Row[] = [
     'a later trial',
     'PolicyRule',
     trials,
-    [given(withTrials(3, 3))],
+    [inputOf(withTrials(3, 3))],
     no('policy.TRIAL_NOT_ALLOWED'),
   ],
   [
@@ -228,7 +228,7 @@ const rows: readonly Row[] = [
     'a second attempt',
     'PolicyRule',
     trials,
-    [given(withTrials(1, 2, 2, 2))],
+    [inputOf(withTrials(1, 2, 2, 2))],
     no('policy.TRIAL_NOT_ALLOWED'),
   ],
   [
@@ -236,7 +236,7 @@ const rows: readonly Row[] = [
     'more attempts were possible than are allowed',
     'PolicyRule',
     trials,
-    [given(withTrials(1, 2, 1, 3))],
+    [inputOf(withTrials(1, 2, 1, 3))],
     no('policy.TRIAL_NOT_ALLOWED'),
   ],
 ];

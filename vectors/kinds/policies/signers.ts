@@ -2,7 +2,7 @@ import {
   AS_OF,
   bundle,
   exportOf,
-  given,
+  inputOf,
   inExport,
   ISSUED,
   keyOf,
@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
     'it is not signed',
     'Unattested',
     { ...intact, signers: { issuers: ['acme-ci'] } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     no('policy.ISSUER_NOT_ALLOWED'),
   ],
   [
@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
     'signed, and the signer was not checked',
     'Unattested',
     { ...intact, signers: { issuers: ['acme-ci'] } },
-    [given(bundle(1, unattested('intact')))],
+    [inputOf(bundle(1, unattested('intact')))],
     untold('policy.ISSUER_NOT_ALLOWED'),
   ],
   [
@@ -130,10 +130,10 @@ const rows: readonly Row[] = [
     'it is not signed',
     'Unattested',
     { ...intact, signers: { keys: [keyOf('one')] } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     no('policy.KEY_NOT_ALLOWED'),
   ],
-  ['distinct-two', 'two different keys', 'Threshold', { signers: { distinct: 2 } }, [given(twice)], YES],
+  ['distinct-two', 'two different keys', 'Threshold', { signers: { distinct: 2 } }, [inputOf(twice)], YES],
   [
     'distinct-one-short',
     'one key where two are required',
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
     'one key under two names counts once',
     'Threshold',
     { signers: { distinct: 2 } },
-    [given(bundle(1, { signers: [one, oneAgain] }))],
+    [inputOf(bundle(1, { signers: [one, oneAgain] }))],
     no('policy.TOO_FEW_KEYS'),
   ],
   [
@@ -163,7 +163,7 @@ const rows: readonly Row[] = [
     'two keys where three are required',
     'Threshold',
     { signers: { distinct: 3 } },
-    [given(twice)],
+    [inputOf(twice)],
     no('policy.TOO_FEW_KEYS'),
   ],
   [
@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
     'only keys that are allowed count',
     'Threshold',
     { signers: { distinct: 2, keys: [keyOf('one')] } },
-    [given(twice)],
+    [inputOf(twice)],
     no('policy.TOO_FEW_KEYS'),
   ],
   [
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
     'only issuers that are allowed count',
     'Threshold',
     { signers: { distinct: 2, issuers: ['acme-ci'] } },
-    [given(twice)],
+    [inputOf(twice)],
     no('policy.TOO_FEW_KEYS'),
   ],
   [
@@ -187,7 +187,7 @@ const rows: readonly Row[] = [
     'two keys, both of them allowed',
     'Threshold',
     { signers: { distinct: 2, keys: [keyOf('one'), keyOf('two')] } },
-    [given(twice)],
+    [inputOf(twice)],
     YES,
   ],
   [
@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
     'exactly as old as allowed',
     'Time',
     { age: { max: '1d' } },
-    [given(issuedAt(AS_OF - DAY))],
+    [inputOf(issuedAt(AS_OF - DAY))],
     YES,
   ],
   [
@@ -203,16 +203,16 @@ const rows: readonly Row[] = [
     'one millisecond older',
     'Time',
     { age: { max: '1d' } },
-    [given(issuedAt(AS_OF - DAY - 1))],
+    [inputOf(issuedAt(AS_OF - DAY - 1))],
     no('policy.TOO_OLD'),
   ],
-  ['age-fresh', 'issued now', 'Time', { age: { max: '1s' } }, [given(issuedAt(AS_OF))], YES],
+  ['age-fresh', 'issued now', 'Time', { age: { max: '1s' } }, [inputOf(issuedAt(AS_OF))], YES],
   [
     'age-of-the-oldest',
     'one of two statements is too old',
     'Time',
     { age: { max: '1d' } },
-    [given(bundle(1, { signers: [one, { ...two, issuedAtMs: AS_OF - DAY - 1 }] }))],
+    [inputOf(bundle(1, { signers: [one, { ...two, issuedAtMs: AS_OF - DAY - 1 }] }))],
     no('policy.TOO_OLD'),
   ],
   [
@@ -221,7 +221,7 @@ const rows: readonly Row[] = [
     'Time',
     { age: { max: '1d' } },
     [
-      given(
+      inputOf(
         exportOf([bundle(1)], { signer: { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: AS_OF - DAY - 1 } }),
       ),
     ],
@@ -232,7 +232,7 @@ const rows: readonly Row[] = [
     'the time of a statement without a trusted signature',
     'Unattested',
     { ...intact, age: { max: '1d' } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     untold('policy.TOO_OLD'),
   ],
 ];

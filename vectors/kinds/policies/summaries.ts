@@ -1,5 +1,5 @@
 import type { EvidenceInput, SummaryFacts } from '../../../src/policy/index.ts';
-import { AS_OF, bundle, digest, found, inExport, keyOf } from '../../make/report.ts';
+import { AS_OF, bundle, digest, findingOf, inExport, keyOf } from '../../make/report.ts';
 import { caseOf, no, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
 const summary = (rest: Partial<SummaryFacts> = {}): EvidenceInput => ({
@@ -165,7 +165,7 @@ const rows: readonly Row[] = [
     'its envelope does not verify',
     'WrongKey',
     ACCEPT,
-    [summary({ findings: [found('attestation.SIGNATURE_INVALID', 'summary')] })],
+    [summary({ findings: [findingOf('attestation.SIGNATURE_INVALID', 'summary')] })],
     no(CODE),
   ],
   [

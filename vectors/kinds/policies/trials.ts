@@ -3,7 +3,7 @@ import {
   bundle,
   digest,
   exportOf,
-  given,
+  inputOf,
   inExport,
   unattested,
   unsigned,
@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
     'in parts that were given one by one',
     'UnusualOrder',
     COMPLETE,
-    trials(1, 2, 3).map((one) => given(one)),
+    trials(1, 2, 3).map((one) => inputOf(one)),
     YES,
   ],
   [
@@ -182,7 +182,7 @@ const rows: readonly Row[] = [
     'Unattested',
     COMPLETE,
     [
-      given(
+      inputOf(
         exportOf([...trials(1, 2), run(3, { trial: 3, of: 3 }, unattested('failed'))], { verdict: 'failed' }),
       ),
     ],
@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
     'no trusted key signed the trial',
     'Unattested',
     { ...intact, trials: { complete: true } },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     untold('policy.TRIAL_MISSING'),
   ],
   ['trials-not-said', 'a policy without a rule about trials', 'Usual', {}, inExport(...trials(1, 2)), YES],
@@ -276,7 +276,7 @@ const rows: readonly Row[] = [
     'no trusted key signed the attempt',
     'Unattested',
     { ...intact, ...FIRST },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     untold('policy.ATTEMPT_PICKED'),
   ],
   [
@@ -308,7 +308,7 @@ const rows: readonly Row[] = [
     'the same bundle in two exports',
     'DuplicateId',
     {},
-    [...inExport(bundle(1)), given(exportOf([bundle(1)], { evidenceExportId: idOf('evexp', 2) }))],
+    [...inExport(bundle(1)), inputOf(exportOf([bundle(1)], { evidenceExportId: idOf('evexp', 2) }))],
     no('policy.RUN_TWICE'),
   ],
   [

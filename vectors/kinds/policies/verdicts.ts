@@ -1,8 +1,8 @@
 import {
   bundle,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   local,
   unattested,
@@ -14,11 +14,11 @@ import { caseOf, no, untold, YES, type PolicyCase, type Row } from './case.ts';
 
 const failed = bundle(1, {
   ...unattested('failed'),
-  findings: [found('object.DIGEST_MISMATCH', idOf('evidence', 1), 'objects/log.txt')],
+  findings: [findingOf('object.DIGEST_MISMATCH', idOf('evidence', 1), 'objects/log.txt')],
 });
 const unread = bundle(1, {
   ...unattested('incomplete'),
-  findings: [found('io.UNREADABLE', idOf('evidence', 1))],
+  findings: [findingOf('io.UNREADABLE', idOf('evidence', 1))],
 });
 
 const rows: readonly Row[] = [
@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
     'an export without a bundle',
     'EmptySet',
     {},
-    [given(exportOf([], { verdict: 'incomplete', findings: [found('export.EMPTY', 'export')] }))],
+    [inputOf(exportOf([], { verdict: 'incomplete', findings: [findingOf('export.EMPTY', 'export')] }))],
     untold('policy.EXPORT_VERDICT'),
   ],
   [
@@ -52,7 +52,7 @@ const rows: readonly Row[] = [
     'a report that claims more than there is',
     'EmptySet',
     {},
-    [given(exportOf([]))],
+    [inputOf(exportOf([]))],
     untold(),
   ],
   [
@@ -60,11 +60,11 @@ const rows: readonly Row[] = [
     'local reports count for nothing',
     'EmptySet',
     { verdict: { export: 'intact', bundles: 'intact' } },
-    [given(exportOf([], { verdict: 'intact', localReports: [local(1)] }))],
+    [inputOf(exportOf([], { verdict: 'intact', localReports: [local(1)] }))],
     untold(),
   ],
   ['verified-export', 'everything is verified', 'Usual', {}, inExport(bundle(1), bundle(2)), YES],
-  ['verified-part', 'a part by itself', 'Usual', {}, [given(bundle(1))], YES],
+  ['verified-part', 'a part by itself', 'Usual', {}, [inputOf(bundle(1))], YES],
   [
     'unreadable-input',
     'evidence that is not there',
@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
     'a bundle does not match',
     'ModifiedContent',
     {},
-    [given(exportOf([failed], { verdict: 'failed' }))],
+    [inputOf(exportOf([failed], { verdict: 'failed' }))],
     no('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT'),
   ],
   [
@@ -105,7 +105,7 @@ const rows: readonly Row[] = [
     'a part by itself does not match',
     'ModifiedContent',
     {},
-    [given(failed)],
+    [inputOf(failed)],
     no('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
     'a bundle could not be read',
     'ModifiedContent',
     {},
-    [given(exportOf([unread], { verdict: 'incomplete' }))],
+    [inputOf(exportOf([unread], { verdict: 'incomplete' }))],
     untold('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT'),
   ],
   [
@@ -121,7 +121,7 @@ const rows: readonly Row[] = [
     'an unsigned bundle',
     'Unsigned',
     {},
-    [given(exportOf([unsigned(1)], { verdict: 'intact' }))],
+    [inputOf(exportOf([unsigned(1)], { verdict: 'intact' }))],
     no('policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT'),
   ],
   [
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     'an unsigned bundle that the policy takes',
     'Unsigned',
     { verdict: { export: 'intact', bundles: 'intact' } },
-    [given(exportOf([unsigned(1)], { verdict: 'intact' }))],
+    [inputOf(exportOf([unsigned(1)], { verdict: 'intact' }))],
     YES,
   ],
   [
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
     'the export may be intact, its bundles not',
     'Unsigned',
     { verdict: { export: 'intact' } },
-    [given(exportOf([unsigned(1)], { verdict: 'intact' }))],
+    [inputOf(exportOf([unsigned(1)], { verdict: 'intact' }))],
     no('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     'what does not match is not intact',
     'ModifiedContent',
     { verdict: { export: 'intact', bundles: 'intact' } },
-    [given(failed)],
+    [inputOf(failed)],
     no('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -153,7 +153,7 @@ const rows: readonly Row[] = [
     'only digests were looked at',
     'Depth',
     { verdict: { export: 'intact', bundles: 'intact' } },
-    [given(bundle(1, { ...unattested('intact'), depth: 'digest' }))],
+    [inputOf(bundle(1, { ...unattested('intact'), depth: 'digest' }))],
     untold('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -161,7 +161,7 @@ const rows: readonly Row[] = [
     'verified as of a time that differs from that of the gate',
     'Time',
     {},
-    [given(bundle(1, { asOfMs: AS_OF - 1 }))],
+    [inputOf(bundle(1, { asOfMs: AS_OF - 1 }))],
     untold('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -170,13 +170,13 @@ const rows: readonly Row[] = [
     'ModifiedContent',
     {},
     [
-      given(
+      inputOf(
         exportOf([bundle(1)], {
           verdict: 'failed',
           localReports: [
             local(1, {
               verdict: 'failed',
-              findings: [found('local-report.DIGEST_MISMATCH', idOf('lrep', 1))],
+              findings: [findingOf('local-report.DIGEST_MISMATCH', idOf('lrep', 1))],
             }),
           ],
         }),

@@ -4,8 +4,8 @@ import {
   AS_OF,
   bundle,
   exportOf,
-  found,
-  given,
+  findingOf,
+  inputOf,
   inExport,
   unattested,
   unsigned,
@@ -29,12 +29,12 @@ const lost = bundle(1, { outcome: { verdict: 'failed' } });
 const lifted = answer('yes', [], { waived: ['policy.OUTCOME_VERDICT'] });
 const failed = bundle(1, {
   ...unattested('failed'),
-  findings: [found('object.DIGEST_MISMATCH', E1), found('object.BYTES_MISMATCH', E1)],
+  findings: [findingOf('object.DIGEST_MISMATCH', E1), findingOf('object.BYTES_MISMATCH', E1)],
 });
 const both = (...codes: Waiver['code'][]): Rules => ({ waivers: codes.map((code) => waiver(code, E1)) });
 
 const refuseAll: Rules = { findings: { warnings: 'refuse' } };
-const warned = bundle(1, { findings: [found('attestation.TIME_CLAIMED', E1)] });
+const warned = bundle(1, { findings: [findingOf('attestation.TIME_CLAIMED', E1)] });
 
 const rows: readonly Row[] = [
   [
@@ -43,9 +43,9 @@ const rows: readonly Row[] = [
     'PolicyRule',
     { ...refuseAll, verdict: { export: 'intact', bundles: 'intact' } },
     [
-      given(
+      inputOf(
         exportOf([bundle(1)], {
-          localReports: [local(1, { findings: [found('local-report.UNATTESTED', idOf('lrep', 1))] })],
+          localReports: [local(1, { findings: [findingOf('local-report.UNATTESTED', idOf('lrep', 1))] })],
         }),
       ),
     ],
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
     'the fault of one bundle is waived; that another is unsigned keeps the export intact',
     'Waiver',
     { verdict: { bundles: 'intact' }, ...both('object.DIGEST_MISMATCH', 'object.BYTES_MISMATCH') },
-    [given(exportOf([failed, unsigned(2)], { verdict: 'failed' }))],
+    [inputOf(exportOf([failed, unsigned(2)], { verdict: 'failed' }))],
     answer('no', ['policy.EXPORT_VERDICT'], { waived: ['policy.BUNDLE_VERDICT'] }),
   ],
   ['no-warning', 'nothing is warned of', 'Usual', refuseAll, inExport(bundle(1)), YES],
@@ -178,7 +178,7 @@ const rows: readonly Row[] = [
     'one of two faults is waived',
     'Waiver',
     both('object.DIGEST_MISMATCH'),
-    [given(failed)],
+    [inputOf(failed)],
     no('policy.BUNDLE_VERDICT'),
   ],
   [
@@ -186,7 +186,7 @@ const rows: readonly Row[] = [
     'both faults are waived, and no rule reads what is damaged',
     'Waiver',
     both('object.DIGEST_MISMATCH', 'object.BYTES_MISMATCH'),
-    [given(failed)],
+    [inputOf(failed)],
     answer('yes', [], { waived: ['policy.BUNDLE_VERDICT'] }),
   ],
   [
@@ -194,7 +194,7 @@ const rows: readonly Row[] = [
     'the faults are waived, and the outcome of damaged evidence stays unattested',
     'Waiver',
     { ...drillFailed, ...both('object.DIGEST_MISMATCH', 'object.BYTES_MISMATCH', 'policy.OUTCOME_VERDICT') },
-    [given(failed)],
+    [inputOf(failed)],
     answer('could_not_tell', ['policy.OUTCOME_VERDICT'], {
       waived: ['policy.BUNDLE_VERDICT'],
       unusedWaivers: 1,
@@ -205,7 +205,7 @@ const rows: readonly Row[] = [
     'a verdict is waived by what lowered it, not by the rule',
     'Waiver',
     both('policy.BUNDLE_VERDICT'),
-    [given(failed)],
+    [inputOf(failed)],
     answer('no', ['policy.BUNDLE_VERDICT'], { unusedWaivers: 1 }),
   ],
   [
@@ -213,7 +213,7 @@ const rows: readonly Row[] = [
     'an unsigned bundle that a waiver names',
     'Waiver',
     { ...drillFailed, ...both('bundle.UNSIGNED', 'policy.OUTCOME_VERDICT') },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     answer('yes', [], { waived: ['policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT'] }),
   ],
   [
@@ -221,7 +221,7 @@ const rows: readonly Row[] = [
     'what lowered the export is the bundle alone',
     'Waiver',
     both('bundle.UNSIGNED'),
-    [given(exportOf([unsigned(1), bundle(2)], { verdict: 'intact' }))],
+    [inputOf(exportOf([unsigned(1), bundle(2)], { verdict: 'intact' }))],
     answer('yes', [], { waived: ['policy.EXPORT_VERDICT', 'policy.BUNDLE_VERDICT'] }),
   ],
   [
@@ -237,7 +237,7 @@ const rows: readonly Row[] = [
     'no waiver applies to what could not be read',
     'Waiver',
     { ...drillFailed, ...both('policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT') },
-    [given(bundle(1, unattested('incomplete')))],
+    [inputOf(bundle(1, unattested('incomplete')))],
     answer('could_not_tell', ['policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT'], { unusedWaivers: 2 }),
   ],
   [
@@ -280,7 +280,7 @@ const rows: readonly Row[] = [
     'an unsigned bundle whose outcome is not waived',
     'Waiver',
     { ...drillFailed, ...both('bundle.UNSIGNED') },
-    [given(unsigned(1))],
+    [inputOf(unsigned(1))],
     { ...untold('policy.OUTCOME_VERDICT'), waived: ['policy.BUNDLE_VERDICT'] },
   ],
 ];
