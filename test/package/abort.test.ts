@@ -13,57 +13,54 @@ import {
   replicaClient,
 } from '../../src/mirror/index.ts';
 import { mirrorDirectory, zipExport } from '../../src/node/index.ts';
-import {
-  repairMirror,
-  scrubMany,
-  scrubMirror,
-  type MirrorScrub,
-  type ScrubPlace,
-} from '../../src/scrub/index.ts';
+import { repairMirror, scrubMany, scrubMirror, type MirrorScrub } from '../../src/scrub/index.ts';
 import { verifyExport, verifyPart, verifyReceipts } from '../../src/verify/index.ts';
 import { exportRef as servedRef } from '../faults/export-source.ts';
 import { exportRef, extended, HASH, partRef, TOKEN } from '../client/make.ts';
 import { makeExport, NOW } from '../support/evidence.ts';
 import { makeFolder } from '../support/folder.ts';
+import { makePlace } from './scrub-place.ts';
 
-/** What a case gets: the signal to pass on, and what it calls when the work has begun to read. */
-type Given = { readonly signal: AbortSignal; readonly reading: () => void };
+/** The signal to pass on, and a function to call when the work has begun to read. */
+type Task = { readonly signal: AbortSignal; readonly reading: () => void };
 
-const made = await makeExport();
+const { files } = await makeExport();
 const folder = await makeFolder();
 
-const clientOf = (fetch: NonNullable<ClientOptions['fetch']>) =>
+const createTestClient = (fetch: NonNullable<ClientOptions['fetch']>) =>
   createClient({ baseUrl: 'https://drills.example', token: TOKEN, fetch });
 
 /** A client whose server never answers. */
-const silent = ({ reading }: Given) =>
-  clientOf(() => {
+const createSilentClient = ({ reading }: Task) =>
+  createTestClient(() => {
     reading();
     return new Promise(() => undefined);
   });
 
-/** A client whose answers have a body that breaks off: what came first would have been repeated. */
-const halting = ({ reading }: Given) => {
+/** A client whose answers have a body that never ends, so it is not requested again. */
+const createHaltingClient = ({ reading }: Task) => {
   const pull: UnderlyingDefaultSource['pull'] = (body) => {
     body.enqueue(new Uint8Array([123]));
     reading();
   };
-  return clientOf(() => Promise.resolve(new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))));
+  return createTestClient(() =>
+    Promise.resolve(new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))),
+  );
 };
 
 const running = { ...extended.operation, state: 'running' };
-const looking = ({ reading }: Given) =>
-  clientOf(() => {
+const createPollingClient = ({ reading }: Task) =>
+  createTestClient(() => {
     setTimeout(reading, 5);
     return Promise.resolve(Response.json(running));
   });
 
-const read = async (bytes: AsyncIterable<unknown>): Promise<void> => {
+const drain = async (bytes: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of bytes);
 };
 
-function partOf({ reading }: Given): RandomAccess {
-  const part = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
+function partOf({ reading }: Task): RandomAccess {
+  const part = memoryAccess(files['parts/evidence_000000000001.zip']!);
   const readRange: typeof part.read = (...range) => {
     reading();
     return part.read(...range);
@@ -71,8 +68,8 @@ function partOf({ reading }: Given): RandomAccess {
   return { size: part.size, read: readRange };
 }
 
-function sourceOf({ reading }: Given): EvidenceSource {
-  const source = memorySource(made.files);
+function sourceOf({ reading }: Task): EvidenceSource {
+  const source = memorySource(files);
   const open: EvidenceSource['open'] = (path) => {
     reading();
     return source.open(path);
@@ -80,24 +77,7 @@ function sourceOf({ reading }: Given): EvidenceSource {
   return { ...source, open };
 }
 
-function placeOf(given: Given): ScrubPlace {
-  return {
-    name: 'evexp_000000000001',
-    place: 'memory',
-    journal: {
-      read: () => Promise.resolve(Buffer.alloc(0)),
-      append: () => Promise.resolve(),
-      replace: () => Promise.resolve(),
-    },
-    look: async () => {
-      const source = sourceOf(given);
-      const files = (await source.files()).map((file) => [file.path, { ...file, identity: 'a' }] as const);
-      return { source, files: new Map(files), unfinished: false };
-    },
-    sink: () => Promise.reject(new Error('nothing is written')),
-    close: () => Promise.resolve(),
-  };
-}
+const placeOf = (task: Task) => makePlace(sourceOf(task));
 
 const broken: MirrorScrub = {
   name: 'evexp_000000000001',
@@ -111,54 +91,57 @@ const broken: MirrorScrub = {
   faults: [{ path: 'manifest.json', found: 'damaged', code: 'export.MANIFEST_INVALID', message: 'x' }],
 };
 
-const mirrorOptions = (given: Given) => ({
-  client: replicaClient(sourceOf(given), 'memory:'),
+const mirrorOptions = (task: Task) => ({
+  client: replicaClient(sourceOf(task), 'memory:'),
   to: mirrorDirectory(join(folder, String(Math.random()))),
-  signal: given.signal,
+  signal: task.signal,
 });
-const scrubOptions = ({ signal }: Given) => ({ tool: 'test', now: () => NOW, signal });
+const scrubOptions = ({ signal }: Task) => ({ tool: 'test', now: () => NOW, signal });
 
 /** Every public function that takes a signal and reads or waits. */
-const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = {
-  'a method of the client': (given) => silent(given).evidence.exports.read(exportRef, given),
-  'a method of the client, in the body': (given) => halting(given).evidence.exports.read(exportRef, given),
-  'client.call': (given) => silent(given).call('evidence.exports.read', exportRef, given),
-  'client.download': (given) => silent(given).download('evidence.exports.manifest', exportRef, given),
-  'the body of client.download': async (given) =>
-    read((await halting(given).download('evidence.exports.manifest', exportRef, given)).body),
-  'client.localReports': (given) => read(silent(given).localReports(exportRef, given)),
-  'client.exports': (given) => read(silent(given).exports(exportRef.projectId, given)),
-  'client.operations.wait': (given) =>
-    looking(given).operations.wait(
+const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
+  'a method of the client': (task) => createSilentClient(task).evidence.exports.read(exportRef, task),
+  'a method of the client, in the body': (task) =>
+    createHaltingClient(task).evidence.exports.read(exportRef, task),
+  'client.call': (task) => createSilentClient(task).call('evidence.exports.read', exportRef, task),
+  'client.download': (task) =>
+    createSilentClient(task).download('evidence.exports.manifest', exportRef, task),
+  'the body of client.download': async (task) =>
+    drain((await createHaltingClient(task).download('evidence.exports.manifest', exportRef, task)).body),
+  'client.localReports': (task) => drain(createSilentClient(task).localReports(exportRef, task)),
+  'client.exports': (task) => drain(createSilentClient(task).exports(exportRef.projectId, task)),
+  'client.operations.wait': (task) =>
+    createPollingClient(task).operations.wait(
       { projectId: exportRef.projectId, operationId: running.operationId },
-      { signal: given.signal },
+      { signal: task.signal },
     ),
-  'client.backOff': (given) => {
-    setTimeout(given.reading, 5);
-    const { signal } = given;
-    return silent(given).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
+  'client.backOff': (task) => {
+    setTimeout(task.reading, 5);
+    const { signal } = task;
+    return createSilentClient(task).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
   },
-  downloadPart: (given) =>
-    downloadPart(halting(given), { ...partRef, digest: HASH, bytes: '9' }, new WritableStream(), {
-      signal: given.signal,
+  downloadPart: (task) =>
+    downloadPart(createHaltingClient(task), { ...partRef, digest: HASH, bytes: '9' }, new WritableStream(), {
+      signal: task.signal,
     }),
-  discoverExports: (given) => discoverExports(silent(given), exportRef.projectId, { signal: given.signal }),
-  'mirrorExport from a control plane': (given) =>
-    mirrorExport(exportRef, { ...mirrorOptions(given), client: silent(given) }),
-  'mirrorExport from a mirror': (given) => mirrorExport(servedRef, mirrorOptions(given)),
-  checkMirror: (given) => checkMirror(servedRef, mirrorOptions(given)),
-  mirrorMany: (given) =>
+  discoverExports: (task) =>
+    discoverExports(createSilentClient(task), exportRef.projectId, { signal: task.signal }),
+  'mirrorExport from a control plane': (task) =>
+    mirrorExport(exportRef, { ...mirrorOptions(task), client: createSilentClient(task) }),
+  'mirrorExport from a mirror': (task) => mirrorExport(servedRef, mirrorOptions(task)),
+  checkMirror: (task) => checkMirror(servedRef, mirrorOptions(task)),
+  mirrorMany: (task) =>
     mirrorMany(
       Array.from({ length: 3 }, () => exportRef),
       async () => {
-        given.reading();
-        throw new DrillproofError('export.CHANGED', 'one that does not end the run');
+        task.reading();
+        throw new DrillproofError('export.CHANGED', 'this error does not end the run');
       },
-      { atOnce: 1, signal: given.signal },
+      { atOnce: 1, signal: task.signal },
     ),
-  verifyExport: (given) => verifyExport(sourceOf(given), { asOfMs: NOW, signal: given.signal }),
-  readPartFacts: (given) => readPartFacts(partOf(given), {}, given.signal),
-  verifyPart: (given) => verifyPart(partOf(given), { asOfMs: NOW, signal: given.signal }),
+  verifyExport: (task) => verifyExport(sourceOf(task), { asOfMs: NOW, signal: task.signal }),
+  readPartFacts: (task) => readPartFacts(partOf(task), {}, task.signal),
+  verifyPart: (task) => verifyPart(partOf(task), { asOfMs: NOW, signal: task.signal }),
   zipExport: ({ signal, reading }) => {
     const open = async function* () {
       reading();
@@ -167,20 +150,20 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
     const out = new Writable({ write: (_chunk, _encoding, done) => done() });
     return zipExport([{ path: 'a', bytes: 1, open }], out, { signal });
   },
-  verifyReceipts: (given) => verifyReceipts(sourceOf(given), { signal: given.signal }),
-  scrubMirror: (given) => scrubMirror(placeOf(given), scrubOptions(given)),
-  scrubMany: (given) =>
-    scrubMany({ mirrors: ['a'], open: () => placeOf(given) }, scrubOptions(given), () => Promise.resolve()),
-  repairMirror: (given) =>
+  verifyReceipts: (task) => verifyReceipts(sourceOf(task), { signal: task.signal }),
+  scrubMirror: (task) => scrubMirror(placeOf(task), scrubOptions(task)),
+  scrubMany: (task) =>
+    scrubMany({ mirrors: ['a'], open: () => placeOf(task) }, scrubOptions(task), () => Promise.resolve()),
+  repairMirror: (task) =>
     repairMirror(
-      placeOf(given),
+      placeOf(task),
       broken,
-      () => Promise.resolve(replicaClient(sourceOf(given), 'memory:')),
-      scrubOptions(given),
+      () => Promise.resolve(replicaClient(sourceOf(task), 'memory:')),
+      scrubOptions(task),
     ),
 };
 
-// The last two would be retried, or noted as the failure of one file, if they were not the reason of the signal.
+// Without a signal, the last two would be retried, or recorded as the failure of one file.
 const REASONS: readonly unknown[] = [
   'a word',
   new Error('enough'),

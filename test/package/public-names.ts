@@ -7,7 +7,7 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 
 type Name = { readonly name: string; readonly from: string };
 
-/** What a module re-exports, by name; `export *` is only for rooms. */
+/** The names that a module re-exports; `export *` is only for rooms. */
 function exportsOf(file: string): readonly Name[] {
   const text = read(file).replaceAll(/\/\*[^]*?\*\/|^\/\/.*$/gm, '');
   return [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, names, from]) =>

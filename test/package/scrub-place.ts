@@ -1,0 +1,19 @@
+import { memorySource, type EvidenceSource } from '../../src/evidence/index.ts';
+import type { ScrubPlace } from '../../src/scrub/index.ts';
+
+/** A mirror to scrub, in memory, that cannot be repaired. */
+export const makePlace = (source: EvidenceSource = memorySource({})): ScrubPlace => ({
+  name: 'evexp_000000000001',
+  place: 'memory',
+  journal: {
+    read: async () => Buffer.alloc(0),
+    append: async () => undefined,
+    replace: async () => undefined,
+  },
+  async look() {
+    const files = (await source.files()).map((file) => [file.path, { ...file, identity: 'a' }] as const);
+    return { source, files: new Map(files), unfinished: false };
+  },
+  sink: () => Promise.reject(new Error('nothing is written')),
+  close: async () => undefined,
+});
