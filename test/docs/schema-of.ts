@@ -1,10 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** The published schema of a document, compiled by an independent validator. */
+const FOLDER = join(import.meta.dirname, '../../docs/schemas');
+
+/** A published schema, compiled by an independent validator. */
 export const schemaOf = (name: string): ValidateFunction =>
   new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true }).compile(
-    JSON.parse(readFileSync(`docs/schemas/${name}.v1.schema.json`, 'utf8')) as object,
+    JSON.parse(readFileSync(join(FOLDER, `${name}.v1.schema.json`), 'utf8')) as object,
   );
 
 /** The faults of a value, one per line; empty if it follows the schema. */
@@ -17,19 +20,21 @@ type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value of a type that no member of a document has in this place. */
-const wrongFor = (value: Json): Json =>
-  typeof value === 'object' ? 'neither list nor object' : { wrong: 1 };
-
-/** Every copy of a document in which one value has a wrong type, or one object has an unknown member. */
-export function* damaged(value: Json, path = ''): Generator<readonly [what: string, copy: Json]> {
-  yield [`${path}: another type`, wrongFor(value)];
+/** Yields every copy of a document in which one value has a wrong type, or one object has an unknown member. */
+function* damage(value: Json, path = ''): Generator<readonly [fault: string, copy: Json]> {
+  yield [`${path}: a wrong type`, typeof value === 'object' ? 'neither list nor object' : { wrong: 1 }];
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries())
-      for (const [what, copy] of damaged(item, `${path}/${i}`)) yield [what, value.with(i, copy)];
+      for (const [fault, copy] of damage(item, `${path}/${i}`)) yield [fault, value.with(i, copy)];
   }
   if (!isObject(value)) return;
   yield [`${path}: an unknown member`, { ...value, unknownMember: 1 }];
   for (const [name, member] of Object.entries(value))
-    for (const [what, copy] of damaged(member, `${path}/${name}`)) yield [what, { ...value, [name]: copy }];
+    for (const [fault, copy] of damage(member, `${path}/${name}`)) yield [fault, { ...value, [name]: copy }];
 }
+
+/** The faults that a schema does not notice in damaged copies of documents. */
+export const missedFaults = (schema: ValidateFunction, documents: readonly Json[]): string[] =>
+  documents
+    .flatMap((document) => [...damage(document)])
+    .flatMap(([fault, copy]) => (schema(copy) ? [fault] : []));

@@ -3,12 +3,10 @@ import { type SummaryReport, verifySummary } from '../../src/policy/index.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { makeSigner } from '../support/evidence.ts';
 import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
-import { damaged, faultsOf, schemaOf } from './schema-of.ts';
+import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
 const signer = makeSigner();
 const schema = schemaOf('summary-report');
-const asJson = (report: SummaryReport) => JSON.parse(stableJson(report)) as Record<string, unknown>;
-
 const passed = await enveloped(summaryOf(), [signer]);
 const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
 const trust = trusting(keyOf(signer));
@@ -19,15 +17,12 @@ const REPORTS: [string, SummaryReport][] = [
   ['not_judged', verifySummary(passed, { asOfMs: AS_OF_MS })],
 ];
 
-it.each(REPORTS)('a summary report with the verdict %s follows the schema', (result, report) => {
-  expect(report.verdict).toBe(result);
-  expect(faultsOf(schema, asJson(report))).toEqual([]);
-});
-
 it.each(REPORTS)(
-  'a summary report with the verdict %s does not follow the schema with a wrong type or an unknown member',
-  (_, report) => {
-    const followed = [...damaged(asJson(report))].filter(([, copy]) => schema(copy)).map(([what]) => what);
-    expect(followed).toEqual([]);
+  'a summary report with the verdict %s follows the schema, and no damaged copy does',
+  (verdict, report) => {
+    const document: unknown = JSON.parse(stableJson(report));
+    expect(report.verdict).toBe(verdict);
+    expect(faultsOf(schema, document)).toEqual([]);
+    expect(missedFaults(schema, [document])).toEqual([]);
   },
 );

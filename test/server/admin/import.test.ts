@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
+import { faultsOf, missedFaults, schemaOf } from '../../docs/schema-of.ts';
 import {
   makeAuthoringSession,
   ENVIRONMENT,
@@ -71,7 +71,7 @@ describe('the import of resources', () => {
   it('has a published schema that accepts the example and refuses every damaged copy of it', () => {
     const schema = schemaOf('import');
     expect(faultsOf(schema, example())).toEqual([]);
-    for (const [what, copy] of damaged(example())) expect(faultsOf(schema, copy), what).not.toEqual([]);
+    expect(missedFaults(schema, [example()])).toEqual([]);
   });
 
   it('of an empty file stores nothing', async () => {
