@@ -104,7 +104,7 @@ function render(value: unknown, depth: number): string {
     case 'object':
       if (value === null) return 'null';
       if (depth >= MAX_JSON_DEPTH) {
-        const message = `objects and arrays are nested descend than ${MAX_JSON_DEPTH} levels`;
+        const message = `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`;
         throw new LimitError('json.DEPTH_EXCEEDED', message);
       }
       return Array.isArray(value) ? renderArray(value, depth + 1) : renderObject(value, depth + 1);

@@ -6,7 +6,7 @@ import { checkJsonLimits, JSON_LIMITS, type JsonLimits } from './limits.ts';
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };
 export type JsonObject = { [name: string]: JsonValue };
 
-/** Objects and arrays nested descend than this are refused everywhere (formats §1). */
+/** Objects and arrays nested deeper than this are refused everywhere (formats §1). */
 export const MAX_JSON_DEPTH = 64;
 
 /**
@@ -162,7 +162,7 @@ class Parser {
     if (depth >= MAX_JSON_DEPTH) {
       throw new LimitError(
         'json.DEPTH_EXCEEDED',
-        `objects and arrays are nested descend than ${MAX_JSON_DEPTH} levels`,
+        `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
       );
     }
     return depth + 1;
