@@ -3,7 +3,7 @@ import type { EvidenceInput } from '../../src/policy/index.ts';
 import type { BundleReport, ExportReport } from '../../src/verify/report.ts';
 import { AS_OF, bundle, exportOf, keyOf, local, unattested, unsigned, type Rules } from './make.ts';
 
-/** Reports as a verification gives them: few words, so that rules are met as often as they are broken. */
+/** Facts with few different values, so that rules are met about as often as they are broken. */
 const pins = fc.record({
   drillId: fc.constantFrom('checkout', 'refund'),
   seed: fc.constantFrom('1', '2'),
@@ -13,25 +13,13 @@ const pins = fc.record({
   originalAttemptLimit: fc.constant(2),
 });
 
+const signer = { issuer: 'acme-ci', keyId: 'a', thumbprint: keyOf('one'), in: 'attestation' as const };
+const other = { issuer: 'acme-qa', keyId: 'b', thumbprint: keyOf('two'), in: 'dsse' as const };
 const signers = fc.constantFrom(
+  [{ ...signer, issuedAtMs: AS_OF - 1000 }],
   [
-    {
-      issuer: 'acme-ci',
-      keyId: 'a',
-      issuedAtMs: AS_OF - 1000,
-      thumbprint: keyOf('one'),
-      in: 'attestation' as const,
-    },
-  ],
-  [
-    {
-      issuer: 'acme-ci',
-      keyId: 'a',
-      issuedAtMs: AS_OF - 1001,
-      thumbprint: keyOf('one'),
-      in: 'attestation' as const,
-    },
-    { issuer: 'acme-qa', keyId: 'b', issuedAtMs: AS_OF, thumbprint: keyOf('two'), in: 'dsse' as const },
+    { ...signer, issuedAtMs: AS_OF - 1001 },
+    { ...other, issuedAtMs: AS_OF },
   ],
 );
 
@@ -88,7 +76,7 @@ export const anyInputs: fc.Arbitrary<readonly EvidenceInput[]> = fc
     );
   });
 
-// Few rules at once, so that many cases are answered with yes.
+// A policy has few rules, so that many cases are answered with yes.
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
@@ -101,7 +89,7 @@ const present = (members: object): Rules =>
     }),
   );
 
-/** Policies of any members, each of which the reports above may meet or break. */
+/** Policies of any rules that these reports may meet or break. */
 export const anyRules: fc.Arbitrary<Rules> = fc
   .record({
     verdict: maybe(

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { evaluate, type EvidenceInput } from '../../src/policy/index.ts';
 import type { BundleReport, ExportReport } from '../../src/verify/index.ts';
-import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import {
   AS_OF,
   bundle,
   decide,
   digest,
-  documentOf,
+  layersOf,
   exportOf,
   findingOf,
   inputOf,
@@ -20,19 +19,17 @@ import {
 } from './make.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
 
-const layered = (...rules: readonly Rules[]): Policy => {
-  const layers = rules.map(documentOf);
-  return { name: 'layers', digest: policyDigest(layers), sources: [], layers };
-};
 const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
 const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
 const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
 
 const signed = ({ signer }: Pick<ExportReport, 'signer'>) => (signer === undefined ? {} : { signer });
-/** What a decision rests on of a bundle. */
+/** The part of a report on a bundle that a decision repeats. */
 function basisOf(report: Partial<BundleReport>) {
-  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome: ended, signers } = report;
-  return JSON.parse(JSON.stringify({ id, path, verdict, manifestDigest, outcome: ended, signers })) as object;
+  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome: result, signers } = report;
+  return JSON.parse(
+    JSON.stringify({ id, path, verdict, manifestDigest, outcome: result, signers }),
+  ) as object;
 }
 
 describe('a decision describes each input', () => {
@@ -75,7 +72,7 @@ describe('a decision describes each input', () => {
       manifestDigest: digest('manifest'),
       archive: { digest: digest('archive'), bytes: 9 },
     });
-    const known = {
+    const facts = {
       name: 'part',
       kind: 'bundle',
       id: idOf('evidence', 1),
@@ -87,9 +84,9 @@ describe('a decision describes each input', () => {
       localReports: 0,
       evidence: [basisOf(report)],
     };
-    expect(inputsOf(inputOf(report, 'part'))).toStrictEqual([{ ...known, completeness: 'claimed' }]);
+    expect(inputsOf(inputOf(report, 'part'))).toStrictEqual([{ ...facts, completeness: 'claimed' }]);
     expect(inputsOf({ ...inputOf(report, 'part'), pinned: true })).toStrictEqual([
-      { ...known, completeness: 'pinned' },
+      { ...facts, completeness: 'pinned' },
     ]);
   });
 
@@ -140,7 +137,7 @@ describe('a decision describes each input', () => {
 });
 
 describe('a decision names its basis', () => {
-  const policy = layered({ name: 'one' });
+  const policy = layersOf({ name: 'one' });
 
   it('the policy, without its rules and layers', () => {
     const sources = [{ path: 'policy.yaml', digest: digest('file') }];
@@ -160,10 +157,10 @@ describe('a decision names its basis', () => {
 describe('a rule', () => {
   it('is in the decision exactly if a layer has it', () => {
     const evidence = inExport(bundle(1));
-    const of = (...rules: readonly Rules[]) =>
-      evaluate(evidence, layered(...rules), { asOfMs: AS_OF }).rules.map(({ rule }) => rule);
-    expect(of({})).not.toContain('age.max');
-    expect(of({}, { age: { max: '1d' } })).toContain('age.max');
+    const evaluateRules = (...rules: readonly Rules[]) =>
+      evaluate(evidence, layersOf(...rules), { asOfMs: AS_OF }).rules.map(({ rule }) => rule);
+    expect(evaluateRules({})).not.toContain('age.max');
+    expect(evaluateRules({}, { age: { max: '1d' } })).toContain('age.max');
   });
 
   it('does not apply if there is no subject for it', () => {
@@ -174,7 +171,7 @@ describe('a rule', () => {
   });
 
   it('counts the subjects of the layer with the most', () => {
-    const wanted = layered(
+    const wanted = layersOf(
       { drills: { required: ['checkout'] } },
       { drills: { required: ['checkout', { drill: 'checkout', outcome: 'passed' }] } },
     );
@@ -186,10 +183,10 @@ describe('a rule', () => {
 
   it('has equal violations of two layers once, and different ones twice', () => {
     const failed = inExport(bad(1));
-    const of = (...rules: readonly Rules[]) =>
-      violationsOf(evaluate(failed, layered(...rules), { asOfMs: AS_OF }), 'outcome.verdict');
-    expect(of(outcome('passed'), outcome('passed'))).toHaveLength(1);
-    expect(of(outcome('passed'), outcome('passed', 'skipped'))).toHaveLength(2);
+    const evaluateRules = (...rules: readonly Rules[]) =>
+      violationsOf(evaluate(failed, layersOf(...rules), { asOfMs: AS_OF }), 'outcome.verdict');
+    expect(evaluateRules(outcome('passed'), outcome('passed'))).toHaveLength(1);
+    expect(evaluateRules(outcome('passed'), outcome('passed', 'skipped'))).toHaveLength(2);
   });
 
   it('has the state of its worst violation: failed before not_checked before waived', () => {
@@ -206,11 +203,11 @@ describe('a rule', () => {
       ],
     };
     const unread = bundle(3, { verdict: 'incomplete', provenance: 'claimed' });
-    const of = (...parts: readonly ReturnType<typeof bundle>[]) =>
+    const evaluateRules = (...parts: readonly ReturnType<typeof bundle>[]) =>
       stateOf(decide(rules, inExport(...parts)), 'outcome.verdict');
-    expect(of(bad(1))).toBe('waived');
-    expect(of(bad(1), unread)).toBe('not_checked');
-    expect(of(bad(1), unread, bad(2))).toBe('failed');
+    expect(evaluateRules(bad(1))).toBe('waived');
+    expect(evaluateRules(bad(1), unread)).toBe('not_checked');
+    expect(evaluateRules(bad(1), unread, bad(2))).toBe('failed');
   });
 });
 

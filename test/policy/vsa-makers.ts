@@ -61,7 +61,7 @@ export const trusting = (...keys: TrustedKey[]): TrustStore => trustStore(keys);
 
 export const IN_TOTO = 'application/vnd.in-toto+json';
 
-/** Any payload in an envelope that is rightly signed. */
+/** A statement in an envelope with valid signatures. */
 export async function enveloped(
   statement: object,
   signers: readonly [Signer, ...Signer[]],

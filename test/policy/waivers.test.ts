@@ -18,17 +18,17 @@ import type { Waiver } from '../../src/policy/index.ts';
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,
   subject,
-  reason: `as ${owner} says`,
+  reason: `known to ${owner}`,
   owner,
   expires,
 });
 
 describe('a waiver', () => {
   const failed = single({ outcome: { verdict: 'failed' } });
-  const lifted = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
+  const decideWith = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
     decide({ outcome: { verdict: ['passed'] }, waivers }, failed);
   const ownerOf = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
-    violationsOf(lifted(...waivers), 'outcome.verdict')[0]?.waiver?.owner;
+    violationsOf(decideWith(...waivers), 'outcome.verdict')[0]?.waiver?.owner;
 
   it('that expires last applies, and of those that expire together the first', () => {
     expect(ownerOf(waiverBy('a', '2026-02-01'), waiverBy('b', '2026-03-01'))).toBe('b');
@@ -37,19 +37,19 @@ describe('a waiver', () => {
   });
 
   it('is reported with the violation in full', () => {
-    expect(violationsOf(lifted(waiverBy('a', '2026-01-02')), 'outcome.verdict')).toMatchObject([
-      { state: 'waived', waiver: { reason: 'as a says', owner: 'a', expiresAtMs: AS_OF + 86_400_000 } },
+    expect(violationsOf(decideWith(waiverBy('a', '2026-01-02')), 'outcome.verdict')).toMatchObject([
+      { state: 'waived', waiver: { reason: 'known to a', owner: 'a', expiresAtMs: AS_OF + 86_400_000 } },
     ]);
   });
 
   it('that matched nothing or has expired is reported in full', () => {
-    const { unusedWaivers } = lifted(waiverBy('a', '2026-01-01'), waiverBy('b', '2026-01-02', TWO));
+    const { unusedWaivers } = decideWith(waiverBy('a', '2026-01-01'), waiverBy('b', '2026-01-02', TWO));
     const code = 'policy.OUTCOME_VERDICT';
     expect(unusedWaivers).toStrictEqual([
-      { code, subject: ONE, reason: 'as a says', owner: 'a', expiresAtMs: AS_OF },
-      { code, subject: TWO, reason: 'as b says', owner: 'b', expiresAtMs: AS_OF + 86_400_000 },
+      { code, subject: ONE, reason: 'known to a', owner: 'a', expiresAtMs: AS_OF },
+      { code, subject: TWO, reason: 'known to b', owner: 'b', expiresAtMs: AS_OF + 86_400_000 },
     ]);
-    expect(lifted(waiverBy('a', '2026-01-02')).unusedWaivers).toEqual([]);
+    expect(decideWith(waiverBy('a', '2026-01-02')).unusedWaivers).toEqual([]);
   });
 
   it('is needed for each of several causes, and the first to expire is shown', () => {
@@ -58,16 +58,16 @@ describe('a waiver', () => {
       ...unattested('failed'),
       findings: codes.map((code) => findingOf(code, ONE)),
     });
-    const of = (...expires: readonly string[]) => {
+    const applyWaivers = (...expires: readonly string[]) => {
       const waivers = expires.map((day, at) => ({ ...waiverBy(`w${at}`, day), code: codes[at]! }));
       const decision = decide({ waivers }, [inputOf(broken)]);
       const [violation] = violationsOf(decision, 'verdict.bundles');
       return [violation?.state, violation?.waiver?.owner, decision.unusedWaivers.length];
     };
-    expect(of('2026-02-01', '2026-03-01')).toEqual(['waived', 'w0', 0]);
-    expect(of('2026-03-01', '2026-02-01')).toEqual(['waived', 'w1', 0]);
-    expect(of('2026-02-01', '2026-02-01')).toEqual(['waived', 'w0', 0]);
-    expect(of('2026-02-01')).toEqual(['failed', undefined, 0]);
+    expect(applyWaivers('2026-02-01', '2026-03-01')).toEqual(['waived', 'w0', 0]);
+    expect(applyWaivers('2026-03-01', '2026-02-01')).toEqual(['waived', 'w1', 0]);
+    expect(applyWaivers('2026-02-01', '2026-02-01')).toEqual(['waived', 'w0', 0]);
+    expect(applyWaivers('2026-02-01')).toEqual(['failed', undefined, 0]);
   });
 
   it('does not count inside a set of anyOf, and counts for all sets together', () => {
@@ -83,12 +83,12 @@ describe('a waiver', () => {
 
   it('with the code of the rule applies to a verdict only if no finding led to it', () => {
     const code = 'policy.BUNDLE_VERDICT' as const;
-    const of = (findings: ReturnType<typeof findingOf>[]) => {
+    const stateWith = (findings: ReturnType<typeof findingOf>[]) => {
       const report = bundle(1, { ...unattested('failed'), findings });
       const decision = decide({ waivers: [{ ...waiverBy('a', '2026-02-01'), code }] }, [inputOf(report)]);
       return violationsOf(decision, 'verdict.bundles')[0]?.state;
     };
-    expect(of([])).toBe('waived');
-    expect(of([findingOf('part.DIGEST_MISMATCH', ONE)])).toBe('failed');
+    expect(stateWith([])).toBe('waived');
+    expect(stateWith([findingOf('part.DIGEST_MISMATCH', ONE)])).toBe('failed');
   });
 });

@@ -34,11 +34,11 @@ describe('a condition', () => {
     });
   });
 
-  it('takes no longer for a pattern that would make others go back', () => {
+  it('matches a pattern that makes regular expressions backtrack', () => {
     expect(meets('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
   });
 
-  it('of several one is enough, and of none nothing', () => {
+  it('is met by any of several conditions, and never by none', () => {
     expect(meetsAny('b', ['a', { pattern: 'b*' }])).toBe(true);
     expect(meetsAny('b', [])).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('a time', () => {
   });
 
   it.each(['2026-02-29', '2026-13-01', '2026-00-10', '2026-01-32', '2026-01-01T25:00Z'])(
-    '%s is none',
+    '%s is not a time',
     (text) => {
       expect(text).toMatch(MOMENT);
       expect(momentMs(text)).toBeNaN();
@@ -97,8 +97,8 @@ it('a policy in words has a sentence for each rule that a decision has, and no o
   forAll(100, [anyRules], (rules) => {
     const document = documentOf(rules);
     const explained = explainRules(document);
-    const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
-    expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
+    const evaluated = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
+    expect(explained.map(({ rule }) => rule)).toEqual(evaluated.map(({ rule }) => rule));
     for (const { words } of explained) {
       expect(words).toMatch(/^[A-Z][^\n]*\.$/);
       expect(words).not.toContain('undefined');

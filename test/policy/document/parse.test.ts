@@ -7,6 +7,7 @@ import { parseYaml } from '../../../src/policy/document/yaml.ts';
 import { DEFAULT_DOCUMENT, policyDigest } from '../../../src/policy/policy.ts';
 import { anyRules } from '../arbitrary.ts';
 import { documentOf } from '../make.ts';
+import { forAll } from '../../support/property.ts';
 import { stringify } from 'yaml';
 
 const HEAD = 'schemaVersion: 1\nkind: policy\n';
@@ -27,63 +28,61 @@ function faultsOf(text: string, path = 'policy.yaml'): readonly (readonly [strin
 
 describe('a policy', () => {
   it('is the same in JSON and YAML', () => {
-    fc.assert(
-      fc.property(anyRules, (rules) => {
-        const document = documentOf(rules);
-        const asJson = parsePolicy(toUtf8(JSON.stringify(document)), 'p.json');
-        const asYaml = parsePolicy(toUtf8(stringify(document)), 'p.yaml');
-        expect(asJson).toEqual(document);
-        expect(asYaml).toEqual(document);
-        expect(policyDigest([asYaml])).toBe(policyDigest([document]));
-        expect(policyDigest([{ $schema: 'x', ...document }])).toBe(policyDigest([document]));
-      }),
-    );
+    forAll(100, [anyRules], (rules) => {
+      const document = documentOf(rules);
+      const asJson = parsePolicy(toUtf8(JSON.stringify(document)), 'p.json');
+      const asYaml = parsePolicy(toUtf8(stringify(document)), 'p.yaml');
+      expect(asJson).toEqual(document);
+      expect(asYaml).toEqual(document);
+      expect(policyDigest([asYaml])).toBe(policyDigest([document]));
+      expect(policyDigest([{ $schema: 'x', ...document }])).toBe(policyDigest([document]));
+    });
   });
 
-  it('throws one error for any bytes, and never another', () => {
-    fc.assert(
-      fc.property(
+  it('throws only policy.INVALID for any bytes', () => {
+    forAll(
+      1000,
+      [
         fc.oneof(fc.uint8Array(), fc.string().map(toUtf8), fc.json().map(toUtf8)),
         fc.constantFrom('p.json', 'p.yaml', 'p'),
-        (bytes, path) => {
-          try {
-            parsePolicy(bytes, path);
-          } catch (error) {
-            expect(error).toBeInstanceOf(DrillproofError);
-            expect(error).toMatchObject({ code: 'policy.INVALID' });
-          }
-        },
-      ),
-      { numRuns: 1000 },
+      ],
+      (bytes, path) => {
+        try {
+          parsePolicy(bytes, path);
+        } catch (error) {
+          expect(error).toBeInstanceOf(DrillproofError);
+          expect(error).toMatchObject({ code: 'policy.INVALID' });
+        }
+      },
     );
   });
 
-  it('is read by its name, else by its first character', () => {
-    const brace = toUtf8(' \n{');
-    expect(detectSyntax('a.yaml', brace)).toBe('yaml');
-    expect(detectSyntax('a.YML', brace)).toBe('yaml');
-    expect(detectSyntax('a.json', toUtf8('kind: x'))).toBe('json');
-    expect(detectSyntax('a.json.yaml', brace)).toBe('yaml');
-    expect(detectSyntax('a.yaml.txt', brace)).toBe('json');
-    expect(detectSyntax('a.json.txt', toUtf8('kind: x'))).toBe('yaml');
-    expect(detectSyntax('-', brace)).toBe('json');
-    expect(detectSyntax('-', toUtf8('kind: x'))).toBe('yaml');
+  it.each([
+    ['a.yaml', ' \n{', 'yaml'],
+    ['a.YML', ' \n{', 'yaml'],
+    ['a.json', 'kind: x', 'json'],
+    ['a.json.yaml', ' \n{', 'yaml'],
+    ['a.yaml.txt', ' \n{', 'json'],
+    ['a.json.txt', 'kind: x', 'yaml'],
+    ['-', ' \n{', 'json'],
+    ['-', 'kind: x', 'yaml'],
+  ])('with the name %s and the text %j is %s', (name, text, syntax) => {
+    expect(detectSyntax(name, toUtf8(text))).toBe(syntax);
   });
 
   it('begins with the default policy, in both templates', () => {
-    for (const document of [
-      parsePolicy(toUtf8(yamlTemplate()), 'policy.yaml'),
-      parsePolicy(toUtf8(jsonTemplate()), 'policy.json'),
-    ]) {
-      const { $schema, name, ...rest } = document;
-      expect($schema).toContain('policy.v1.schema.json');
-      expect(name).toBe('release');
-      const { name: _name, ...wanted } = DEFAULT_DOCUMENT;
-      expect(rest).toEqual(wanted);
-    }
+    for (const [text, path] of [
+      [yamlTemplate(), 'policy.yaml'],
+      [jsonTemplate(), 'policy.json'],
+    ] as const)
+      expect(parsePolicy(toUtf8(text), path)).toEqual({
+        ...DEFAULT_DOCUMENT,
+        name: 'release',
+        $schema: expect.stringContaining('policy.v1.schema.json'),
+      });
   });
 
-  it('holds nothing in its template that could not be taken in', () => {
+  it('has a YAML template whose commented members are all valid', () => {
     const every = yamlTemplate()
       .replace(/^( *)# (?=[a-zA-Z]+:|  )/gm, '$1')
       .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
@@ -107,7 +106,7 @@ describe('a fault', () => {
     );
   });
 
-  it('does not hide the others', () => {
+  it('is reported together with all others', () => {
     const faults = faultsOf(`${HEAD}one: 1\ntwo: 2\nage: {max: 5}\nsigners: {distinct: 0}\n`);
     expect(faults.map(([path]) => path)).toEqual(
       expect.arrayContaining(['/one', '/two', '/age/max', '/signers/distinct']),
@@ -120,18 +119,14 @@ describe('a fault', () => {
     ['a tag', `${HEAD}name: !!str x\n`, 'line 3'],
     ['a merge key', `${HEAD}age: {<<: {max: 1d}}\n`, 'line 3'],
     ['two equal names', `${HEAD}name: a\nname: b\n`, 'line 4'],
-    ['a name that is no text', `${HEAD}? [a]\n: b\n`, 'line'],
+    ['a name that is not text', `${HEAD}? [a]\n: b\n`, 'line'],
     ['two documents', `${HEAD}---\n${HEAD}`, 'more than one document'],
     ['a byte order mark', `\uFEFF${HEAD}`, 'byte order mark'],
     ['deep nesting', `${HEAD}name: ${'['.repeat(200)}${']'.repeat(200)}\n`, 'deep'],
     ['too many values', `${HEAD}name: [${'1,'.repeat(100_001)}]\n`, 'more than 100000 values'],
     ['a number that a double changes', `${HEAD}signers: {distinct: 9007199254740993}\n`, 'double'],
   ])('names %s', (_, text, words) => {
-    expect(
-      faultsOf(text)
-        .map(([, message]) => message)
-        .join('\n'),
-    ).toContain(words);
+    expect(faultsOf(text).join('\n')).toContain(words);
   });
 
   it('names a file that is too large', () => {
@@ -139,13 +134,13 @@ describe('a fault', () => {
     expect(faultsOf(HEAD + '#'.repeat(1024 * 1024 - HEAD.length))).toEqual([]);
   });
 
-  it('takes no for text, as YAML 1.2 does', () => {
+  it('reads no, off and y as text, as YAML 1.2 does', () => {
     const { outcome } = parsePolicy(toUtf8(`${HEAD}outcome: {verdict: [no, off, y, ~x]}\n`), 'p.yaml');
     expect(outcome?.verdict).toEqual(['no', 'off', 'y', '~x']);
   });
 });
 
-it('JSON is held to JSON, though it is YAML as well', () => {
+it('a file named .json is refused if it is YAML but not JSON', () => {
   const text = '{"schemaVersion":1,"kind":"policy",}';
   expect(faultsOf(text, 'p.yaml')).toEqual([]);
   expect(faultsOf(text, 'p.json')).toHaveLength(1);
@@ -153,20 +148,14 @@ it('JSON is held to JSON, though it is YAML as well', () => {
 
 const read = (text: string) => parseYaml(text).value;
 const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+/** Lines, each indented by one more blank than the line before. */
+const indent = (count: number, lineOf: (n: number) => string): string =>
+  Array.from({ length: count }, (_unused, n) => `${' '.repeat(n)}${lineOf(n)}\n`).join('');
 
 describe('YAML', () => {
   it('has the same values as JSON', () => {
-    expect(read('[a, "b", 1, -1.5, true, false, null, ~, {c: [], d: {}}]')).toEqual([
-      'a',
-      'b',
-      1,
-      -1.5,
-      true,
-      false,
-      null,
-      null,
-      { c: [], d: {} },
-    ]);
+    const values = ['a', 'b', 1, -1.5, true, false, null, null, { c: [], d: {} }];
+    expect(read('[a, "b", 1, -1.5, true, false, null, ~, {c: [], d: {}}]')).toEqual(values);
     expect(read('a:\n? b\n')).toEqual({ a: null, b: null });
     expect(read('~')).toBeNull();
     expect(read('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
@@ -176,11 +165,9 @@ describe('YAML', () => {
     ['60,000 members of different names', (n: number) => `n${n}: 0\n`],
     ['60,000 members of one name', () => 'n: 0\n'],
     ['60,000 flow members', (n: number) => (n === 0 ? '{n: 0' : `, n${n}: 0`)],
-  ])('refuses %s in linear time', (_, member) => {
-    const start = performance.now();
+  ])('refuses %s', (_, member) => {
     const text = Array.from({ length: 60_000 }, (_unused, n) => member(n)).join('');
     expect(() => read(text)).toThrow(DrillproofError);
-    expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it('reads 20,000 members and finds the one name that occurs twice', () => {
@@ -195,35 +182,28 @@ describe('YAML', () => {
     ['compact lists', '- '.repeat(500_000)],
     ['complex keys', '? '.repeat(500_000)],
     ['compact lists in keys', '- ? '.repeat(250_000)],
-    ['indented lists', Array.from({ length: 1400 }, (_unused, n) => `${' '.repeat(n)}-\n`).join('')],
-    ['indented members', Array.from({ length: 1400 }, (_unused, n) => `${' '.repeat(n)}a:\n`).join('')],
+    ['indented lists', indent(1400, () => '-')],
+    ['indented members', indent(1400, () => 'a:')],
   ])('refuses a megabyte of nested %s before it is composed', (_, text) => {
-    const start = performance.now();
     expect(() => read(text)).toThrow(
       expect.objectContaining({
         code: 'policy.INVALID',
         message: expect.stringContaining('nested deeper than 64 levels'),
       }),
     );
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it.each([
-    ['lists', Array.from({ length: 64 }, (_unused, n) => `${' '.repeat(n)}-\n`).join('')],
-    ['members', Array.from({ length: 64 }, (_unused, n) => `${' '.repeat(n)}a:\n`).join('')],
-    [
-      'lists in members',
-      Array.from({ length: 32 }, (_unused, n) => `${' '.repeat(2 * n)}a:\n${' '.repeat(2 * n + 1)}-\n`).join(
-        '',
-      ),
-    ],
+    ['lists', indent(64, () => '-')],
+    ['members', indent(64, () => 'a:')],
+    ['lists in members', indent(64, (n) => (n % 2 === 0 ? 'a:' : '-'))],
     ['compact lists', '- '.repeat(64)],
     ['flow members', `${'{a: '.repeat(64)}1${'}'.repeat(64)}`],
   ])('reads 64 levels of nested %s', (_, text) => {
     expect(() => read(text)).not.toThrow();
   });
 
-  it('is as deep as JSON may be', () => {
+  it('may be nested as deeply as JSON, and no deeper', () => {
     expect(() => read(nested(MAX_JSON_DEPTH))).not.toThrow();
     expect(() => read(nested(MAX_JSON_DEPTH + 2))).toThrow(DrillproofError);
   });

@@ -24,12 +24,12 @@ const fileOf = (path: string, parents: readonly Parent[] = [], rest: object = {}
 });
 const parentOf = ({ path, bytes }: PolicyFile): Parent => ({ path, digest: digestOf(bytes) });
 
-/** Reads the first of these files as the policy, and says which others were opened, and from where. */
-async function reading(top: PolicyFile, others: readonly PolicyFile[] = []) {
+/** Reads the first file as the policy, and lists which others were opened, and from where. */
+async function readFiles(top: PolicyFile, others: readonly PolicyFile[] = []) {
   const opened: (readonly [string, string])[] = [];
   const policy = readPolicy(top, async (path, from) => {
     opened.push([path, from]);
-    const file = others.find((one) => one.path === path);
+    const file = others.find((other) => other.path === path);
     if (file === undefined) throw new RangeError(path);
     return file;
   });
@@ -38,7 +38,7 @@ async function reading(top: PolicyFile, others: readonly PolicyFile[] = []) {
 }
 
 async function errorOf(top: PolicyFile, others: readonly PolicyFile[] = []) {
-  const { result, opened } = await reading(top, others);
+  const { result, opened } = await readFiles(top, others);
   if (result.status === 'fulfilled') throw new Error('it was read');
   return { error: result.reason as unknown, opened };
 }
@@ -49,7 +49,7 @@ describe('a policy and what it extends', () => {
     const other = fileOf('other.json', [], { outcome: { verdict: ['passed'] } });
     const middle = fileOf('middle.json', [parentOf(base)]);
     const top = fileOf('top.json', [parentOf(middle), parentOf(other)], { name: 'top' });
-    const { result, opened } = await reading(top, [base, other, middle]);
+    const { result, opened } = await readFiles(top, [base, other, middle]);
     const files = [base, middle, other, top];
     const layers = files.map(({ path, bytes }) => parsePolicy(bytes, path));
     expect(result).toEqual({
@@ -63,7 +63,7 @@ describe('a policy and what it extends', () => {
     ]);
   });
 
-  it('have the name of the file where the policy has none', async () => {
+  it('have the name of the file if the policy has no name', async () => {
     const top = fileOf('rules/top.json');
     expect(await readPolicy(top, () => Promise.reject(new Error('nothing is extended')))).toMatchObject({
       name: 'rules/top.json',
@@ -72,12 +72,9 @@ describe('a policy and what it extends', () => {
 
   it('include once a parent that two of them extend', async () => {
     const base = fileOf('base.json');
-    const [one, two] = ['one', 'two'].map((name) => fileOf(`${name}.json`, [parentOf(base)], { name }));
-    const { result, opened } = await reading(fileOf('top.json', [parentOf(one!), parentOf(two!)]), [
-      base,
-      one!,
-      two!,
-    ]);
+    const children = ['one', 'two'].map((name) => fileOf(`${name}.json`, [parentOf(base)], { name }));
+    const top = fileOf('top.json', children.map(parentOf));
+    const { result, opened } = await readFiles(top, [base, ...children]);
     expect(result).toMatchObject({
       value: { sources: ['base.json', 'one.json', 'two.json', 'top.json'].map((path) => ({ path })) },
     });
@@ -85,7 +82,7 @@ describe('a policy and what it extends', () => {
   });
 });
 
-/** 64 policies: one that extends four, which extend 15 each, and the last 14; and those that it extends beside them. */
+/** 64 policies: one extends four, three of which extend 15 each and the last 14. The first also extends `more`. */
 function tree(...more: readonly PolicyFile[]): readonly [PolicyFile, readonly PolicyFile[]] {
   const middles: PolicyFile[] = [];
   const all = [...more];
@@ -100,8 +97,8 @@ function tree(...more: readonly PolicyFile[]): readonly [PolicyFile, readonly Po
   return [fileOf('top.json', [...middles, ...more].map(parentOf)), all];
 }
 
-it('the number of policies that one extends is limited', async () => {
-  expect((await reading(...tree())).result).toMatchObject({
+it('a policy may extend 63 others, and no more', async () => {
+  expect((await readFiles(...tree())).result).toMatchObject({
     status: 'fulfilled',
     value: { layers: { length: 64 } },
   });
@@ -123,14 +120,14 @@ describe('an extended policy', () => {
   it.each(['../p.json', 'a/b/p.json', 'a~b/~p.json', 'a/b:c.json', './p.json', '1:p.json'])(
     'is opened at %j',
     async (path) => {
-      const { result } = await reading(fileOf('top.json', [{ ...parentOf(fileOf('p.json')), path }]), [
+      const { result } = await readFiles(fileOf('top.json', [{ ...parentOf(fileOf('p.json')), path }]), [
         { ...fileOf('p.json'), path },
       ]);
       expect(result).toMatchObject({ status: 'fulfilled' });
     },
   );
 
-  it('is refused where its bytes are others than were named', async () => {
+  it('is refused if its bytes do not match the digest in the policy that extends it', async () => {
     const [before, after] = [fileOf('p.json', [], { name: 'one' }), fileOf('p.json', [], { name: 'other' })];
     const top = fileOf('top.json', [parentOf(fileOf('q.json')), parentOf(before)]);
     expect((await errorOf(top, [fileOf('q.json'), after])).error).toMatchObject({
@@ -139,7 +136,7 @@ describe('an extended policy', () => {
     });
   });
 
-  it('is refused where it is too large, whatever its digest', async () => {
+  it('is refused if it is too large, whatever its digest', async () => {
     const padded = (to: number): PolicyFile => {
       const { path, bytes } = fileOf('p.json');
       const all = new Uint8Array(to).fill(0x20);
@@ -147,14 +144,14 @@ describe('an extended policy', () => {
       return { path, bytes: all };
     };
     const [fits, larger] = [padded(MAX_POLICY_BYTES), padded(MAX_POLICY_BYTES + 1)];
-    const { result } = await reading(fileOf('top.json', [parentOf(fits)]), [fits]);
+    const { result } = await readFiles(fileOf('top.json', [parentOf(fits)]), [fits]);
     expect(result).toMatchObject({ status: 'fulfilled' });
     expect((await errorOf(fileOf('top.json', [parentOf(larger)]), [larger])).error).toMatchObject({
       code: 'policy.EXTENDS_MISMATCH',
     });
   });
 
-  it('reports its faults with its name, their places and their reasons', async () => {
+  it('is named in its faults, with their paths and reasons', async () => {
     const bad = fileOf('deep/bad.json', [], { outcom: {} });
     const { error } = await errorOf(fileOf('top.json', [parentOf(bad)]), [bad]);
     expect(error).toBeInstanceOf(DrillproofError);
@@ -165,7 +162,7 @@ describe('an extended policy', () => {
     });
   });
 
-  it('that cannot be read throws the error of the read', async () => {
+  it('throws the error of the read if it cannot be read', async () => {
     const top = fileOf('top.json', [parentOf(fileOf('absent.json'))]);
     expect((await errorOf(top)).error).toBeInstanceOf(RangeError);
   });

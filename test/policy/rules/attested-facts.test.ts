@@ -152,11 +152,11 @@ describe('a violation has the expected and the actual value:', () => {
       signers: { issuers: ['acme-ci', 'acme-qa'], keys: [keyOf('one'), keyOf('two')], distinct: 2 },
     };
     const base = { state: 'failed', input: 0, subject: ONE };
-    const of = (rule: RuleId, inputs: readonly EvidenceInput[]) => problemsOf(rules, inputs, rule);
-    expect(of('signers.issuers', single({ signers }))).toStrictEqual([
+    const check = (rule: RuleId, inputs: readonly EvidenceInput[]) => problemsOf(rules, inputs, rule);
+    expect(check('signers.issuers', single({ signers }))).toStrictEqual([
       { ...base, expected: 'acme-ci or acme-qa', actual: 'eve' },
     ]);
-    expect(of('signers.keys', single({ signers }))).toStrictEqual([
+    expect(check('signers.keys', single({ signers }))).toStrictEqual([
       {
         ...base,
         expected: `${keyOf('one')} or ${keyOf('two')}`,
@@ -164,16 +164,18 @@ describe('a violation has the expected and the actual value:', () => {
       },
     ]);
     const crossed = [signerOf('acme-ci', 'three'), signerOf('eve', 'one')];
-    expect(of('signers.issuers', single({ signers: crossed }))).toEqual([]);
-    expect(of('signers.keys', single({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
-    expect(of('signers.distinct', single({}))).toStrictEqual([
+    expect(check('signers.issuers', single({ signers: crossed }))).toEqual([]);
+    expect(check('signers.keys', single({ signers: crossed }))).toMatchObject([{ state: 'failed' }]);
+    expect(check('signers.distinct', single({}))).toStrictEqual([
       { ...base, expected: 'at least 2', actual: '1' },
     ]);
     for (const rule of ['signers.issuers', 'signers.keys'] as const) {
-      expect(of(rule, inExport(withoutSigners()))).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
-      expect(of(rule, [inputOf(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
+      expect(check(rule, inExport(withoutSigners()))).toMatchObject([
+        { state: 'failed', actual: 'no signer' },
+      ]);
+      expect(check(rule, [inputOf(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
       const open = unsigned(1, { verdict: 'incomplete' });
-      expect(of(rule, [inputOf(open)])).toMatchObject([{ state: 'not_checked' }]);
+      expect(check(rule, [inputOf(open)])).toMatchObject([{ state: 'not_checked' }]);
     }
   });
 

@@ -40,16 +40,16 @@ describe('a required drill', () => {
   });
 
   it.each([
-    ['what is open could be it', 1, [bundle(1), open], 'not_checked'],
-    ['what is open is not enough', 2, [bundle(1), open], 'failed'],
-    ['nobody can lift what could be it', 1, [open], 'not_checked'],
-    ['a waiver lifts a missing drill', 1, [bundle(1)], 'waived'],
-  ] as const)('that is not there: %s', (_, min, parts, state) => {
+    ['an undecided bundle could be the drill', 1, [bundle(1), open], 'not_checked'],
+    ['an undecided bundle is not enough', 2, [bundle(1), open], 'failed'],
+    ['no waiver covers an undecided bundle', 1, [open], 'not_checked'],
+    ['a waiver covers a missing drill', 1, [bundle(1)], 'waived'],
+  ] as const)('that is missing: %s', (_, min, parts, state) => {
     const rules: Rules = { drills: { required: [{ drill: 'refund', min }] }, waivers };
     expect(stateOf(decide(rules, inExport(...parts)), rule)).toBe(state);
   });
 
-  it('ran in time only if its report says when it was signed', () => {
+  it('ran in time only if its report has the time of a signature', () => {
     const rules: Rules = { drills: { required: [{ drill: 'checkout', ran: '30d' }] } };
     expect(stateOf(decide(rules, inExport(bundle(1))), rule)).toBe('passed');
     expect(stateOf(decide(rules, inExport(withoutSigners())), rule)).toBe('failed');

@@ -50,7 +50,7 @@ describe('a summary in the place of evidence', () => {
       },
     ],
   };
-  const givenAs = (over: Partial<SummaryFacts> = {}): EvidenceInput => ({
+  const inputWith = (over: Partial<SummaryFacts> = {}): EvidenceInput => ({
     name: 'vsa',
     summary: { ...summary, ...over },
   });
@@ -58,7 +58,7 @@ describe('a summary in the place of evidence', () => {
   const bad = findingOf('dsse.SUBJECT_MISMATCH', 'summary');
 
   it('passes without evidence, and the rules about evidence do not apply', () => {
-    const { answer, rules } = decide({ ...EVERY, ...accepts }, [givenAs()]);
+    const { answer, rules } = decide({ ...EVERY, ...accepts }, [inputWith()]);
     expect(answer).toBe('yes');
     for (const { rule: id, state, violations } of rules)
       expect({ id, state, violations }).toEqual({
@@ -67,46 +67,46 @@ describe('a summary in the place of evidence', () => {
         violations: [],
       });
     const warned = { findings: [findingOf('dsse.SIGNATURE_UNCOUNTED', 'summary')] };
-    expect(decide(accepts, [givenAs(warned)]).answer).toBe('yes');
+    expect(decide(accepts, [inputWith(warned)]).answer).toBe('yes');
   });
 
   it('is refused with its values and findings, and no waiver lifts that', () => {
     expect(bad.severity).toBe('error');
-    const of = (over: Partial<SummaryFacts>, rules: Rules = accepts) =>
-      problemsOf(rules, [givenAs(over)], rule);
-    expect(of({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
-    expect(of({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
-    expect(of({ verifierId: 'eve' })).toStrictEqual([base]);
-    expect(of({ resourceUri: 'urn:till' })).toStrictEqual([base]);
+    const check = (over: Partial<SummaryFacts>, rules: Rules = accepts) =>
+      problemsOf(rules, [inputWith(over)], rule);
+    expect(check({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
+    expect(check({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
+    expect(check({ verifierId: 'eve' })).toStrictEqual([base]);
+    expect(check({ resourceUri: 'urn:till' })).toStrictEqual([base]);
     const two: Rules = {
       summary: { accepted: [{ ...row, threshold: 2, keys: [keyOf('one'), keyOf('two')] }] },
     };
-    expect(of({ thumbprints: [keyOf('one'), keyOf('one'), keyOf('other')] }, two)).toStrictEqual([base]);
-    expect(of({ thumbprints: [keyOf('one'), keyOf('two')] }, two)).toEqual([]);
+    expect(check({ thumbprints: [keyOf('one'), keyOf('one'), keyOf('other')] }, two)).toStrictEqual([base]);
+    expect(check({ thumbprints: [keyOf('one'), keyOf('two')] }, two)).toEqual([]);
     const { waivers } = accepts;
-    expect(of({}, { waivers: waivers! })).toStrictEqual([base]);
-    expect(of({ findings: [bad] }, { waivers: waivers! })).toStrictEqual([
+    expect(check({}, { waivers: waivers! })).toStrictEqual([base]);
+    expect(check({ findings: [bad] }, { waivers: waivers! })).toStrictEqual([
       { ...base, findings: ['dsse.SUBJECT_MISMATCH'] },
     ]);
   });
 
-  it('is distinguished from one that no row of the policy accepts', () => {
+  it('is refused with another message if the policy has no rows than if no row accepts it', () => {
     const [none, others] = [{}, accepts].map(
-      (rules) => violationsOf(decide(rules, [givenAs({ verifierId: 'eve' })]), rule)[0]?.message,
+      (rules) => violationsOf(decide(rules, [inputWith({ verifierId: 'eve' })]), rule)[0]?.message,
     );
     expect(none).not.toBe(others);
   });
 
   it('without inputs is never accepted', () => {
     const rules: Rules = { summary: { accepted: [{ ...row, inputs: [] }] } };
-    expect(problemsOf(rules, [givenAs({ inputs: [] })], rule)).toHaveLength(1);
+    expect(problemsOf(rules, [inputWith({ inputs: [] })], rule)).toHaveLength(1);
   });
 
   it('does not replace evidence that is present', () => {
     const required: Rules = { ...accepts, drills: { required: ['refund'] }, completeness: { bundles: 5 } };
-    for (const beside of [inputOf(bundle(1)), inputOf(exportOf([])), GONE]) {
-      const decision = decide(required, [givenAs(), beside]);
-      const state = beside === GONE ? 'not_checked' : 'failed';
+    for (const evidence of [inputOf(bundle(1)), inputOf(exportOf([])), GONE]) {
+      const decision = decide(required, [inputWith(), evidence]);
+      const state = evidence === GONE ? 'not_checked' : 'failed';
       expect(stateOf(decision, 'drills.required')).toBe(state);
       expect(stateOf(decision, 'completeness.bundles')).toBe(state);
     }

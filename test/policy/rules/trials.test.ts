@@ -12,14 +12,14 @@ const nameless = (n: number) => {
   const { runId: _run, hostedRunId: _hosted, evidenceBundleId: _id, ...report } = bundle(n);
   return report;
 };
-const at = (...trials: readonly number[]) =>
+const inTrials = (...trials: readonly number[]) =>
   inExport(...trials.map((originalTrial, i) => trial(i + 1, { originalTrial })));
 const attempts = (which: 'every' | 'first', n: number) =>
   problemsOf({ trials: { attempts: which } }, inExport(attempt(n)), 'trials.attempts');
 
 describe('trials', () => {
   const rule = 'trials.complete';
-  const of = (inputs: readonly EvidenceInput[]) =>
+  const valuesOf = (inputs: readonly EvidenceInput[]) =>
     problemsOf({ trials: { complete: true } }, inputs, rule).map(({ expected, actual }) => [
       expected,
       actual,
@@ -37,7 +37,7 @@ describe('trials', () => {
     [[1, 1, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 2'],
     [[1, 2, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 1'],
   ])('%j of three are not complete', (trials, expected, actual) => {
-    expect(of(at(...trials))).toEqual([[expected, actual]]);
+    expect(valuesOf(inTrials(...trials))).toEqual([[expected, actual]]);
   });
 
   it('are complete if each is present equally often', () => {
@@ -46,7 +46,7 @@ describe('trials', () => {
       [0, 1, 2],
       [3, 2, 1, 1, 2, 3],
     ])
-      expect(of(at(...trials))).toEqual([]);
+      expect(valuesOf(inTrials(...trials))).toEqual([]);
   });
 
   it('are numbered from 0 if any trial or attempt has number 0', () => {
@@ -54,11 +54,11 @@ describe('trials', () => {
       trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 0 }),
       trial(2, { originalTrialCount: 2, originalTrial: 0, originalAttempt: 1 }),
     );
-    expect(of(inputs)).toEqual([]);
+    expect(valuesOf(inputs)).toEqual([]);
     const later = inExport(
       trial(1, { originalTrialCount: 1, originalTrial: 0, originalAttempt: 1, originalAttemptLimit: 2 }),
     );
-    expect(of(later)).toEqual([]);
+    expect(valuesOf(later)).toEqual([]);
   });
 
   it('are not started again by a later attempt', () => {
@@ -66,14 +66,14 @@ describe('trials', () => {
       trial(1, { originalTrialCount: 1, originalAttempt: 1, originalAttemptLimit: 2 }),
       trial(2, { originalTrialCount: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
     );
-    expect(of(inputs)).toEqual([]);
+    expect(valuesOf(inputs)).toEqual([]);
     const more = inExport(
       trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 1, originalAttemptLimit: 2 }),
       trial(2, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
       trial(3, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
       trial(4, { originalTrialCount: 2, originalTrial: 2, originalAttempt: 1, originalAttemptLimit: 2 }),
     );
-    expect(of(more)).toEqual([['trials 1 to 2, 2 times each', '1, 2; 1 missing, the first 2']]);
+    expect(valuesOf(more)).toEqual([['trials 1 to 2, 2 times each', '1, 2; 1 missing, the first 2']]);
   });
 
   it('belong to one run regardless of the order of members in the report', () => {
@@ -82,9 +82,9 @@ describe('trials', () => {
     );
     const turned = Object.fromEntries(Object.entries(second!.reproduction!).toReversed());
     const reproduction = { ...second!.reproduction!, ...turned };
-    expect(of(inExport(first!, { ...second!, reproduction }))).toEqual([]);
+    expect(valuesOf(inExport(first!, { ...second!, reproduction }))).toEqual([]);
     const reversed = { ...second!, reproduction: turned as typeof reproduction };
-    expect(of(inExport(first!, reversed))).toEqual([]);
+    expect(valuesOf(inExport(first!, reversed))).toEqual([]);
   });
 
   it('name the attempt that is present and the missing one', () => {
@@ -117,7 +117,7 @@ describe('trials', () => {
         { ...base, subject: TWO, actual: `also in ${ONE}` },
         { ...base, subject: idOf('evidence', 3), actual: `also in ${ONE}` },
       ]);
-    expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // problemsOf alike of both
+    expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // both have the same id
   });
 
   it('are not repeated because all of them lack a name', () => {

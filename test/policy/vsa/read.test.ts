@@ -12,7 +12,7 @@ import { forAll } from '../../support/property.ts';
 type Path = readonly (string | number)[];
 type Edit = readonly [path: Path, value: unknown];
 
-/** The statement with values put in places; `undefined` removes, and a place one beyond a list appends. */
+/** The statement with changed members; `undefined` removes one, and the index after the end of a list appends. */
 function changed(...edits: readonly Edit[]): Uint8Array {
   const statement: object = structuredClone(summaryOf());
   for (const [path, value] of edits) put(statement, path, value);
@@ -49,13 +49,13 @@ describe('reading a summary', () => {
     expect(readSummary({ payloadType: IN_TOTO, payload }).inputs).toHaveLength(1);
   });
 
-  it('names a trust store only where one is named', () => {
+  it('has a trust store only if the summary names one', () => {
     const payload = changed([['predicate', 'urn:drillproof:vsa:trust-store'], undefined]);
     expect(readSummary({ payloadType: IN_TOTO, payload: changed() })).toHaveProperty('trustStore');
     expect(readSummary({ payloadType: IN_TOTO, payload })).not.toHaveProperty('trustStore');
   });
 
-  it('refuses as many inputs as subjects of which one is another', () => {
+  it('refuses an input that is not a subject, even if their numbers are equal', () => {
     const inputs = [exportInput(), exportInput({ manifestDigest: MANIFEST_B })];
     const statement = summaryOf({ inputs });
     const [first] = statement.predicate.inputAttestations;
@@ -69,12 +69,12 @@ describe('reading a summary', () => {
 
   const many = (length: number) => changed([['subject'], Array.from({ length }, () => subject)]);
 
-  it('takes 10,000 subjects, and not one more', () => {
+  it('accepts 10,000 subjects and refuses 10,001', () => {
     expect(codeOf(many(10_000))).toBeUndefined();
     expect(codeOf(many(10_001))).toBe('vsa.INVALID');
   });
 
-  it('takes no other payload for one', () => {
+  it('refuses every other payload type and predicate type', () => {
     for (const type of [
       'application/json',
       'application/vnd.in-toto+json ',
@@ -100,13 +100,13 @@ describe('reading a summary', () => {
     expect(codeOf(toUtf8(twice))).toBe('json.MEMBER_DUPLICATE');
   });
 
-  it('gives a summary or an error of a code for any JSON', () => {
+  it('throws only an error with a code for any JSON', () => {
     forAll(100, [fc.json()], (text) => {
       expect(codeOf(toUtf8(text))).toMatch(/^(vsa|json|attestation)\./);
     });
   });
 
-  it('gives a summary or an error of a code whatever member is replaced by whatever', () => {
+  it('throws only an error with a code if any member has any other value', () => {
     const paths = [
       'subject',
       'predicate',

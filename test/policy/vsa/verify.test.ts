@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-
 import { summaryFacts, verifySummary, type SummaryExpectations } from '../../../src/policy/vsa/verify.ts';
 import {
   DEFAULT_POLICY,
@@ -24,12 +23,14 @@ import {
   trusting,
   VERIFIER,
 } from '../vsa-makers.ts';
-import { resourceOf, summarize } from '../../../src/policy/vsa/vsa.ts';
+import { resourceOf, summarize, VERIFIED_LEVEL } from '../../../src/policy/vsa/vsa.ts';
+import { decide, stateOf } from '../make.ts';
 
 const signer = makeSigner();
 const other = makeSigner();
 const trust = trusting(keyOf(signer));
 const HOUR_MS = 3_600_000;
+const OTHER = digestOfPair('ee');
 
 type Case = {
   readonly envelope: Uint8Array;
@@ -38,10 +39,10 @@ type Case = {
   readonly asOfMs?: number;
   readonly threshold?: number;
 };
-const judge = ({ envelope, asOfMs = AS_OF_MS, trust: store = trust, ...rest }: Case) =>
+const verify = ({ envelope, asOfMs = AS_OF_MS, trust: store = trust, ...rest }: Case) =>
   verifySummary(envelope, { asOfMs, trust: store, ...rest });
-const errors = (one: Case): string[] =>
-  judge(one).findings.flatMap(({ code, severity }) => (severity === 'error' ? [code] : []));
+const errors = (input: Case): string[] =>
+  verify(input).findings.flatMap(({ code, severity }) => (severity === 'error' ? [code] : []));
 
 const passed = await enveloped(summaryOf(), [signer]);
 const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
@@ -54,7 +55,7 @@ const byOther = await enveloped(summarize(decided(), { verifierId: 'https://evil
 ]);
 
 describe('a verification summary', () => {
-  it('is valid where a key of the verifier vouches for it and everything expected holds', () => {
+  it('is valid if a trusted key signed it and every expectation holds', () => {
     const everything = {
       verifierId: VERIFIER,
       policyDigest: POLICY,
@@ -62,7 +63,7 @@ describe('a verification summary', () => {
       maxAgeMs: 0,
       resourceUri: summaryOf().predicate.resourceUri,
     };
-    expect(judge({ envelope: passed, expect: everything })).toMatchObject({
+    expect(verify({ envelope: passed, expect: everything })).toMatchObject({
       verdict: 'valid',
       keys: [keyIdOf(signer.point)],
       findings: [],
@@ -78,10 +79,10 @@ describe('a verification summary', () => {
 
   it('is invalid when a bit of it was changed, and is never read as a different payload', () => {
     const { payloadType, payload, signatures } = parseDsse(passed);
-    const bent = payload.slice();
-    const at = new TextDecoder().decode(bent).indexOf('PASSED');
-    bent[at + 5]! ^= 1;
-    expect(errors({ envelope: dsseBytes({ payloadType, payload: bent, signatures }) })).toEqual([
+    const changed = payload.slice();
+    const at = new TextDecoder().decode(changed).indexOf('PASSED');
+    changed[at + 5]! ^= 1;
+    expect(errors({ envelope: dsseBytes({ payloadType, payload: changed, signatures }) })).toEqual([
       'vsa.INVALID',
     ]);
     expect(errors({ envelope: dsseBytes({ payloadType: 'application/json', payload, signatures }) })).toEqual(
@@ -96,7 +97,7 @@ describe('a verification summary', () => {
 
   it('never throws, whatever the bytes are', () => {
     for (const bytes of [new Uint8Array(), new Uint8Array([0xff]), Buffer.from('{}'), Buffer.from('[1]')])
-      expect(judge({ envelope: bytes }).verdict).toBe('invalid');
+      expect(verify({ envelope: bytes }).verdict).toBe('invalid');
   });
 });
 
@@ -123,18 +124,18 @@ describe('a threshold', () => {
     ]);
   });
 
-  it('tells of a signature that counts for nothing, and goes by the others', async () => {
-    const report = judge({ envelope: await signedBy(signer, other) });
+  it('reports a signature that does not count, and counts the others', async () => {
+    const report = verify({ envelope: await signedBy(signer, other) });
     expect(report.verdict).toBe('valid');
     expect(report.findings.map(({ code }) => code)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
   });
 
-  it.each([0, -1, 1.5, NaN])('is no %d', (threshold) => {
-    expect(() => judge({ envelope: passed, threshold })).toThrow(TypeError);
+  it.each([0, -1, 1.5, NaN])('is refused if it is %d', (threshold) => {
+    expect(() => verify({ envelope: passed, threshold })).toThrow(TypeError);
   });
 });
 
-describe('a gate that is given a summary in place of evidence', () => {
+describe('a gate with a summary in place of evidence', () => {
   const pins = { policies: [POLICY], inputs: [MANIFEST_A], resource: resourceOf([MANIFEST_A]) };
   const row = { verifier: VERIFIER, ...pins, maxAge: '1h', threshold: 1 };
   const resource = resourceOf([MANIFEST_A, MANIFEST_B]);
@@ -161,15 +162,15 @@ describe('a gate that is given a summary in place of evidence', () => {
   });
 
   const refused: [string, Uint8Array, Row[], TrustStore?][] = [
-    ['a policy that says nothing of summaries', passed, []],
+    ['a policy without rules about summaries', passed, []],
     ['another verifier', byOther, [row]],
     [
-      'a verifier that is expected, and another is trusted',
+      'an expected verifier whose key is not trusted',
       byOther,
       [{ ...row, verifier: 'https://evil.example' }],
     ],
     ['FAILED', failed, [row]],
-    ['another policy', passed, [{ ...row, policies: [digestOfPair('ee')] }]],
+    ['another policy', passed, [{ ...row, policies: [OTHER] }]],
     ['an input that is missing', passed, [{ ...row, inputs: [MANIFEST_A, MANIFEST_B] }]],
     ['an input too many', both, [{ ...row, resource }]],
     ['another resource', passed, [{ ...row, resource }]],
@@ -183,26 +184,153 @@ describe('a gate that is given a summary in place of evidence', () => {
     expect(answer(envelope, rows, store)).toBe('no');
   });
 
-  it('refuses it without a trust store', () => {
-    const document: PolicyDocument = { schemaVersion: 1, kind: 'policy', summary: { accepted: [row] } };
-    const summary = summaryFacts(passed, { asOfMs: AS_OF_MS });
-    expect(evaluate([{ name: 'v', summary }], policyOf(document), { asOfMs: AS_OF_MS }).answer).toBe('no');
+  it.each([
+    [
+      'without a trust store',
+      policyOf({ schemaVersion: 1, kind: 'policy', summary: { accepted: [row] } }),
+      {},
+    ],
+    ['under the default policy', DEFAULT_POLICY, { trust }],
+  ])('refuses it %s', (_, policy, options) => {
+    const summary = summaryFacts(passed, { asOfMs: AS_OF_MS, ...options });
+    expect(evaluate([{ name: 'v', summary }], policy, { asOfMs: AS_OF_MS }).answer).toBe('no');
   });
 
-  it('refuses it under the default policy', () => {
-    const summary = summaryFacts(passed, { asOfMs: AS_OF_MS, trust });
-    expect(evaluate([{ name: 'v', summary }], DEFAULT_POLICY, { asOfMs: AS_OF_MS }).answer).toBe('no');
-  });
-
-  it('holds its age to the millisecond, and takes none from the future', () => {
+  it('checks its age to the millisecond, and refuses a future time', () => {
     expect(answer(passed, [row], trust, AS_OF_MS + HOUR_MS)).toBe('yes');
     expect(answer(passed, [row], trust, AS_OF_MS + HOUR_MS + 1)).toBe('no');
     expect(answer(passed, [row], trust, AS_OF_MS - 1)).toBe('no');
   });
 
-  it('refuses a pass of other levels than its own', async () => {
+  it('refuses a pass without the level of drillproof', async () => {
     const statement = structuredClone(summaryOf());
     const predicate = { ...statement.predicate, verifiedLevels: ['SLSA_BUILD_LEVEL_3'] };
     expect(answer(await enveloped({ ...statement, predicate }, [signer]), [row])).toBe('no');
+  });
+});
+
+/** The findings of a report without their messages and the facts of the catalogue. */
+const findingsOf = (envelope: Uint8Array, expectations: SummaryExpectations = {}, asOfMs = AS_OF_MS) =>
+  verifySummary(envelope, { asOfMs, trust, expect: expectations }).findings.map(
+    ({ message: _message, class: _class, severity: _severity, ...rest }) => rest,
+  );
+const location = { subject: 'summary', path: 'dsse' };
+
+describe('the report on a summary', () => {
+  it('names the trust store and the summary, if there are any', () => {
+    const report = verifySummary(passed, { asOfMs: AS_OF_MS, trust });
+    expect(report.trust).toStrictEqual({ fingerprint: trust.fingerprint, keys: 1 });
+    expect(report.asOfMs).toBe(AS_OF_MS);
+    const without = verifySummary(passed, { asOfMs: AS_OF_MS });
+    expect(without).not.toHaveProperty('trust');
+    expect(without.summary).toStrictEqual(report.summary);
+    const unread = verifySummary(new Uint8Array(), { asOfMs: AS_OF_MS, trust });
+    expect(unread).not.toHaveProperty('summary');
+    expect(unread.keys).toStrictEqual([]);
+    expect(verifySummary(passed, { asOfMs: AS_OF_MS }).keys).toStrictEqual([]);
+  });
+
+  it('asks for a time in whole milliseconds', () => {
+    for (const asOfMs of [0.5, NaN, Infinity])
+      expect(() => verifySummary(passed, { asOfMs, trust })).toThrow(TypeError);
+  });
+
+  it('names the key whose signature does not count, and why', async () => {
+    const report = verifySummary(await enveloped(summaryOf(), [signer, other]), { asOfMs: AS_OF_MS, trust });
+    const [uncounted] = report.findings;
+    expect(uncounted).toMatchObject({ code: 'dsse.SIGNATURE_UNCOUNTED', path: 'dsse#/signatures/1' });
+    const alone = verifySummary(await enveloped(summaryOf(), [other]), { asOfMs: AS_OF_MS, trust });
+    const [unknown] = alone.findings;
+    expect(unknown).toMatchObject({ code: 'trust.KEY_UNKNOWN', path: 'dsse#/signatures/0' });
+    expect(unknown?.message).not.toBe('');
+    expect(uncounted?.message).toContain(unknown?.message);
+  });
+
+  it('states how many keys the threshold requires, and how many signed', () => {
+    const { findings } = verifySummary(passed, { asOfMs: AS_OF_MS, trust, threshold: 2 });
+    expect(findings).toMatchObject([
+      { code: 'dsse.THRESHOLD_MISSED', path: 'dsse#/signatures', expected: 'at least 2', actual: '1' },
+    ]);
+  });
+});
+
+describe('a finding about a summary states the expected and the actual value:', () => {
+  it('its result and level', async () => {
+    expect(findingsOf(failed)).toStrictEqual([
+      { ...location, code: 'vsa.NOT_PASSED', expected: 'PASSED', actual: 'FAILED' },
+    ]);
+    const statement = summaryOf();
+    const predicate = { ...statement.predicate, verifiedLevels: ['A', 'B'] };
+    expect(findingsOf(await enveloped({ ...statement, predicate }, [signer]))).toStrictEqual([
+      { ...location, code: 'vsa.LEVEL_MISSING', expected: VERIFIED_LEVEL, actual: 'A, B' },
+    ]);
+  });
+
+  it.each<[SummaryExpectations, string, string | undefined, string | undefined]>([
+    [{ verifierId: 'x' }, 'vsa.VERIFIER_MISMATCH', 'x', VERIFIER],
+    [{ resourceUri: 'x' }, 'vsa.RESOURCE_MISMATCH', 'x', summaryOf().predicate.resourceUri],
+    [{ policyDigest: OTHER }, 'vsa.POLICY_MISMATCH', OTHER, POLICY],
+    [{ inputs: [MANIFEST_A, OTHER] }, 'vsa.INPUT_MISSING', OTHER, undefined],
+    [{ inputs: [] }, 'vsa.INPUT_EXTRA', undefined, MANIFEST_A],
+  ])('%j: %s', (expectations, code, expected, actual) => {
+    expect(findingsOf(passed, expectations)).toStrictEqual([
+      {
+        ...location,
+        code,
+        ...(expected !== undefined && { expected }),
+        ...(actual !== undefined && { actual }),
+      },
+    ]);
+  });
+
+  it('its time', () => {
+    const actual = new Date(AS_OF_MS).toISOString();
+    expect(findingsOf(passed, { maxAgeMs: 1000 }, AS_OF_MS + 1001)).toStrictEqual([
+      {
+        ...location,
+        code: 'vsa.TOO_OLD',
+        expected: `at or after ${new Date(AS_OF_MS + 1).toISOString()}`,
+        actual,
+      },
+    ]);
+    expect(findingsOf(passed, {}, AS_OF_MS - 1)).toMatchObject([
+      { code: 'vsa.FROM_FUTURE', expected: `at most ${new Date(AS_OF_MS - 1).toISOString()}`, actual },
+    ]);
+    expect(findingsOf(passed, {}, -8.64e15 - 1)).toMatchObject([{ expected: `at most ${-8.64e15 - 1} ms` }]);
+  });
+});
+
+describe('the facts of a summary for a policy', () => {
+  it('name every trusted key that signed it, so that a policy may pin either', async () => {
+    const signers = [signer, other] as const;
+    const envelope = await enveloped(summaryOf(), signers);
+    const summary = summaryFacts(envelope, {
+      asOfMs: AS_OF_MS,
+      trust: trusting(...signers.map((key) => keyOf(key))),
+    });
+    expect(summary.thumbprints).toEqual(signers.map(({ point }) => keyIdOf(point)).toSorted());
+    const { verifierId, policyDigest, resourceUri: resource, inputs } = summary;
+    const answers = [...signers, makeSigner()].map(({ point }) => {
+      const pins = { policies: [policyDigest], inputs: [...inputs], resource, threshold: 1 };
+      const row = { verifier: verifierId, maxAge: '1d', ...pins };
+      const rules = { summary: { accepted: [{ ...row, keys: [keyIdOf(point)] }] } };
+      return stateOf(decide(rules, [{ name: 'vsa', summary }], AS_OF_MS), 'summary.accepted');
+    });
+    expect(answers).toEqual(['passed', 'passed', 'failed']);
+  });
+
+  it('name the trusted key that signed it, if any', () => {
+    const facts = summaryFacts(passed, { asOfMs: AS_OF_MS, trust });
+    expect(facts).toStrictEqual({
+      verifierId: VERIFIER,
+      result: 'PASSED',
+      timeVerifiedMs: AS_OF_MS,
+      resourceUri: resourceOf([MANIFEST_A]),
+      policyDigest: POLICY,
+      inputs: [MANIFEST_A],
+      thumbprints: [keyIdOf(signer.point)],
+      findings: [],
+    });
+    expect(summaryFacts(passed, { asOfMs: AS_OF_MS }).thumbprints).toEqual([]);
   });
 });

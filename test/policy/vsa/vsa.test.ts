@@ -42,7 +42,7 @@ describe('the summary of a decision', () => {
     });
   });
 
-  it('lists each envelope once as an input, and reads it back apart from the manifests', () => {
+  it('lists each envelope once as an input, and reads envelopes and manifests back separately', () => {
     const envelopes = [MANIFEST_B, STORE, STORE];
     const statement = summaryOf({ inputs: [exportInput({ envelopes })] });
     expect(statement.predicate.inputAttestations.slice(1)).toEqual([
@@ -56,7 +56,7 @@ describe('the summary of a decision', () => {
     expect([read.inputs, read.envelopes]).toEqual([[MANIFEST_A], [MANIFEST_B, STORE]]);
   });
 
-  it('has no level that is kept for SLSA', () => {
+  it('has a level outside the names that SLSA reserves', () => {
     expect(VERIFIED_LEVEL).not.toMatch(/^SLSA_/);
   });
 
@@ -67,11 +67,11 @@ describe('the summary of a decision', () => {
     });
   });
 
-  it('is not written where the gate could not tell', () => {
+  it('is not written if the gate could not tell', () => {
     expect(summaryOf({ answer: 'could_not_tell' })).toBeUndefined();
   });
 
-  it('is the same in whatever order inputs were named, and lists a manifest once', () => {
+  it('does not depend on the order of inputs, and lists a manifest once', () => {
     const [a, b] = [exportInput(), exportInput({ name: 'b', manifestDigest: MANIFEST_B })];
     expect(canonicalBytes(summaryOf({ inputs: [b, a] }))).toEqual(
       canonicalBytes(summaryOf({ inputs: [a, b] })),
@@ -86,13 +86,13 @@ describe('the summary of a decision', () => {
   });
 
   it.each(['gate', '', 'https://a b', '//host', 'https:'])(
-    'takes no verifier %j, which is no URI',
+    'refuses the verifier %j, which is not a URI',
     (verifierId) => {
       expect(() => summarize(decided(), { verifierId, version: '1' })).toThrow(TypeError);
     },
   );
 
-  it('takes no time that RFC 3339 cannot write', () => {
+  it('refuses a time that RFC 3339 cannot express', () => {
     const [first, last] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
     for (const asOfMs of [first - 1, last + 1, 8.64e15 + 1])
       expect(() => summaryOf({ asOfMs })).toThrow(TypeError);
