@@ -1,32 +1,42 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
 import { EXIT } from '../../src/cli/shared/output/exit.ts';
 import { makeRunResult } from '../support/evidence.ts';
+import { writeFiles } from '../support/folder.ts';
 
-export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
-export type How = {
+export type CliResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type ProcessOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** Runs it as this user; for root only. */
   readonly uid?: number;
 };
+/** A command line: its words, or one text that spaces separate into words. */
+export type Words = string | readonly string[];
+const splitWords = (words: Words): readonly string[] =>
+  typeof words === 'string' ? (words.match(/\S+/g) ?? []) : words;
+
+/** The options that sign with the key of `writeEvidence`, and the roles of the objects of `writeRun`. */
+export const SIGNER = '--key key.pem --issuer acme-ci';
+export const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** The arguments of Node.js that run the program from its sources. */
 export const PROGRAM = ['--conditions=drillproof:source', MAIN] as const;
 
-/** The real program, from its sources, in a process of its own. */
-export function start(args: readonly string[], { cwd, env = {}, uid }: How = {}) {
+/** Starts the real program, from its sources, in a separate process. */
+export function start(words: Words, { cwd, env = {}, uid }: ProcessOptions = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, [...PROGRAM, ...args], {
+  return spawn(process.execPath, [...PROGRAM, ...splitWords(words)], {
     cwd,
     env: { PATH, NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -34,19 +44,20 @@ export function start(args: readonly string[], { cwd, env = {}, uid }: How = {})
   });
 }
 
-export function drillproof(args: readonly string[], how: How = {}): Promise<Ended> {
-  const child = start(args, how);
-  return new Promise((resolve, reject) => {
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk) => (stdout += String(chunk)));
-    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
-    child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve({ code: code ?? (signal === null ? -1 : -2), stdout, stderr }),
-    );
-    child.stdin.end(how.input ?? '');
-  });
+/** Collects what a process prints until it ends. */
+export async function collectResult(child: ReturnType<typeof start>): Promise<CliResult> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const [code] = await once(child, 'close');
+  return { code: typeof code === 'number' ? code : -1, stdout, stderr };
+}
+
+/** Runs the real program in a separate process. */
+export function drillproof(words: Words, options: ProcessOptions = {}): Promise<CliResult> {
+  const child = start(words, options);
+  child.stdin.end(options.input ?? '');
+  return collectResult(child);
 }
 
 type Recorder = Output & { readonly text: () => string };
@@ -88,16 +99,38 @@ export function world(
   };
 }
 
-/** The program in this process, which is faster than one of its own. */
-export async function call(args: readonly string[], over: Partial<Cli> = {}): Promise<Ended> {
-  const cli = world(over);
-  const code = await run(args, cli);
+type CallOptions = Partial<Cli> & { readonly input?: string };
+
+/** Runs the program in this process, which is faster. */
+export async function call(words: Words, { input, ...over }: CallOptions = {}): Promise<CliResult> {
+  const cli = world(input === undefined ? over : { ...over, stdin: chunkOf(input) });
+  const code = await run(splitWords(words), cli);
   return { code, stdout: cli.stdout.text(), stderr: cli.stderr.text() };
+}
+async function* chunkOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** Runs a command line with --json, and parses what it prints. */
+export const callJson = async (words: Words, options: CallOptions = {}) =>
+  JSON.parse((await call([...splitWords(words), '--json'], options)).stdout);
+
+/** Runs a command line that must end with 0; returns what it prints. */
+export async function expectPass(words: Words, options: CallOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await call(words, options);
+  if (code !== 0) throw new Error(`${splitWords(words).join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** The exit code of a command that fails, and the code of its error. */
+export async function readFailure(result: CliResult | Promise<CliResult>): Promise<[number, string?]> {
+  const { code, stderr } = await result;
+  return [code, /^drillproof: ([^:]+):/m.exec(stderr)?.[1]];
 }
 
 type Scratch = { readonly path: (name: string) => string; readonly root: string };
 
-/** A folder that is removed when it is disposed of. */
+/** Makes a folder that is removed when it is disposed of. */
 export async function scratch(): Promise<Scratch & AsyncDisposable> {
   const root = await mkdtemp(join(tmpdir(), 'drillproof-cli-'));
   return {
@@ -107,21 +140,39 @@ export async function scratch(): Promise<Scratch & AsyncDisposable> {
   };
 }
 
+/** Gives each test of a file a new folder. */
+export function useScratch(): Scratch {
+  let dir: Scratch & AsyncDisposable;
+  beforeEach(async () => {
+    dir = await scratch();
+  });
+  afterEach(() => dir[Symbol.asyncDispose]());
+  return {
+    path: (name) => dir.path(name),
+    get root() {
+      return dir.root;
+    },
+  };
+}
+
 const HASH = `sha256:${'4f'.repeat(32)}`;
 
-/** A folder with objects, the description of a run and its result; gives the options of `pack` for the roles. */
-export async function writeRun(folder: string, n = 1): Promise<readonly string[]> {
-  const { mkdir } = await import('node:fs/promises');
-  await mkdir(join(folder, `run-${n}`), { recursive: true });
+/** Writes the objects of run `n`, its description and its result, from which `pack` with `ROLES` makes a part. */
+export async function writeRun(folder: string, n = 1): Promise<void> {
   const id = String(n).padStart(12, '0');
-  const file = (name: string, text: string) => writeFile(join(folder, name), text);
-  await file(`run-${n}/journal.jsonl`, '{"seq":1}\n');
-  await file(`run-${n}/state.json`, '{"a":1}\n');
-  await file(`run-${n}/trace.json`, '[]\n');
-  await file(`run-${n}/notes.txt`, 'nothing special\n');
-  await file(
-    `run-${n}.json`,
-    JSON.stringify({
+  const identity = {
+    runId: `run_check-${n}`,
+    targetId: `package-${n}`,
+    buildHash: HASH,
+    packageLockHash: HASH,
+    seed: '1',
+  };
+  await writeFiles(folder, {
+    [`run-${n}/journal.jsonl`]: '{"seq":1}\n',
+    [`run-${n}/state.json`]: '{"a":1}\n',
+    [`run-${n}/trace.json`]: '[]\n',
+    [`run-${n}/notes.txt`]: 'nothing special\n',
+    [`run-${n}.json`]: JSON.stringify({
       evidenceBundleId: `evidence_${id}`,
       organizationId: 'org_000000000001',
       projectId: 'prj_000000000001',
@@ -130,55 +181,29 @@ export async function writeRun(folder: string, n = 1): Promise<readonly string[]
       createdAtMs: NOW_MS - 10 + n,
       runResult: `result-${n}.json`,
     }),
-  );
-  await file(`result-${n}.json`, JSON.stringify(runResult(n)));
-  return ['journal.jsonl=evidence', 'state.json=state', 'trace.json=trajectory'].flatMap((role) => [
-    '--role',
-    role,
-  ]);
-}
-
-const runResult = (n: number) =>
-  makeRunResult(n, {
-    identity: {
-      runId: `run_check-${n}`,
-      targetId: `package-${n}`,
-      buildHash: HASH,
-      packageLockHash: HASH,
-      seed: '1',
-    },
-    verdict: n % 2 === 1 ? 'passed' : 'failed',
+    [`result-${n}.json`]: JSON.stringify(
+      makeRunResult(n, { identity, verdict: n % 2 === 1 ? 'passed' : 'failed' }),
+    ),
   });
-
-async function must(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await call(args);
-  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
 }
 
-/** Keys, a trust store, two signed parts and an export of both, in a folder; every call must succeed. */
+/** Makes keys, a trust store, two signed parts and an export of both in a folder. */
 export async function writeEvidence(folder: string): Promise<void> {
-  const at = (name: string): string => join(folder, name);
-  const signer = ['--key', at('key.pem'), '--issuer', 'acme-ci'];
-  await must(['keys', 'generate', '--out', at('key.pem')]);
-  const both = ['--purpose', 'evidence', '--purpose', 'export'];
-  await must(['keys', 'add', at('key.pub.pem'), '--issuer', 'acme-ci', ...both, '--trust', at('trust.json')]);
+  const expectPassIn = (line: string) =>
+    expectPass(line.split(' ').map((word) => word.replace('DIR', folder)));
+  const signer = `--key DIR/key.pem --issuer acme-ci`;
+  await expectPassIn('keys generate --out DIR/key.pem');
+  const purposes = '--purpose evidence --purpose export';
+  await expectPassIn(`keys add DIR/key.pub.pem --issuer acme-ci ${purposes} --trust DIR/trust.json`);
   for (const n of [1, 2]) {
-    const roles = await writeRun(folder, n);
-    await must([
-      'pack',
-      at(`run-${n}`),
-      '--run',
-      at(`run-${n}.json`),
-      ...signer,
-      ...roles,
-      '--out',
-      at(`part-${n}.zip`),
-    ]);
+    await writeRun(folder, n);
+    const part = `pack DIR/run-${n} --run DIR/run-${n}.json --out DIR/part-${n}.zip`;
+    await expectPassIn(`${part} ${signer} ${ROLES}`);
   }
-  await must(['export', at('part-1.zip'), at('part-2.zip'), ...signer, '--out', at('export')]);
+  await expectPassIn(`export DIR/part-1.zip DIR/part-2.zip ${signer} --out DIR/export`);
 }
 
-/** Runs the tests of a file in a new folder with what `writeEvidence` and then `prepare` put there. */
+/** Runs the tests of a file in a new folder with what `writeEvidence` and then `prepare` put into it. */
 export function useEvidenceFolder(prepare?: () => Promise<void>): Scratch {
   const home = process.cwd();
   let root = '';

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, useEvidenceFolder, writeRun } from '../cli/make.ts';
+import { call, ROLES, useEvidenceFolder, writeRun } from '../cli/make.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist/cli/main.js');
@@ -29,9 +29,9 @@ const SIGNER = ['--key', 'key.pem', '--issuer', 'acme-ci'];
 async function writeBigExport(): Promise<void> {
   const parts = ['big-3.zip', 'big-4.zip'];
   for (const [i, part] of parts.entries()) {
-    const roles = await writeRun(root, i + 3);
+    await writeRun(root, i + 3);
     writeFileSync(`run-${i + 3}/noise.bin`, randomBytes(10 * 2 ** 20));
-    const run = [`run-${i + 3}`, '--run', `run-${i + 3}.json`, ...SIGNER, ...roles];
+    const run = [`run-${i + 3}`, '--run', `run-${i + 3}.json`, ...SIGNER, ...ROLES.split(' ')];
     await must(['pack', ...run, '--compression', 'store', '--out', part]);
   }
   await must(['export', ...parts, ...SIGNER, '--out', 'big']);

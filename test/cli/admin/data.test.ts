@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isDeep } from '../../support/deep.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
-import { call, scratch, start, type Ended } from '../make.ts';
+import { call, scratch, start, type CliResult } from '../make.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => dir[Symbol.asyncDispose]());
 
 type Env = Readonly<Record<string, string>>;
-const admin = (line: string, env: Env = {}): Promise<Ended> =>
+const admin = (line: string, env: Env = {}): Promise<CliResult> =>
   call(['admin', ...line.split(' '), '--data', dir.path('data')], { env });
 const must = async (line: string, env: Env = {}): Promise<unknown> => {
   const { code, stdout, stderr } = await admin(`${line} --json`, env);
@@ -139,7 +139,7 @@ describe('admin backup', () => {
   });
 });
 
-const serve = (env: Env, ...more: string[]): Promise<Ended> =>
+const serve = (env: Env, ...more: string[]): Promise<CliResult> =>
   call(['serve', '--data', dir.path('data'), '--port', '0', ...more], { env });
 
 describe('a start with a bad configuration', () => {

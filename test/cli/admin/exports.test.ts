@@ -5,7 +5,7 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { evidenceExportSchema, operationResourceSchema } from '../../../src/contract/index.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { EXPORT, id, NOW_MS, ORG, part, PROJECT, tenants } from '../../server/make.ts';
-import { call, scratch, type Ended } from '../make.ts';
+import { call, scratch, type CliResult } from '../make.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 const now = () => NOW_MS;
@@ -21,11 +21,11 @@ beforeEach(async () => {
 });
 afterEach(() => dir[Symbol.asyncDispose]());
 
-const admin = (line: string, at = NOW_MS): Promise<Ended> =>
+const admin = (line: string, at = NOW_MS): Promise<CliResult> =>
   call(['admin', ...line.split(' '), '--data', dir.path('data')], { now: () => at });
 const create = `export create --organization ${ORG} --from 2026-11-01 --id ${EXPORT}`;
 
-async function product(ended: Ended): Promise<Record<string, unknown>> {
+async function product(ended: CliResult): Promise<Record<string, unknown>> {
   expect(ended.stderr).toBe('');
   expect(ended.code).toBe(0);
   return JSON.parse(ended.stdout) as Record<string, unknown>;

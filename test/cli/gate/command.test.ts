@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { call, drillproof, NOW_MS, recorder, world, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, drillproof, NOW_MS, recorder, world, type CliResult, useEvidenceFolder } from '../make.ts';
 import { run } from '../../../src/cli/run.ts';
 
 const dir = useEvidenceFolder(async () => {
@@ -13,8 +13,8 @@ const dir = useEvidenceFolder(async () => {
 });
 
 const TRUST = ['--trust', 'trust.json', '--jobs', '1'];
-const gate = (...args: readonly string[]): Promise<Ended> => call(['gate', ...TRUST, ...args]);
-const decisionIn = ({ stdout }: Ended): Decision => JSON.parse(stdout) as Decision;
+const gate = (...args: readonly string[]): Promise<CliResult> => call(['gate', ...TRUST, ...args]);
+const decisionIn = ({ stdout }: CliResult): Decision => JSON.parse(stdout) as Decision;
 const codesIn = ({ rules }: Decision): readonly string[] =>
   [...new Set(rules.flatMap(({ violations }) => violations.map(({ code }) => code)))].toSorted();
 

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { call, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, type CliResult, useEvidenceFolder } from '../make.ts';
 
 useEvidenceFolder(async () => {
   await writeFile('no-envelope.json', '{}');
 });
 
-const decisionIn = ({ stdout }: Ended): Decision => JSON.parse(stdout) as Decision;
+const decisionIn = ({ stdout }: CliResult): Decision => JSON.parse(stdout) as Decision;
 
 async function policy(text: string, name: string): Promise<readonly string[]> {
   await writeFile(name, `schemaVersion: 1\nkind: policy\n${text}`);

@@ -4,7 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
-import { call, type Ended, PROGRAM, useEvidenceFolder } from '../make.ts';
+import { call, type CliResult, PROGRAM, useEvidenceFolder } from '../make.ts';
 
 const dir = useEvidenceFolder(async () => {
   await call(['export', 'part-1.zip', '--key', 'key.pem', '--issuer', 'acme-ci', '--out', 'good']);
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const gate = (...args: readonly string[]): Promise<Ended> =>
+const gate = (...args: readonly string[]): Promise<CliResult> =>
   call(['gate', 'good', '--trust', 'trust.json', '--jobs', '1', ...args]);
 const boom = (): never => {
   throw new RangeError('boom');

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import type { Ended } from '../make.ts';
+import type { CliResult } from '../make.ts';
 import { servedExports } from '../mirror/served-exports.ts';
 
 let served: Awaited<ReturnType<typeof servedExports>>;
@@ -13,8 +13,8 @@ afterAll(() => served[Symbol.asyncDispose]());
 
 const left = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('drillproof-gate-'));
-const gate = (line: string): Promise<Ended> => served.call(`gate ${line} --trust trust.json --jobs 1 --json`);
-const answerIn = ({ stdout }: Ended): string => (JSON.parse(stdout) as Decision).answer;
+const gate = (line: string): Promise<CliResult> => served.call(`gate ${line} --trust trust.json --jobs 1 --json`);
+const answerIn = ({ stdout }: CliResult): string => (JSON.parse(stdout) as Decision).answer;
 
 it('gate gives an export at a control plane the decision of its mirror, and leaves no files', async () => {
   const before = left();

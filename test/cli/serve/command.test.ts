@@ -8,7 +8,7 @@ import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
 import { EXPORT, id, ingestedExport, ORG, part, PROJECT, tenants, token } from '../../server/make.ts';
-import { call, drillproof, type How, scratch, start } from '../make.ts';
+import { call, drillproof, type ProcessOptions, scratch, start } from '../make.ts';
 
 type Serving = {
   readonly child: ReturnType<typeof start>;
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** A real server in a process of its own, on the data of the test. */
-async function serve(how: How = {}, ...more: string[]): Promise<Serving> {
+async function serve(how: ProcessOptions = {}, ...more: string[]): Promise<Serving> {
   const child = start(['serve', '--data', dir.path('data'), '--port', '0', '--json', ...more], how);
   let [stdout, stderr] = ['', ''];
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { call as callHere, drillproof, scratch, type Ended, useEvidenceFolder } from '../make.ts';
+import { call as callHere, drillproof, scratch, type CliResult, useEvidenceFolder } from '../make.ts';
 import { isDeep } from '../../support/deep.ts';
 
 const dir = useEvidenceFolder(async () => {
@@ -18,10 +18,10 @@ const dir = useEvidenceFolder(async () => {
   await writeFile('nothing', '');
 });
 
-const call = (line: string): Promise<Ended> => callHere(line.split(' '));
+const call = (line: string): Promise<CliResult> => callHere(line.split(' '));
 
 const ONE_LINE = /^drillproof: ([a-z-]+\.[A-Z0-9_]+): .+\n(?: {2}- .+\n)* {2}\S.+\n$/;
-const codeOf = (ended: Ended): string => ONE_LINE.exec(ended.stderr)?.[1] ?? `no such line: ${ended.stderr}`;
+const codeOf = (ended: CliResult): string => ONE_LINE.exec(ended.stderr)?.[1] ?? `no such line: ${ended.stderr}`;
 const REMOTE = '--project prj_000000000001 --url http://127.0.0.1:9';
 const PACK =
   '--key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';

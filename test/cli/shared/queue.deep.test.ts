@@ -7,7 +7,7 @@ import { startPostgres } from '../../support/postgres.ts';
 import type { Fault } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { PROJECT } from '../../support/evidence.ts';
-import { call, drillproof, type Ended } from '../make.ts';
+import { call, drillproof, type CliResult } from '../make.ts';
 import { gate, realExports, sharedWork, TOKEN } from './shared-work.ts';
 
 const s3 = await startS3();
@@ -20,7 +20,7 @@ const postgres = await startPostgres();
 const exports = await realExports(6);
 const ids = exports.map(({ id }) => id);
 const ABSENT = 'evexp_000000000099';
-function told({ stdout }: Ended) {
+function told({ stdout }: CliResult) {
   const { data } = archiveSchema.safeParse(JSON.parse(stdout));
   if (data === undefined) throw new Error(`this is no report of mirrors: ${stdout}`);
   return data;

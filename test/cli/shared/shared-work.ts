@@ -3,7 +3,7 @@ import { EXPORT_ID, idOf, makeExport, PROJECT } from '../../support/evidence.ts'
 import type { EvidenceExport } from '../../../src/contract/index.ts';
 import type { TestS3 } from '../../support/s3.ts';
 import { sendBytes, serveExports, type Fault, type TestExport } from '../../faults/export-source.ts';
-import { drillproof, start, type Ended } from '../make.ts';
+import { drillproof, start, type CliResult } from '../make.ts';
 
 export const TOKEN = 'token-that-must-never-appear';
 
@@ -73,7 +73,7 @@ export async function sharedWork(s3: TestS3, queue: string, all: readonly TestEx
       return { child, ended: endOf(child) };
     },
     /** Every export of the list judged where it lies. */
-    verify: (ids: readonly string[]): Promise<Ended> =>
+    verify: (ids: readonly string[]): Promise<CliResult> =>
       drillproof(['verify', '--list', '-', '--accept', 'intact', '--json', '--quiet'], {
         env,
         input: ids.map((id) => place.replace('archive', `archive/${id}/`)).join('\n'),
@@ -81,7 +81,7 @@ export async function sharedWork(s3: TestS3, queue: string, all: readonly TestEx
   };
 }
 
-async function endOf(child: ReturnType<typeof start>): Promise<Ended> {
+async function endOf(child: ReturnType<typeof start>): Promise<CliResult> {
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));

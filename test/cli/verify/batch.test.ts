@@ -1,7 +1,7 @@
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, drillproof, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, drillproof, type CliResult, useEvidenceFolder } from '../make.ts';
 
 const dir = useEvidenceFolder(async () => {
   for (const n of [1, 2]) {
@@ -20,15 +20,15 @@ const DAMAGED_PART = 'damaged/parts/evidence_000000000001.zip';
 const UNREADABLE = 'u'.repeat(300);
 const NOBODY = 65_534;
 const TRUST = ['--trust', 'trust.json', '--jobs', '1'];
-const verify = (...args: readonly string[]): Promise<Ended> => call(['verify', ...args, ...TRUST]);
+const verify = (...args: readonly string[]): Promise<CliResult> => call(['verify', ...args, ...TRUST]);
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
-const verifyWithInput = (input: string, ...args: readonly string[]): Promise<Ended> =>
+const verifyWithInput = (input: string, ...args: readonly string[]): Promise<CliResult> =>
   call(['verify', ...args, ...TRUST], { stdin: bytesOf(input) });
 
-async function verifyListed(list: string, ...args: readonly string[]): Promise<Ended> {
+async function verifyListed(list: string, ...args: readonly string[]): Promise<CliResult> {
   await writeFile('list.txt', list);
   return verify('--list', 'list.txt', ...args);
 }
@@ -38,8 +38,8 @@ type Reports = {
   readonly results: readonly { readonly path: string }[];
   readonly summary: Readonly<Record<string, unknown>>;
 };
-const reportsIn = ({ stdout }: Ended): Reports => JSON.parse(stdout) as Reports;
-const pathsIn = (ended: Ended): readonly string[] => reportsIn(ended).results.map(({ path }) => path);
+const reportsIn = ({ stdout }: CliResult): Reports => JSON.parse(stdout) as Reports;
+const pathsIn = (ended: CliResult): readonly string[] => reportsIn(ended).results.map(({ path }) => path);
 
 describe('verify --list', () => {
   it('verify --list verifies the paths of the command line first, then those of the file', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Files } from '../../support/bag.ts';
 import { extraField, rawZip } from '../../zip/raw-zip.ts';
-import { call, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, type CliResult, useEvidenceFolder } from '../make.ts';
 
 useEvidenceFolder(async () => {
   await writeFile('opaque.bin', 'anything');
@@ -15,9 +15,9 @@ useEvidenceFolder(async () => {
   }
 });
 
-const verify = (...args: readonly string[]): Promise<Ended> =>
+const verify = (...args: readonly string[]): Promise<CliResult> =>
   call(['verify', ...args, '--trust', 'trust.json', '--jobs', '1']);
-const required = (...args: readonly string[]): Promise<Ended> => verify(...args, '--require-coverage');
+const required = (...args: readonly string[]): Promise<CliResult> => verify(...args, '--require-coverage');
 
 async function writeTree(root: string, files: Files): Promise<void> {
   await rm(root, { recursive: true, force: true });
@@ -102,7 +102,7 @@ describe('verify --require-coverage', () => {
   });
 });
 
-const gate = (path: string): Promise<Ended> =>
+const gate = (path: string): Promise<CliResult> =>
   call(['gate', path, '--policy', 'coverage.json', '--trust', 'trust.json', '--jobs', '1']);
 
 it('a policy that asks for full coverage refuses an export inflated by extra fields', async () => {

@@ -1,12 +1,12 @@
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { call, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, type CliResult, useEvidenceFolder } from '../make.ts';
 
 useEvidenceFolder(async () => {
   await call(['keys', 'generate', '--out', 'other.pem']);
 });
 
-const verify = (...args: readonly string[]): Promise<Ended> => call(['verify', ...args, '--jobs', '1']);
+const verify = (...args: readonly string[]): Promise<CliResult> => call(['verify', ...args, '--jobs', '1']);
 
 it.each(['export', 'part-1.zip'])(
   'verify with a public key and no issuer shows the issuer that %s claims, to be confirmed elsewhere',

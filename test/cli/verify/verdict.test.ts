@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readReport } from '../../../src/report/merge/reports.ts';
-import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+import { call, scratch, writeEvidence, type CliResult } from '../make.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 const home = process.cwd();
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const DAMAGED_PART = 'damaged/parts/evidence_000000000001.zip';
-const verify = (...args: readonly string[]): Promise<Ended> => call(['verify', ...args, '--jobs', '1']);
+const verify = (...args: readonly string[]): Promise<CliResult> => call(['verify', ...args, '--jobs', '1']);
 const TRUST = ['--trust', 'trust.json'];
 
 type Verdict = { verdict: string; run: { exitCode: number; unmet: { requirement: string }[] } };

@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, serveExport, type ExportSource } from '../../../faults/export-source.ts';
 import { httpProxy, type HttpProxy } from '../../../support/http-proxy.ts';
 import { privateAuthority, type Authority } from '../../../support/tls.ts';
-import { call, drillproof, scratch, type How } from '../../make.ts';
+import { call, drillproof, scratch, type ProcessOptions } from '../../make.ts';
 
 const TOKEN = 'token-that-must-never-appear';
 const { evidenceExportId, projectId } = exportRef;
@@ -99,7 +99,7 @@ describe('a certificate authority of one’s own', () => {
   it('a certificate authority of NODE_EXTRA_CA_CERTS counts alone, with a proxy, and with --ca-file', async () => {
     const { port } = await startProxy();
     const other = privateAuthority();
-    const how: How = { env: { DRILLPROOF_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: authority.file } };
+    const how: ProcessOptions = { env: { DRILLPROOF_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: authority.file } };
     const url = `https://127.0.0.1:${portOf(secure)}`;
     try {
       expect((await drillproof(words(url), how)).code).toBe(0);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { link, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { planOutputs } from '../../../../src/cli/shared/output/targets.ts';
-import { call, type Ended, useEvidenceFolder, world } from '../../make.ts';
+import { call, type CliResult, useEvidenceFolder, world } from '../../make.ts';
 
 const isRoot = process.getuid?.() === 0;
 const SIGNER = ['--key', 'key.pem', '--issuer', 'acme-ci'];
@@ -20,9 +20,9 @@ const dir = useEvidenceFolder(async () => {
   await writeFile('policy.yaml', `schemaVersion: 1\nkind: policy\nname: child\n${parent}`);
 });
 
-const gate = (...args: readonly string[]): Promise<Ended> =>
+const gate = (...args: readonly string[]): Promise<CliResult> =>
   call(['gate', 'good', '--trust', 'trust.json', '--jobs', '1', ...args]);
-const verify = (...args: readonly string[]): Promise<Ended> =>
+const verify = (...args: readonly string[]): Promise<CliResult> =>
   call(['verify', 'good', '--trust', 'trust.json', '--jobs', '1', ...args]);
 const vsa = ['--vsa-key', 'key.pem', '--verifier-id', 'https://ci.example/gate'];
 
@@ -30,7 +30,7 @@ type Planned = Parameters<typeof planOutputs<'text' | 'json'>>[1];
 const plan = (options: Planned) => planOutputs(world(), options);
 
 /** Every command that writes a file, with an input of it that is a file. */
-const WRITERS: readonly (readonly [string, string, (out: string) => Promise<Ended>])[] = [
+const WRITERS: readonly (readonly [string, string, (out: string) => Promise<CliResult>])[] = [
   ['verify --format', 'trust.json', (out) => verify('--force', '--format', `json=${out}`)],
   ['gate --format', 'trust.json', (out) => gate('--force', '--format', `json=${out}`)],
   ['gate --vsa', 'key.pem', (out) => gate('--force', ...vsa, '--vsa', out)],
@@ -50,7 +50,7 @@ const WRITERS: readonly (readonly [string, string, (out: string) => Promise<Ende
   ],
 ];
 /** Those without an input that is a file. */
-const MAKERS: readonly (readonly [string, (out: string) => Promise<Ended>])[] = [
+const MAKERS: readonly (readonly [string, (out: string) => Promise<CliResult>])[] = [
   ['policy init', (out) => call(['policy', 'init', out, '--force'])],
   [
     'keys generate --out',
