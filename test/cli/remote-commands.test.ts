@@ -1,232 +1,161 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { link, lstat, symlink, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { canonicalBytes, digestOf } from '../../src/bytes/index.ts';
-import { writeZip } from '../../src/zip/index.ts';
-import { call as callWith, scratch, start, writeEvidence } from './make.ts';
+import { buildArchive, localReport, SOURCE } from '../server/make.ts';
+import { call as callWith, expectPass, readFailure, SIGNER, useEvidenceFolder } from './make.ts';
+import { startPlane } from './mirror/served-exports.ts';
 
-const home = process.cwd();
+const PROJECT = '--project prj_000000000001';
+const ORGANIZATION = '--organization org_000000000001 --data plane';
 
+let [exportId, buildHash, token, remote] = ['', '', '', ''];
+let stop: () => Promise<unknown>;
+const pass = (line: string) => expectPass(line, { now: Date.now });
 const call = (line: string, env: Readonly<Record<string, string>> = { DRILLPROOF_TOKEN: token }) =>
-  callWith(line.split(' '), { env, now: Date.now });
-const must = async (line: string): Promise<string> => {
-  const { code, stdout, stderr } = await call(line, {});
-  if (code !== 0) throw new Error(`${line}: ${stderr}`);
-  return stdout;
-};
-const AT = '--project prj_000000000001';
-const ORGANIZATION = '--organization org_000000000001';
+  callWith(line, { env, now: Date.now });
 
-/** A build archive with one package, its hash and its lock. */
-async function makeBuild() {
-  const source = Buffer.from('export const tool = () => 1;\n');
-  const manifest = canonicalBytes({ name: 'mailer' });
-  const lock = canonicalBytes({
-    schemaVersion: 1,
-    kind: 'build',
-    packages: [
-      {
-        packageId: 'mailer',
-        version: '1.0.0',
-        manifestHash: digestOf(manifest),
-        artifactHash: digestOf(source),
-        manifest: 'mailer/manifest.json',
-        source: 'mailer/index.js',
-      },
-    ],
-  });
-  const files = { 'build.json': lock, 'mailer/index.js': source, 'mailer/manifest.json': manifest };
-  const entries = Object.entries(files).map(([name, bytes]) => ({
-    name,
-    open: async function* () {
-      yield bytes;
-    },
-  }));
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of writeZip(entries)) chunks.push(chunk);
-  return { buildHash: digestOf(lock), lock, source, archive: Buffer.concat(chunks) };
-}
-
-const HASH = `sha256:${'4f'.repeat(32)}`;
-const METADATA = {
-  manifestDigest: HASH,
-  uploadedBy: 'jane@example.com',
-  createdAtMs: Date.UTC(2024, 0, 1, 12),
-  summary: {
-    runId: 'run_local-1',
-    drillId: 'check-package',
-    targetId: 'web',
-    reportedBuildHash: HASH,
-    reportedPackageLockHash: HASH,
-    seed: '1',
-    reportedStatus: 'completed',
-    artifactCount: 1,
-    expandedBytes: 6,
-    redacted: false,
-  },
-};
-
-const dir = await scratch();
-await writeEvidence(dir.root);
-process.chdir(dir.root);
-await writeFile('local.bin', 'opaque');
-await writeFile('meta.json', JSON.stringify(METADATA));
-const build = await makeBuild();
-await writeFile('build.zip', build.archive);
-await writeFile('build.json', build.lock);
-await must('admin org create --name Acme --id org_000000000001 --data plane');
-await must(`admin project create ${ORGANIZATION} --id prj_000000000001 --name web --data plane`);
-await must(`admin ingest local-report local.bin ${AT} --metadata meta.json --data plane`);
-await must(`admin ingest build build.zip ${AT} --data plane`);
-await must(
-  'export part-1.zip part-2.zip --report local.bin,meta=meta.json --out served --key key.pem --issuer acme-ci',
-);
-const exportId = (
-  JSON.parse(await must('admin ingest export served --data plane --json')) as {
-    resource: { evidenceExportId: string };
-  }
-).resource.evidenceExportId;
-const token = (await must(`admin token create ${ORGANIZATION} --all-projects --data plane`)).trim();
-await writeFile('token', `${token}\n`);
-const server = start(['serve', '--data', 'plane', '--port', '0'], { cwd: dir.root });
-const [first] = (await once(server.stdout, 'data')) as [Buffer];
-const url = first.toString().trim();
-afterAll(async () => {
-  server.kill('SIGTERM');
-  const [code] = (await once(server, 'exit')) as [number];
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
-  expect(code).toBe(0); // being told to stop is how a server ends well
+const dir = useEvidenceFolder(async () => {
+  await writeFile('local.bin', 'opaque');
+  const metadata = { ...localReport(1).metadata, createdAtMs: Date.UTC(2024, 0, 1, 12) };
+  await writeFile('meta.json', JSON.stringify(metadata));
+  const build = await buildArchive();
+  ({ buildHash } = build);
+  await writeFile('build.zip', build.bytes);
+  await writeFile('build.json', execFileSync('unzip', ['-p', 'build.zip', 'build.json']));
+  await pass('admin org create --name Acme --id org_000000000001 --data plane');
+  await pass(`admin project create ${ORGANIZATION} --id prj_000000000001 --name web`);
+  await pass(`admin ingest local-report local.bin ${PROJECT} --metadata meta.json --data plane`);
+  await pass(`admin ingest build build.zip ${PROJECT} --data plane`);
+  await pass(`export part-1.zip part-2.zip --report local.bin,meta=meta.json --out served ${SIGNER}`);
+  const ingested = JSON.parse(await pass('admin ingest export served --data plane --json'));
+  exportId = ingested.resource.evidenceExportId;
+  token = (await pass(`admin token create ${ORGANIZATION} --all-projects`)).trim();
+  await writeFile('token', `${token}\n`);
+  const plane = await startPlane(dir.root);
+  ({ stop } = plane);
+  remote = `${PROJECT} --url ${plane.url}`;
 });
+afterAll(async () => expect(await stop()).toBe(0));
 
 describe('admin', () => {
-  it('shows a token once, on standard output alone, and afterwards only what it may do', async () => {
-    const { stdout, stderr } = await call(
-      `admin token create ${ORGANIZATION} ${AT} --permission evidence.read --data plane`,
-    );
-    const made = stdout.trim();
-    expect(made).toMatch(/^\S{40,}$/);
+  it('admin token create prints a token once, on standard output alone', async () => {
+    const line = `admin token create ${ORGANIZATION} ${PROJECT} --permission evidence.read`;
+    const { stdout, stderr } = await call(line);
+    const secret = stdout.trim();
+    expect(secret).toMatch(/^\S{40,}$/);
     expect(stderr).toContain('the token is not shown again');
-    expect(stderr).not.toContain(made);
-    const listed = await call(`admin token list ${ORGANIZATION} --data plane --json`);
-    expect(listed.stdout).not.toContain(made);
-    expect(listed.stdout).not.toContain('tokenHash');
-    expect(JSON.parse(listed.stdout)).toMatchObject({ kind: 'tokens' });
+    expect(stderr).not.toContain(secret);
+    const list = await pass(`admin token list ${ORGANIZATION} --json`);
+    expect(list).not.toContain(secret);
+    expect(list).not.toContain('tokenHash');
+    expect(JSON.parse(list)).toMatchObject({ kind: 'tokens' });
   });
 
-  it('revokes a token, whose next request could not be checked', async () => {
-    const made = JSON.parse(
-      (await call(`admin token create ${ORGANIZATION} --all-projects --data plane --json`)).stdout,
-    ) as { token: string; tokenId: string };
-    const list = `reports ${exportId} ${AT} --url ${url}`;
-    expect((await call(list, { DRILLPROOF_TOKEN: made.token })).code).toBe(0);
-    expect((await call(`admin token revoke ${made.tokenId} --data plane`)).code).toBe(0);
-    const { code, stderr } = await call(list, { DRILLPROOF_TOKEN: made.token });
-    expect([code, stderr.startsWith('drillproof: control.UNAUTHENTICATED: ')]).toEqual([3, true]);
-    expect((await call(`admin token revoke ${made.tokenId} --data plane`)).code).toBe(3);
+  it('admin token revoke ends the access of a token, whose next request ends with 3', async () => {
+    const created = JSON.parse(await pass(`admin token create ${ORGANIZATION} --all-projects --json`));
+    const list = () => call(`reports ${exportId} ${remote}`, { DRILLPROOF_TOKEN: created.token });
+    expect((await list()).code).toBe(0);
+    await pass(`admin token revoke ${created.tokenId} --data plane`);
+    expect(await readFailure(list())).toEqual([3, 'control.UNAUTHENTICATED']);
+    expect((await call(`admin token revoke ${created.tokenId} --data plane`)).code).toBe(3);
   });
 
   it('admin ingest reports the second ingestion of the same file as unchanged', async () => {
-    expect((await call('admin ingest export served --data plane')).stdout).toContain('unchanged');
-    expect((await call(`admin ingest build build.zip ${AT} --data plane`)).stdout).toContain('unchanged');
+    expect(await pass('admin ingest export served --data plane')).toContain('unchanged');
+    expect(await pass(`admin ingest build build.zip ${PROJECT} --data plane`)).toContain('unchanged');
   });
 });
 
 describe('mirror', () => {
   it('mirror copies an export, which verify and sha256sum accept', async () => {
-    const { code, stdout, stderr } = await call(
-      `mirror ${exportId} ${AT} --url ${url} --to mirror --token-file token`,
-      {},
-    );
+    const line = `mirror ${exportId} ${remote} --to mirror --token-file token`;
+    const { code, stdout, stderr } = await call(line, {});
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('4 files');
     execFileSync('sha256sum', ['--quiet', '-c', 'SHA256SUMS'], { cwd: 'mirror' });
-    const verified = await call('verify mirror --trust trust.json --jobs 1 --require-coverage');
-    expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
+    const report = await pass('verify mirror --trust trust.json --jobs 1 --require-coverage');
+    expect(report).toMatch(/^VERIFIED /);
   });
 
-  it('takes the manifest from a file, and leaves local reports out when asked', async () => {
-    const mirror = `mirror ${exportId} ${AT} --url ${url} --to partial --manifest served/manifest.json --without-local-reports --json`;
-    const { code, stdout } = await call(mirror);
-    expect(stdout).toMatch(/"manifestFrom": "caller"/);
-    expect(code).toBe(0);
+  it('mirror reads the manifest from a file, and omits local reports with --without-local-reports', async () => {
+    const options = '--manifest served/manifest.json --without-local-reports --json';
+    const { code, stdout } = await call(`mirror ${exportId} ${remote} --to partial ${options}`);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { manifestFrom: 'caller' }]);
   });
 
   it.each([
     ['an expired token', expiredToken],
     ['an unknown token', () => Promise.resolve('dp_unknown_0123456789')],
-  ])('with %s could not be checked, and leaves no folder', async (_what, makeToken) => {
-    const refused = await makeToken();
-    const { code, stderr } = await call(`mirror ${exportId} ${AT} --url ${url} --to refused`, {
-      DRILLPROOF_TOKEN: refused,
-    });
+  ])('mirror with %s ends with 3, and leaves no folder', async (_, makeToken) => {
+    const secret = await makeToken();
+    const line = `mirror ${exportId} ${remote} --to refused`;
+    const { code, stderr } = await call(line, { DRILLPROOF_TOKEN: secret });
     expect(code).toBe(3);
     expect(stderr).toMatch(
       /^drillproof: control\.UNAUTHENTICATED: .*\(correlation id corr_\S+\)\n {2}Set a valid token.*\n$/,
     );
-    expect(stderr).not.toContain(refused);
+    expect(stderr).not.toContain(secret);
     await expect(readdir('refused')).rejects.toThrow();
   });
 
-  it('of an unknown export could not be checked either', async () => {
-    const { code, stderr } = await call(`mirror evexp_000000000099 ${AT} --url ${url} --to unknown`);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/^drillproof: control\.NOT_FOUND: /);
+  it('mirror of an unknown export ends with 3', async () => {
+    const result = call(`mirror evexp_000000000099 ${remote} --to unknown`);
+    expect(await readFailure(result)).toEqual([3, 'control.NOT_FOUND']);
   });
 });
 
-/** A token that was live for a moment which is over. */
+/** Creates a token, and waits until it has expired. */
 async function expiredToken(): Promise<string> {
   const soon = Date.now() + 1_000;
-  const made = await must(
-    `admin token create ${ORGANIZATION} --all-projects --data plane --expires-at ${soon}`,
-  );
+  const secret = await pass(`admin token create ${ORGANIZATION} --all-projects --expires-at ${soon}`);
   while (Date.now() <= soon) await new Promise((resolve) => setTimeout(resolve, 50));
-  return made.trim();
+  return secret.trim();
 }
 
-it('reports lists them from the control plane with the claims of their uploaders', async () => {
-  const { code, stdout } = await call(`reports ${exportId} ${AT} --url ${url}`);
+it('reports lists the local reports at the control plane with the claims of their uploaders', async () => {
+  const { code, stdout } = await call(`reports ${exportId} ${remote}`);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/lrep_\w+ +check-package +completed +jane@example\.com/);
+  expect(stdout).toMatch(/lrep_\w+ +restore +completed +a person/);
   expect(stdout).toContain('never attested');
 });
 
 describe('tool-source', () => {
-  it('reads the source, checks it against the lock, and saves both', async () => {
-    const line = `tool-source ${build.buildHash} mailer ${AT} --url ${url} --lock build.json --out mailer.json --source mailer.js`;
-    const { code, stdout } = await call(line);
-    expect([code, stdout.split('\n')[0]]).toEqual([0, 'VERIFIED tool source of mailer']);
-    expect(await readFile('mailer.js')).toEqual(build.source);
-    expect((await call('tool-source --file mailer.json --lock build.json')).code).toBe(0);
+  const readSource = (options: string) => call(`tool-source ${buildHash} greeter ${remote} ${options}`);
+
+  it('tool-source checks the source with the lock, and saves both', async () => {
+    const { code, stdout } = await readSource('--lock build.json --out tool.json --source tool.js');
+    expect([code, stdout.split('\n')[0]]).toEqual([0, 'VERIFIED tool source of greeter']);
+    expect(await readFile('tool.js', 'utf8')).toBe(SOURCE);
+    expect((await call('tool-source --file tool.json --lock build.json')).code).toBe(0);
   });
 
-  it('writes the source alone to standard output for -', async () => {
-    const { stdout, stderr } = await call(
-      `tool-source ${build.buildHash} mailer ${AT} --url ${url} --source -`,
-    );
-    expect(stdout).toBe(build.source.toString());
+  it('tool-source --source - writes the source alone to standard output', async () => {
+    const { stdout, stderr } = await readSource('--source -');
+    expect(stdout).toBe(SOURCE);
     expect(stderr).toMatch(/^INTACT /);
   });
 
-  it.each(['--out', '--source'])('%s writes through a link, and never over the input', async (option) => {
-    await call(`tool-source ${build.buildHash} mailer ${AT} --url ${url} --out input.json --force`);
-    const before = await readFile('input.json');
-    await writeFile('behind', 'old');
-    await symlink('behind', `link${option}`);
-    await link('input.json', `hard${option}`);
-    expect((await call(`tool-source --file input.json ${option} link${option} --force`)).code).toBe(0);
-    expect((await lstat(`link${option}`)).isSymbolicLink()).toBe(true);
-    expect(await readFile('behind', 'utf8')).not.toBe('old');
-    for (const name of ['input.json', './input.json', `hard${option}`])
-      expect((await call(`tool-source --file input.json ${option} ${name} --force`)).code).toBe(2);
-    expect(await readFile('input.json')).toEqual(before);
-  });
+  it.each(['--out', '--source'])(
+    'tool-source %s writes through a link, and never over the input',
+    async (option) => {
+      await readSource('--out input.json --force');
+      const before = await readFile('input.json');
+      await writeFile('target', 'old');
+      await symlink('target', `link${option}`);
+      await link('input.json', `hard${option}`);
+      const write = async (to: string) =>
+        (await call(`tool-source --file input.json ${option} ${to} --force`)).code;
+      expect(await write(`link${option}`)).toBe(0);
+      expect((await lstat(`link${option}`)).isSymbolicLink()).toBe(true);
+      expect(await readFile('target', 'utf8')).not.toBe('old');
+      for (const name of ['input.json', './input.json', `hard${option}`]) expect(await write(name)).toBe(2);
+      expect(await readFile('input.json')).toEqual(before);
+    },
+  );
 
-  it('saves nothing when the bytes were changed', async () => {
-    await call(`tool-source ${build.buildHash} mailer ${AT} --url ${url} --out saved.json`);
-    await writeFile('changed.json', (await readFile('saved.json', 'utf8')).replace('() => 1', '() => 2'));
+  it('tool-source saves nothing when the bytes were changed', async () => {
+    await readSource('--out saved.json');
+    await writeFile('changed.json', (await readFile('saved.json', 'utf8')).replace('hello', 'hullo'));
     const { code, stdout } = await call('tool-source --file changed.json --source changed.js');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAILED [^]*tool-source\.DIGEST_MISMATCH/);
