@@ -1,26 +1,24 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
-import { call, type CliResult, PROGRAM, useEvidenceFolder } from '../make.ts';
+import { call, collectResult, expectPass, PROGRAM, SIGNER, useEvidenceFolder } from '../make.ts';
 
-const dir = useEvidenceFolder(async () => {
-  await call(['export', 'part-1.zip', '--key', 'key.pem', '--issuer', 'acme-ci', '--out', 'good']);
+useEvidenceFolder(async () => {
+  await expectPass(`export part-1.zip ${SIGNER} --out good`);
 });
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const gate = (...args: readonly string[]): Promise<CliResult> =>
-  call(['gate', 'good', '--trust', 'trust.json', '--jobs', '1', ...args]);
+const gate = (options = '') => call(`gate good --trust trust.json --jobs 1 ${options}`);
 const boom = (): never => {
   throw new RangeError('boom');
 };
 
-describe('a fault inside of a gate that would say yes', () => {
-  it('answers yes without one', async () => {
+describe('a fault inside a gate that would answer yes', () => {
+  it('is the only reason: without it the answer is yes', async () => {
     expect((await gate()).code).toBe(0);
   });
 
@@ -32,12 +30,12 @@ describe('a fault inside of a gate that would say yes', () => {
   });
 
   it.each(Object.keys(decisionRenderers) as DecisionFormat[])(
-    'ends with 3 where %s is written, and leaves no file of it',
+    'ends with 3 while %s is written, and leaves no file',
     async (kind) => {
       vi.spyOn(decisionRenderers, kind).mockImplementation(boom);
       const before = await readdir('.');
       for (const format of [kind, `${kind}=out.file`]) {
-        const { code, stdout } = await gate('--format', format);
+        const { code, stdout } = await gate(`--format ${format}`);
         expect(code).toBe(3);
         expect(stdout).not.toMatch(/YES|"answer"/);
       }
@@ -48,28 +46,24 @@ describe('a fault inside of a gate that would say yes', () => {
 
 describe('a format that cannot be written to its file', () => {
   it.each([
-    ['its folder is not there', 'absent/out.json'],
+    ['its folder does not exist', 'absent/out.json'],
     ['it is a folder', 'folder'],
     ['its folder is a file', 'part-1.zip/out.json'],
-  ])('where %s, is never 0, and nothing says yes', async (_, file) => {
+  ])('because %s ends with 2 or 3, and nothing says yes', async (_, file) => {
     await mkdir('folder', { recursive: true });
     const before = await readdir('.');
-    const { code, stdout } = await gate('--format', `json=${file}`, '--force');
+    const { code, stdout } = await gate(`--format json=${file} --force`);
     expect(code).toBeGreaterThan(1);
     expect(stdout).not.toContain('YES');
     expect(await readdir('.')).toEqual(before);
   });
 
-  it('on a full disk is 3, the decision is shown, and no half-written file remains', async () => {
+  it('because the disk is full ends with 3, prints the decision, and leaves no half-written file', async () => {
     const before = await readdir('.');
-    const line = 'ulimit -f 0; exec "$@"';
-    const program = [process.execPath, ...PROGRAM];
-    const args = ['gate', 'good', '--trust', 'trust.json', '--format', 'json=out.json'];
-    const child = spawn('bash', ['-c', line, 'bash', ...program, ...args], { cwd: dir.root });
-    const chunks: string[] = [];
-    child.stdout.on('data', (chunk) => chunks.push(String(chunk)));
-    const [code] = (await once(child, 'close')) as [number];
-    expect([code, chunks.join('')]).toEqual([3, expect.stringMatching(/^YES/)]);
+    const args = 'gate good --trust trust.json --format json=out.json'.split(' ');
+    const limited = ['-c', 'ulimit -f 0; exec "$@"', 'bash', process.execPath, ...PROGRAM, ...args];
+    const stdout = expect.stringMatching(/^YES/) as string;
+    expect(await collectResult(spawn('bash', limited))).toMatchObject({ code: 3, stdout });
     expect(await readdir('.')).toEqual(before);
   });
 });

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Decision } from '../../../src/policy/index.ts';
 import type { CliResult } from '../make.ts';
 import { servedExports } from '../mirror/served-exports.ts';
+import { readDecision } from './make.ts';
 
 let served: Awaited<ReturnType<typeof servedExports>>;
 beforeAll(async () => {
@@ -11,45 +11,44 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => served[Symbol.asyncDispose]());
 
-const left = (): readonly string[] =>
+const listTemporary = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('drillproof-gate-'));
-const gate = (line: string): Promise<CliResult> => served.call(`gate ${line} --trust trust.json --jobs 1 --json`);
-const answerIn = ({ stdout }: CliResult): string => (JSON.parse(stdout) as Decision).answer;
+const gate = (words: string): Promise<CliResult> =>
+  served.call(`gate ${words} --trust trust.json --jobs 1 --json`);
+const answerTo = async (words: string) => {
+  const result = await gate(words);
+  return [result.code, readDecision(result).answer];
+};
 
 it('gate gives an export at a control plane the decision of its mirror, and leaves no files', async () => {
-  const before = left();
-  const [both, failed] = served.ids;
-  const ended = await gate(both);
-  expect([ended.code, answerIn(ended)]).toEqual([1, 'no']);
-  const decision = JSON.parse(ended.stdout) as Decision;
-  expect(decision.inputs).toMatchObject([
-    { name: both, kind: 'export', id: both, verdict: 'verified', bundles: 2 },
-  ]);
-  expect((await gate(`${both} ${failed}`)).code).toBe(1);
-  expect(left()).toEqual(before);
+  const before = listTemporary();
+  const [id, failed] = served.ids;
+  const result = await gate(id);
+  const input = { name: id, kind: 'export', id, verdict: 'verified', bundles: 2 };
+  expect([result.code, readDecision(result)]).toMatchObject([1, { answer: 'no', inputs: [input] }]);
+  expect(await answerTo(`${id} ${failed}`)).toEqual([1, 'no']);
+  expect(listTemporary()).toEqual(before);
 });
 
-it('could not tell about a missing export, and reports the others', async () => {
-  const before = left();
-  const ended = await gate('evexp_999999999999');
-  expect([ended.code, answerIn(ended)]).toEqual([3, 'could_not_tell']);
-  expect(ended.stdout).toContain('control.NOT_FOUND');
-  const beside = await gate(`${served.ids[0]} evexp_999999999999`);
-  expect([beside.code, answerIn(beside)]).toEqual([1, 'no']);
-  expect(left()).toEqual(before);
+it('gate answers could_not_tell about a missing export, and reports the others', async () => {
+  const before = listTemporary();
+  const result = await gate('evexp_999999999999');
+  expect([result.code, readDecision(result).answer]).toEqual([3, 'could_not_tell']);
+  expect(result.stdout).toContain('control.NOT_FOUND');
+  expect(await answerTo(`${served.ids[0]} evexp_999999999999`)).toEqual([1, 'no']);
+  expect(listTemporary()).toEqual(before);
 });
 
-it('answers no to a manifest other than the expected one', async () => {
-  const ended = await gate(`${served.ids[0]} --expect-manifest sha256:${'0'.repeat(64)}`);
-  expect(ended.code).not.toBe(0);
+it('gate does not pass an export with a manifest other than the expected one', async () => {
+  const result = await gate(`${served.ids[0]} --expect-manifest sha256:${'0'.repeat(64)}`);
+  expect(result.code).not.toBe(0);
 });
 
-it('wants a project, and a token', async () => {
+it('gate of an id ends with 2 without a project and a token', async () => {
   const line = `gate ${served.ids[0]} --trust trust.json --url http://127.0.0.1:9`;
   expect((await served.run(line)).code).toBe(2);
 });
 
-it('takes a name that is not an id for a path', async () => {
-  const ended = await gate('export');
-  expect([ended.code, answerIn(ended)]).toEqual([1, 'no']);
+it('gate reads a name that is not an id as a path', async () => {
+  expect(await answerTo('export')).toEqual([1, 'no']);
 });

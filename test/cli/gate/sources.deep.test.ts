@@ -3,48 +3,33 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
+import { drillproof, expectPass, SIGNER, start } from '../make.ts';
 import { startS3 } from '../../support/s3.ts';
 import { store } from '../../node/s3/make.ts';
-import { start } from '../make.ts';
 import { servedExports } from '../mirror/served-exports.ts';
+import { listViolations, readDecision, writePolicy } from './make.ts';
 
 const s3 = await startS3();
 let served: Awaited<ReturnType<typeof servedExports>>;
 
 beforeAll(async () => {
   served = await servedExports();
-  await must('export part-1.zip --key key.pem --issuer acme-ci --out good');
-  await must('export part-1.zip --key key.pem --issuer acme-ci --out one.zip');
-  await writeFile('any.yaml', 'schemaVersion: 1\nkind: policy\n');
+  for (const out of ['good', 'one.zip']) await expectPass(`export part-1.zip ${SIGNER} --out ${out}`);
+  await writePolicy('', 'any.yaml');
 }, 60_000);
-afterAll(async () => {
-  await served[Symbol.asyncDispose]();
-});
+afterAll(() => served[Symbol.asyncDispose]());
 
-async function must(line: string): Promise<void> {
-  expect(await served.run(line)).toMatchObject({ code: 0 });
+type Answer = { readonly code: number; readonly decision: Decision };
+
+/** Runs the program in a separate process, with the credentials of the bucket. */
+async function gate(words: string): Promise<Answer> {
+  const result = await drillproof(`gate ${words} --trust trust.json --json`, { env: s3.env });
+  return { code: result.code, decision: readDecision(result) };
 }
-
-type Answered = { readonly code: number; readonly decision: Decision };
-
-/** What the program answers in a process of its own, with the credentials of the bucket. */
-async function gate(line: string, trust = 'trust.json'): Promise<Answered> {
-  const child = start([...`gate ${line}`.split(' '), '--trust', trust, '--json'], {
-    cwd: served.path('.'),
-    env: s3.env,
-  });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, decision: JSON.parse(Buffer.concat(chunks).toString()) as Decision };
-}
-
-const codesIn = ({ rules }: Decision): readonly string[] =>
-  [...new Set(rules.flatMap(({ violations }) => violations.map(({ code }) => code)))].toSorted();
 
 async function upload(folder: string, bucket: string, prefix: string): Promise<void> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  for (const file of files.filter((one) => one.isFile())) {
+  for (const file of files.filter((entry) => entry.isFile())) {
     const path = join(file.parentPath, file.name);
     await store(s3, bucket, path.replace(folder, prefix), await readFile(path));
   }
@@ -63,17 +48,16 @@ it('gate gives a prefix in S3 the decision of the same folder, and notices a cha
 });
 
 it.each([
-  ['a prefix below which nothing lies', 'nothing'],
-  ['a bucket that is not there', undefined],
-])('could not tell of %s', async (_, prefix) => {
+  ['an empty prefix', 'nothing'],
+  ['a bucket that does not exist', undefined],
+])('gate answers could_not_tell about %s', async (_, prefix) => {
   const place = prefix === undefined ? s3.url('no-such-bucket', 'a') : s3.url(await s3.bucket(), prefix);
   expect(await gate(place)).toMatchObject({ code: 3, decision: { answer: 'could_not_tell' } });
 });
 
 it('gate passes a bag that mirror wrote, and refuses one whose payload was changed', async () => {
   const [id] = served.ids;
-  const { code } = await served.call(`mirror ${id} --to bag --bagit --quiet`);
-  expect(code).toBe(0);
+  expect(await served.call(`mirror ${id} --to bag --bagit --quiet`)).toMatchObject({ code: 0 });
   const whole = await gate('bag --policy any.yaml');
   expect(whole).toMatchObject({ code: 0, decision: { inputs: [{ id, verdict: 'verified', bundles: 2 }] } });
   await cp('bag', 'changed', { recursive: true });
@@ -90,20 +74,22 @@ it('gate passes an export in one ZIP, and refuses one that was cut off', async (
   expect(cut.decision.answer).not.toBe('yes');
 });
 
-it('waits for an export that a worker still generates, and could not tell where it waits too briefly', async () => {
+it('gate --wait waits for an export, and answers could_not_tell if the time is too short', async () => {
   const id = 'evexp_000000000077';
   const scope = '--organization org_000000000001 --scope project --project prj_000000000001';
-  await must(`admin export create ${scope} --from 2020-01-01 --id ${id} --data plane`);
+  await expectPass(`admin export create ${scope} --from 2020-01-01 --id ${id} --data plane`, {
+    now: Date.now,
+  });
   const line = `gate ${id} --policy any.yaml --trust trust.json --json`;
   const early = await served.call(`${line} --wait 1s`);
-  expect([early.code, (JSON.parse(early.stdout) as Decision).answer]).toEqual([3, 'could_not_tell']);
+  expect([early.code, readDecision(early).answer]).toEqual([3, 'could_not_tell']);
 
   const waiting = served.call(`${line} --wait 1m`);
-  const worker = start(['worker', '--data', 'plane'], { cwd: served.path('.') });
+  const worker = start('worker --data plane');
   try {
     const late = await waiting;
-    const decision = JSON.parse(late.stdout) as Decision;
-    expect([late.code, codesIn(decision)]).toEqual([0, []]);
+    const decision = readDecision(late);
+    expect([late.code, listViolations(decision)]).toEqual([0, []]);
     expect(decision.inputs).toMatchObject([{ id, kind: 'export', verdict: 'verified' }]);
   } finally {
     worker.kill('SIGTERM');

@@ -1,47 +1,46 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appendStepSummary } from '../../../src/cli/gate/output.ts';
 import { NO, withReasons } from '../../report/decision/makers.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { world } from '../make.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'drillproof-step-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolder();
 
-/** A step whose summary holds this already, and what the summary is afterwards. */
-async function summaryAfter(before: string, decision = NO): Promise<{ text: string; said: string }> {
+/** Appends a decision to a summary with this text; returns the summary and what is printed. */
+async function append(before: string, decision = NO): Promise<{ text: string; stderr: string }> {
   const file = join(folder, 'summary.md');
   await writeFile(file, before);
   const cli = world({ env: { GITHUB_STEP_SUMMARY: file } });
   await appendStepSummary(cli, decision);
-  return { text: await readFile(file, 'utf8'), said: cli.stderr.text() };
+  return { text: await readFile(file, 'utf8'), stderr: cli.stderr.text() };
 }
 
 describe('the summary of a step', () => {
-  it('gets the decision below what the step wrote before', async () => {
-    const { text } = await summaryAfter('# Before\n');
+  it('gets the decision after the text of the step', async () => {
+    const { text } = await append('# Before\n');
     expect(text).toMatch(/^# Before\n# drillproof gate: NO: /);
   });
 
-  it('stays within 1,024 KiB together with it', async () => {
-    const { text } = await summaryAfter('x'.repeat(900 * 1024), withReasons(5000));
+  it('stays within 1,024 KiB in total', async () => {
+    const { text } = await append('x'.repeat(900 * 1024), withReasons(5000));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
     expect(text).toContain('more reasons are omitted');
   });
 
-  it('is not changed where it has no room, which is reported', async () => {
+  it('is not changed if it is full, which is reported', async () => {
     const full = 'x'.repeat(1024 * 1024 - 100);
-    const { text, said } = await summaryAfter(full);
+    const { text, stderr } = await append(full);
     expect(text).toBe(full);
-    expect(said).toContain('the step summary is full');
+    expect(stderr).toContain('the step summary is full');
   });
 
-  it('is nothing outside of GitHub Actions', async () => {
+  it('is not written outside GitHub Actions', async () => {
     for (const env of [{}, { GITHUB_STEP_SUMMARY: '' }]) await appendStepSummary(world({ env }), NO);
   });
 
-  it('is an error where its file cannot be written', async () => {
+  it('reports an error if its file cannot be written', async () => {
     const cli = world({ env: { GITHUB_STEP_SUMMARY: join(folder, 'absent', 'summary.md') } });
     await expect(appendStepSummary(cli, NO)).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
   });

@@ -21,7 +21,8 @@ const dir = useEvidenceFolder(async () => {
 const call = (line: string): Promise<CliResult> => callHere(line.split(' '));
 
 const ONE_LINE = /^drillproof: ([a-z-]+\.[A-Z0-9_]+): .+\n(?: {2}- .+\n)* {2}\S.+\n$/;
-const codeOf = (ended: CliResult): string => ONE_LINE.exec(ended.stderr)?.[1] ?? `no such line: ${ended.stderr}`;
+const codeOf = (ended: CliResult): string =>
+  ONE_LINE.exec(ended.stderr)?.[1] ?? `no such line: ${ended.stderr}`;
 const REMOTE = '--project prj_000000000001 --url http://127.0.0.1:9';
 const PACK =
   '--key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
