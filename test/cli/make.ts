@@ -123,7 +123,9 @@ export async function expectPass(words: Words, options: CallOptions = {}): Promi
 }
 
 /** The exit code of a command that fails, and the code of its error. */
-export async function readFailure(result: CliResult | Promise<CliResult>): Promise<[number, string?]> {
+export async function readFailure(
+  result: CliResult | Promise<CliResult>,
+): Promise<[number, string | undefined]> {
   const { code, stderr } = await result;
   return [code, /^drillproof: ([^:]+):/m.exec(stderr)?.[1]];
 }

@@ -119,9 +119,9 @@ it('reports lists the local reports at the control plane with the claims of thei
   expect(stdout).toContain('never attested');
 });
 
-describe('tool-source', () => {
-  const readSource = (options: string) => call(`tool-source ${buildHash} greeter ${remote} ${options}`);
+const readSource = (options: string) => call(`tool-source ${buildHash} greeter ${remote} ${options}`);
 
+describe('tool-source', () => {
   it('tool-source checks the source with the lock, and saves both', async () => {
     const { code, stdout } = await readSource('--lock build.json --out tool.json --source tool.js');
     expect([code, stdout.split('\n')[0]]).toEqual([0, 'VERIFIED tool source of greeter']);

@@ -294,6 +294,7 @@ describe('a rewritten trust store', () => {
   });
 });
 
+const planOf = (key: string, words: string) => `keys plan --retire ${key} --trust ${words} part-1.zip`;
 const plan = async (line: string) => {
   const { code, stdout } = await call(
     `keys plan --retire ${await readKeyId()} --trust trust.json ${line} --json`,
@@ -346,7 +347,6 @@ describe('keys plan', () => {
     const other = (await callJson('keys list new.json')).keys.find(
       (key: { kid: string }) => key.kid !== 'b',
     ).kid;
-    const planOf = (key: string, words: string) => `keys plan --retire ${key} --trust ${words} part-1.zip`;
     // The evidence is signed by key.pem of acme-ci.
     const byOther = planOf(other, 'new.json --compromised --replace-with key.pub.pem');
     expect(await callJson(byOther)).toMatchObject({ counts: { refused: 1 } });
@@ -398,11 +398,10 @@ describe('keys plan', () => {
 
 it('verify --as-of is exact to the millisecond, and appears in the report', async () => {
   const { issuedAtMs } = (await callJson('inspect part-1.zip')).attestation.statement;
-  const at = async (asOf: string | number) =>
-    callJson(`verify part-1.zip --trust trust.json --as-of ${asOf}`);
-  expect(await at(issuedAtMs)).toMatchObject({ verdict: 'verified', asOfMs: issuedAtMs });
-  expect(await at(issuedAtMs - 1)).toMatchObject({ verdict: 'failed' });
+  const line = 'verify part-1.zip --trust trust.json --as-of';
+  const verified = { verdict: 'verified', asOfMs: issuedAtMs };
   const zoned = new Date(issuedAtMs).toISOString().replace('Z', '+00:00');
-  expect(await at(zoned)).toMatchObject({ verdict: 'verified', asOfMs: issuedAtMs });
-  expect(await at('2100-01-01')).toMatchObject({ asOfMs: Date.UTC(2100, 0) });
+  for (const asOf of [issuedAtMs, zoned]) expect(await callJson(`${line} ${asOf}`)).toMatchObject(verified);
+  expect(await callJson(`${line} ${issuedAtMs - 1}`)).toMatchObject({ verdict: 'failed' });
+  expect(await callJson(`${line} 2100-01-01`)).toMatchObject({ asOfMs: Date.UTC(2100, 0) });
 });

@@ -11,12 +11,14 @@ export async function startPlane(cwd: string) {
   const [line] = await once(server.stdout, 'data');
   return {
     url: String(line).trim(),
-    async stop(): Promise<unknown> {
+    stop: async (): Promise<unknown> => {
       server.kill('SIGTERM');
       return (await once(server, 'exit'))[0];
     },
   };
 }
+
+const pass = (line: string) => expectPass(line, { now: Date.now });
 
 /** Makes a control plane with two exports of one project, in a folder that becomes the current one. */
 export async function servedExports() {
@@ -24,7 +26,6 @@ export async function servedExports() {
   const dir = await scratch();
   await writeEvidence(dir.root);
   process.chdir(dir.root);
-  const pass = (line: string) => expectPass(line, { now: Date.now });
   await pass('admin org create --name Acme --id org_000000000001 --data plane');
   await pass(`admin project create ${ORGANIZATION} --id prj_000000000001 --name web`);
   await pass(`admin project create ${ORGANIZATION} --id prj_000000000002 --name empty`);
