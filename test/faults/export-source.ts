@@ -125,6 +125,15 @@ export type Fault = (request: {
   readonly n: number;
 }) => boolean | void;
 
+/** A fault that answers requests for a path, or for the paths that match, with an error envelope. */
+export const refuse =
+  (paths: string | RegExp, status: number, code: string): Fault =>
+  ({ path, response }) => {
+    if (typeof paths === 'string' ? path !== paths : !paths.test(path)) return false;
+    envelope(response, status, code);
+    return true;
+  };
+
 export type ExportSource = FaultServer & {
   /** Requests for one file of the export, by its path. */
   requests(path: string): readonly Seen[];

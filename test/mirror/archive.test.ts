@@ -1,70 +1,69 @@
 import { describe, expect, it } from 'vitest';
-
 import { DrillproofError } from '../../src/errors.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
 import { exportResource, PROJECT, testClient } from '../client/make.ts';
 
 const idOf = (n: number): string => `evexp_${String(n).padStart(12, '0')}`;
-const wishes = (n: number) =>
+const makeWishes = (n: number) =>
   Array.from({ length: n }, (_, i) => ({ projectId: PROJECT, evidenceExportId: idOf(i) }));
-const breaking = (): Promise<void> => Promise.reject(new RangeError('made for a test'));
-const failing = (code: DrillproofError['code'], only = (_id: string): boolean => true) => {
+/** A mirror that fails for one export, or for every export. */
+const makeFailing = (code: DrillproofError['code'], failingId?: string) => {
   const tried: string[] = [];
-  const each = ({ evidenceExportId }: { readonly evidenceExportId: string }): Promise<void> => {
+  const each = async ({ evidenceExportId }: { readonly evidenceExportId: string }): Promise<void> => {
     tried.push(evidenceExportId);
-    return only(evidenceExportId)
-      ? Promise.reject(new DrillproofError(code, 'made for a test'))
-      : Promise.resolve();
+    if (evidenceExportId === (failingId ?? evidenceExportId))
+      throw new DrillproofError(code, 'made for a test');
   };
   return { tried, each };
 };
 
 describe('mirrorMany', () => {
   it('continues after the failure of one export', async () => {
-    const { each } = failing('export.CHANGED', (id) => id === idOf(1));
-    const outcome = await mirrorMany(wishes(5), each, { atOnce: 2 });
+    const { each } = makeFailing('export.CHANGED', idOf(1));
+    const outcome = await mirrorMany(makeWishes(5), each, { atOnce: 2 });
     expect(outcome).toMatchObject({ exports: 5, complete: 4, untried: 0, moreFailures: 0 });
     expect(outcome.failures.map(({ evidenceExportId }) => evidenceExportId)).toEqual([idOf(1)]);
     expect([...outcome.codes]).toEqual(['export.CHANGED']);
   });
 
   it.each(['transport.ABORTED', 'control.UNAUTHENTICATED', 'io.DISK_FULL'] as const)(
-    'end when %s would meet each of them, and count the rest as untried',
+    'ends at %s, which every export would meet, and counts the rest as untried',
     async (code) => {
-      const { each, tried } = failing(code, (id) => id === idOf(1));
-      const outcome = await mirrorMany(wishes(10), each, { atOnce: 1 });
+      const { each, tried } = makeFailing(code, idOf(1));
+      const outcome = await mirrorMany(makeWishes(10), each, { atOnce: 1 });
       expect(tried).toHaveLength(2);
       expect(outcome).toMatchObject({ complete: 1, untried: 8 });
     },
   );
 
   it('ends if the server is unavailable, without trying every export', async () => {
-    const { each, tried } = failing('transport.UNREACHABLE');
-    const outcome = await mirrorMany(wishes(100), each, { atOnce: 1 });
+    const { each, tried } = makeFailing('transport.UNREACHABLE');
+    const outcome = await mirrorMany(makeWishes(100), each, { atOnce: 1 });
     expect(tried).toHaveLength(8);
     expect(outcome.untried).toBe(92);
   });
 
   it('lists a bounded number of 100,000 failures and counts the others', async () => {
-    const { each } = failing('export.CHANGED');
-    const outcome = await mirrorMany(wishes(100_000), each, { atOnce: 4 });
+    const { each } = makeFailing('export.CHANGED');
+    const outcome = await mirrorMany(makeWishes(100_000), each, { atOnce: 4 });
     expect(outcome.failures).toHaveLength(1_000);
     expect(outcome.moreFailures).toBe(99_000);
   });
 
   it('throws an error that is not a DrillproofError', async () => {
-    await expect(mirrorMany(wishes(3), breaking, { atOnce: 1 })).rejects.toThrow(RangeError);
+    const fail = () => Promise.reject(new RangeError('made for a test'));
+    await expect(mirrorMany(makeWishes(3), fail, { atOnce: 1 })).rejects.toThrow(RangeError);
   });
 });
 
 /** A control plane that lists these exports, two on a page. */
-function listing(exports: readonly object[], cursorOf = (page: number): string => String(page)) {
+function listExports(exports: readonly object[]) {
   return testClient('http://control.example', {
     fetch: (url) => {
       const page = Number(new URL(url instanceof Request ? url.url : url).searchParams.get('cursor') ?? 0);
       const items = exports.slice(page * 2, page * 2 + 2);
       const more = page * 2 + 2 < exports.length;
-      return Promise.resolve(Response.json({ items, ...(more && { nextCursor: cursorOf(page + 1) }) }));
+      return Promise.resolve(Response.json({ items, ...(more && { nextCursor: String(page + 1) }) }));
     },
   }).client;
 }
@@ -74,24 +73,23 @@ const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001
 
 describe('discoverExports', () => {
   it('lists the available exports page by page and counts the others by state', async () => {
-    const client = listing([
+    const client = listExports([
       row(1),
       { ...unfinished, evidenceExportId: idOf(2), state: 'generating' },
       row(3, { deletion }),
       { ...unfinished, evidenceExportId: idOf(4), state: 'failed', failureCode: 'control.EXPORT_TOO_LARGE' },
       row(5),
     ]);
-    const found = await discoverExports(client, PROJECT, {});
-    expect(found.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([idOf(1), idOf(5)]);
-    expect(Object.fromEntries(found.left)).toEqual({ generating: 1, deleted: 1, failed: 1 });
-    const patient = await discoverExports(client, PROJECT, { unfinished: true });
-    expect(patient.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
+    const { wishes, left } = await discoverExports(client, PROJECT, {});
+    expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 5].map(idOf));
+    expect(Object.fromEntries(left)).toEqual({ generating: 1, deleted: 1, failed: 1 });
+    const all = await discoverExports(client, PROJECT, { unfinished: true });
+    expect(all.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
   });
 
   it('omits exports that have not changed since a time, exact to the millisecond', async () => {
-    const client = listing([99, 100, 101].map((updatedAtMs, n) => row(n, { updatedAtMs })));
-    const found = await discoverExports(client, PROJECT, { sinceMs: 100 });
-    expect(found.wishes).toHaveLength(2);
-    expect(found.older).toBe(1);
+    const client = listExports([99, 100, 101].map((updatedAtMs, n) => row(n, { updatedAtMs })));
+    const { wishes, older } = await discoverExports(client, PROJECT, { sinceMs: 100 });
+    expect([wishes.length, older]).toEqual([2, 1]);
   });
 });

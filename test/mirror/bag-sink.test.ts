@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bagSink, type MirrorSink } from '../../src/mirror/index.ts';
 import { mirrorDirectory, verifyDirectory } from '../../src/node/index.ts';
-import { exportRef, makeExport } from '../faults/export-source.ts';
-import { envelope } from '../faults/server.ts';
-import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
+import { failureOf } from '../client/make.ts';
+import { exportRef, makeExport, refuse } from '../faults/export-source.ts';
+import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
+const made = makeExport();
 
 const VALIDATOR = join(import.meta.dirname, '../support/bagit-check.py');
 const validate = (folder: string): string =>
@@ -17,15 +18,29 @@ const { evidenceExportId } = exportRef;
 const bagIn = (folder: string): MirrorSink =>
   bagSink(mirrorDirectory(folder), { tool: 'drillproof/test', evidenceExportId });
 
-async function bagged(): Promise<string> {
+async function makeBag() {
   const folder = await newFolder();
-  await mirror(await source(makeExport()), folder, { to: bagIn(folder) });
-  return folder;
+  const server = await source(made);
+  await mirror(server, folder, { now: () => 1, to: bagIn(folder) });
+  return { folder, server };
 }
+/** The paths in a bag: those below data/, without that prefix, and all others. */
+async function pathsIn(folder: string) {
+  const paths = [...(await filesOf(folder)).keys()].toSorted();
+  const data = paths.filter((path) => path.startsWith('data/')).map((path) => path.slice(5));
+  return { data, tags: paths.filter((path) => !path.startsWith('data/')) };
+}
+/** Mirrors into a folder or bag from a source without local reports, which fails. */
+async function interruptMirror(folder: string, options: { readonly to?: MirrorSink } = {}): Promise<void> {
+  const server = await source(made, refuse(/^local-reports/, 404, 'control.NOT_FOUND'));
+  const failure = await failureOf(mirror(server, folder, options));
+  expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+}
+const FOREIGN = { code: 'mirror.TARGET_FOREIGN' };
 
 describe('a mirror as a BagIt bag', () => {
   it('has checksums that sha256sum accepts from the root of the bag, tag files included', async () => {
-    const folder = await bagged();
+    const { folder } = await makeBag();
     for (const name of ['manifest-sha256.txt', 'tagmanifest-sha256.txt']) {
       const { status, stderr } = spawnSync('sha256sum', ['--check', '--strict', name], { cwd: folder });
       expect([status, String(stderr)]).toEqual([0, '']);
@@ -33,112 +48,59 @@ describe('a mirror as a BagIt bag', () => {
   });
 
   it('has the same files under data/ as a plain mirror, and no private files', async () => {
-    const made = makeExport();
-    const [plain, folder] = [await newFolder(), await newFolder()];
-    const server = await source(made);
+    const { folder, server } = await makeBag();
+    const plain = await newFolder();
     await mirror(server, plain, { now: () => 1 });
-    await mirror(server, folder, { now: () => 1, to: bagIn(folder) });
-    const inBag = [...(await filesOf(folder)).keys()];
-    expect(
-      inBag
-        .filter((path) => path.startsWith('data/'))
-        .map((path) => path.slice(5))
-        .toSorted(),
-    ).toEqual([...(await filesOf(plain)).keys()].toSorted());
-    expect(inBag.filter((path) => !path.startsWith('data/')).toSorted()).toEqual([
-      'bag-info.txt',
-      'bagit.txt',
-      'manifest-sha256.txt',
-      'tagmanifest-sha256.txt',
-    ]);
+    expect(await pathsIn(folder)).toEqual({
+      data: [...(await filesOf(plain)).keys()].toSorted(),
+      tags: ['bag-info.txt', 'bagit.txt', 'manifest-sha256.txt', 'tagmanifest-sha256.txt'],
+    });
   });
 
   it('stays valid when it is mirrored again, with every receipt listed', async () => {
-    const made = makeExport();
-    const folder = await newFolder();
-    const server = await source(made);
-    for (const now of [1, 2, 3]) await mirror(server, folder, { now: () => now, to: bagIn(folder) });
-    expect(
-      [...(await filesOf(folder)).keys()].filter((path) => path.startsWith('data/receipts/')),
-    ).toHaveLength(3);
+    const { folder, server } = await makeBag();
+    for (const now of [2, 3]) await mirror(server, folder, { now: () => now, to: bagIn(folder) });
+    const { data } = await pathsIn(folder);
+    expect(data.filter((path) => path.startsWith('receipts/'))).toHaveLength(3);
     expect(validate(folder)).toBe('valid\n');
   });
 
   it('gets its tag files again if they were damaged or lost', async () => {
-    const made = makeExport();
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder, { to: bagIn(folder) });
+    const { folder, server } = await makeBag();
     await writeFile(join(folder, 'manifest-sha256.txt'), 'nonsense\n');
     await rm(join(folder, 'bagit.txt'));
     await mirror(server, folder, { to: bagIn(folder) });
     expect(validate(folder)).toBe('valid\n');
   });
 
-  it('is not a bag while a part could not be fetched', async () => {
-    const made = makeExport();
-    const folder = await newFolder();
-    const damaged = await source(made, ({ path, response }) => {
-      if (!path.startsWith('parts/')) return false;
-      envelope(response, 404, 'control.NOT_FOUND');
-      return true;
-    });
-    await expect(mirror(damaged, folder, { to: bagIn(folder) })).rejects.toMatchObject({
-      code: 'mirror.SOURCE_INCOMPLETE',
-    });
-    expect([...(await filesOf(folder)).keys()].filter((path) => /^(tag)?manifest|^bag/.test(path))).toEqual(
-      [],
-    );
-  });
-
   it('is refused in a plain mirror, and a plain mirror in a bag', async () => {
-    const server = await source(makeExport());
-    const [plain, bag] = [await newFolder(), await newFolder()];
-    await mirror(server, plain);
-    await mirror(server, bag, { to: bagIn(bag) });
-    await expect(mirror(server, plain, { to: bagIn(plain) })).rejects.toMatchObject({
-      code: 'mirror.TARGET_FOREIGN',
-    });
-    await expect(mirror(server, bag)).rejects.toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
+    const { folder: bag, server } = await makeBag();
+    const { folder: plain } = await makeMirror();
+    expect(await failureOf(mirror(server, plain, { to: bagIn(plain) }))).toMatchObject(FOREIGN);
+    expect(await failureOf(mirror(server, bag))).toMatchObject(FOREIGN);
   });
 
   it('is refused in an interrupted plain mirror', async () => {
     const folder = await newFolder();
-    const cut = await source(makeExport(), ({ path, response }) => {
-      if (!path.startsWith('local-reports/')) return false;
-      envelope(response, 404, 'control.NOT_FOUND');
-      return true;
-    });
-    await expect(mirror(cut, folder)).rejects.toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
-    const server = await source(makeExport());
-    await expect(mirror(server, folder, { to: bagIn(folder) })).rejects.toMatchObject({
-      code: 'mirror.TARGET_FOREIGN',
-    });
+    await interruptMirror(folder);
+    const server = await source(made);
+    expect(await failureOf(mirror(server, folder, { to: bagIn(folder) }))).toMatchObject(FOREIGN);
     await mirror(server, folder);
-    expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('data/'))).toEqual([]);
+    expect((await pathsIn(folder)).data).toEqual([]);
   });
 
-  it('that was interrupted is resumed as a bag, not as a plain mirror', async () => {
+  it('that was interrupted is not a bag, and is resumed as a bag, not as a plain mirror', async () => {
     const folder = await newFolder();
-    const cut = await source(makeExport(), ({ path, response }) => {
-      if (!path.startsWith('local-reports/')) return false;
-      envelope(response, 404, 'control.NOT_FOUND');
-      return true;
-    });
-    await expect(mirror(cut, folder, { to: bagIn(folder) })).rejects.toMatchObject({
-      code: 'mirror.SOURCE_INCOMPLETE',
-    });
-    const server = await source(makeExport());
-    await expect(mirror(server, folder)).rejects.toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
-    expect([...(await filesOf(folder)).keys()].filter((path) => !/^(data|\.drill.*)\//.test(path))).toEqual(
-      [],
-    );
+    await interruptMirror(folder, { to: bagIn(folder) });
+    const server = await source(made);
+    expect(await failureOf(mirror(server, folder))).toMatchObject(FOREIGN);
+    expect((await pathsIn(folder)).tags.filter((path) => !path.startsWith('.drill'))).toEqual([]);
     await mirror(server, folder, { to: bagIn(folder) });
     expect(validate(folder)).toBe('valid\n');
   });
 
   it('with a changed byte of a part is refused by the validator and by verify', async () => {
-    const folder = await bagged();
+    const { folder } = await makeBag();
     const [path, bytes] = [...(await filesOf(folder))].find(([name]) => name.startsWith('data/parts/'))!;
     await writeFile(join(folder, path), bytes.with(100, bytes[100]! ^ 1));
     expect(validate(folder)).toContain(path);

@@ -26,15 +26,18 @@ const once = (fault: (request: Request) => boolean): Fault =>
 const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
   bytes.map((byte, i) => (i === at ? byte ^ 1 : byte));
 
-/** Drops the connection once the mirror has this many bytes: what it has not read yet would be lost with it. */
+/** Drops the connection once the mirror has this many bytes. Bytes that it has not read would be lost. */
 let drop: { readonly at: number; readonly now: () => void } | undefined;
 
-/** Sends this many bytes, from where it was asked to, and drops the connection when they have arrived. */
-function cut({ response, seen, bytes }: Request, step: number, etag = etagOf(bytes)): true {
-  const from = Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
+const rangeStart = ({ seen }: Request): number => Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
+
+/** Sends this many bytes from the start of the requested range, and drops the connection when they have arrived. */
+function cut(request: Request, step: number): true {
+  const { response, bytes } = request;
+  const from = rangeStart(request);
   response.writeHead(from === 0 ? 200 : 206, {
     'content-length': bytes.length - from,
-    ...(etag !== '' && { etag }),
+    etag: etagOf(bytes),
     ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
   });
   drop = { at: from + step, now: () => response.socket?.destroy() };
@@ -42,56 +45,53 @@ function cut({ response, seen, bytes }: Request, step: number, etag = etagOf(byt
   return true;
 }
 
-/** What a failed mirror says of the part; the other part must be here and right. */
+/** Mirrors with a fault that makes the part fail. The other part must be written. */
 async function failureAtPart(fault: Fault): Promise<{ code: string; folder: string; requests: number }> {
   const folder = await newFolder();
   const server = await source(made, fault);
   const failure = await failureOf(mirror(server, folder));
   const failures = failure.details?.['failures'] as { path: string; code: string }[];
-  expect(failures.map(({ path }) => path)).toEqual([PART]);
+  expect(failures).toMatchObject([{ path: PART }]);
   const files = await filesOf(folder);
   expect(files.has(PART)).toBe(false);
   expect(files.has('manifest.json')).toBe(false);
-  expect(digestOf(files.get(OTHER) ?? new Uint8Array())).toBe(
-    digestOf(made.files.get(OTHER) ?? new Uint8Array()),
-  );
-  return { code: failures[0]?.code ?? '', folder, requests: server.requests(PART).length };
+  expect(digestOf(files.get(OTHER)!)).toBe(digestOf(made.files.get(OTHER)!));
+  return { code: failures[0]!.code, folder, requests: server.requests(PART).length };
 }
 
-async function succeeds(fault: Fault, folder?: string) {
+const dropping: Parameters<typeof mirror>[2] = {
+  onProgress: (event) => {
+    if (event.type === 'bytes' && event.path === PART && event.received === drop?.at) drop.now();
+  },
+};
+
+async function mirrorPart(fault: Fault, folder?: string) {
   const target = folder ?? (await newFolder());
   const server = await source(made, fault);
-  const { receipt, events } = await mirror(server, target, {
-    onProgress: (event) => {
-      if (event.type === 'bytes' && event.path === PART && event.received === drop?.at) drop.now();
-    },
-  });
+  const { receipt } = await mirror(server, target, dropping);
   expect(WHOLE.equals(await readFile(join(target, PART)))).toBe(true);
   const state = receipt.files.find(({ path }) => path === PART)?.state;
   const ranges = server.requests(PART).map(({ headers }) => headers.range);
-  return { state, ranges, events, requests: server.requests(PART) };
+  return { state, ranges, requests: server.requests(PART) };
 }
 
-/** A folder in which a mirror was interrupted after so many bytes of the part. */
-async function interrupted(bytes: number): Promise<string> {
+/** Interrupts a mirror after 70,000 bytes of the part, and returns the folder and the partial file. */
+async function interruptMirror(): Promise<{ folder: string; partial: string }> {
   const folder = await newFolder();
   const stop = new AbortController();
   const server = await source(
     made,
     atPart(({ response }) => {
       response.writeHead(200, { etag: etagOf(WHOLE), 'content-length': WHOLE.length });
-      response.write(WHOLE.subarray(0, bytes));
+      response.write(WHOLE.subarray(0, 70_000));
       return true;
     }),
   );
-  const onProgress: Parameters<typeof mirror>[2] = {
-    signal: stop.signal,
-    onProgress: (event) => {
-      if (event.type === 'bytes' && event.path === PART && event.received === bytes) stop.abort('enough');
-    },
-  };
-  await expect(mirror(server, folder, onProgress)).rejects.toBe('enough');
-  return folder;
+  drop = { at: 70_000, now: () => stop.abort('enough') };
+  await expect(mirror(server, folder, { ...dropping, signal: stop.signal })).rejects.toBe('enough');
+  const partials = join(folder, '.drillproof-mirror', 'partial');
+  const name = (await readdir(partials)).find((file) => file.endsWith('.partial'))!;
+  return { folder, partial: join(partials, name) };
 }
 
 it('wrong bytes of the right length are fetched once more, never get the final name, and leave no partial file', async () => {
@@ -106,7 +106,7 @@ it('wrong bytes of the right length are fetched once more, never get the final n
   expect(await readdir(join(folder, '.drillproof-mirror', 'partial'))).toEqual([]);
 });
 
-it('a body without end is cut at its declared size, in constant memory', async () => {
+it('an endless body is cut at the size in the manifest, in constant memory', async () => {
   const before = process.memoryUsage().rss;
   let sent = 0;
   const { code, folder } = await failureAtPart(
@@ -129,18 +129,15 @@ it('a body without end is cut at its declared size, in constant memory', async (
 });
 
 describe('an interrupted part', () => {
-  it.each([1, 4096, 199_999])(
-    'is resumed after %i bytes by range, with the same entity tag',
-    async (after) => {
-      const { state, requests } = await succeeds(once((request) => cut(request, after)));
-      expect(state).toBe('resumed');
-      expect(requests[1]?.headers).toMatchObject({ range: `bytes=${after}-`, 'if-range': etagOf(WHOLE) });
-    },
-  );
+  it.each([1, 4096, 199_999])('is resumed after %i bytes by range, with the same tag', async (after) => {
+    const { state, requests } = await mirrorPart(once((request) => cut(request, after)));
+    expect(state).toBe('resumed');
+    expect(requests[1]?.headers).toMatchObject({ range: `bytes=${after}-`, 'if-range': etagOf(WHOLE) });
+  });
 
-  it('is resumed however often it is cut, wherever', async () => {
+  it('is resumed however often and wherever it is cut', async () => {
     await forAllAsync(6, [fc.array(fc.integer({ min: 1, max: 60_000 }), { maxLength: 4 })], async (cuts) => {
-      const { requests } = await succeeds(
+      const { requests } = await mirrorPart(
         atPart((request) => {
           const step = cuts[request.n];
           return step !== undefined && cut(request, step);
@@ -152,19 +149,16 @@ describe('an interrupted part', () => {
   });
 
   it('is resumed by another run', async () => {
-    const folder = await interrupted(70_000);
-    const { state, ranges } = await succeeds(() => false, folder);
+    const { folder } = await interruptMirror();
+    const { state, ranges } = await mirrorPart(() => false, folder);
     expect(state).toBe('resumed');
     expect(ranges).toEqual(['bytes=70000-']);
   });
 
   it('with all its bytes is verified without a request', async () => {
-    const folder = await interrupted(70_000);
-    const partials = join(folder, '.drillproof-mirror', 'partial');
-    const [name = ''] = (await readdir(partials)).filter((one) => one.endsWith('.partial'));
-    await writeFile(join(partials, name), WHOLE);
-    const { ranges } = await succeeds(() => false, folder);
-    expect(ranges).toEqual([]);
+    const { folder, partial } = await interruptMirror();
+    await writeFile(partial, WHOLE);
+    expect((await mirrorPart(() => false, folder)).ranges).toEqual([]);
   });
 
   it.each([
@@ -172,57 +166,35 @@ describe('an interrupted part', () => {
     ['too many bytes', () => Buffer.alloc(WHOLE.length + 1)],
     ['all bytes, but wrong ones', () => Buffer.alloc(WHOLE.length)],
   ])('with %s is detected by the digest', async (_, damage) => {
-    const folder = await interrupted(70_000);
-    const partials = join(folder, '.drillproof-mirror', 'partial');
-    const [name = ''] = (await readdir(partials)).filter((one) => one.endsWith('.partial'));
-    await writeFile(join(partials, name), damage(await readFile(join(partials, name))));
-    const { state } = await succeeds(() => false, folder);
-    expect(state).toBe('fetched');
+    const { folder, partial } = await interruptMirror();
+    await writeFile(partial, damage(await readFile(partial)));
+    expect((await mirrorPart(() => false, folder)).state).toBe('fetched');
   });
 });
 
-describe('a source that cuts answers and has no ranges', () => {
-  const large = makeExport({ parts: 1, reports: 0, bytes: 3_000_000 });
-  const [path = ''] = large.files.keys();
-
-  it('is retried no more often than the limit, however much each answer sends', async () => {
-    const server = await source(large, ({ path: asked, response, bytes }) => {
-      if (asked !== path) return false;
+describe('a source that cuts every answer', () => {
+  it('without ranges is retried no more often than the limit, however much each answer sends', async () => {
+    const large = makeExport({ parts: 1, reports: 0, bytes: 3_000_000 });
+    const server = await source(large, ({ path, response, bytes }) => {
+      if (path !== PART) return false;
       response.writeHead(200, { 'content-length': bytes.length });
       response.write(bytes.subarray(0, 2_500_000), () => setTimeout(() => response.socket?.destroy(), 20));
       return true;
     });
     const failure = await failureOf(mirror(server, await newFolder()));
-    expect(failure.details?.['failures']).toEqual([
-      expect.objectContaining({ path, code: 'transport.INTERRUPTED' }),
-    ]);
-    expect(server.requests(path)).toHaveLength(6);
+    expect(failure.details?.['failures']).toMatchObject([{ path: PART, code: 'transport.INTERRUPTED' }]);
+    expect(server.requests(PART)).toHaveLength(6);
   });
 
-  it('is retried beyond the limit while a large file makes progress', async () => {
-    let sent = 0;
+  it('with ranges is retried beyond the limit while a large file makes progress', async () => {
     const step = 1_300_000;
     const huge = makeExport({ parts: 1, reports: 0, bytes: 10 * step });
-    const server = await source(huge, ({ path: asked, response, seen, bytes }) => {
-      if (asked !== path) return false;
-      const from = Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
-      if (bytes.length - from <= step) return false;
-      response.writeHead(from === 0 ? 200 : 206, {
-        'content-length': bytes.length - from,
-        etag: etagOf(bytes),
-        ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
-      });
-      sent = from + step;
-      response.write(bytes.subarray(from, sent));
-      drop = { at: sent, now: () => response.socket?.destroy() };
-      return true;
-    });
-    const { receipt } = await mirror(server, await newFolder(), {
-      onProgress: (event) => {
-        if (event.type === 'bytes' && event.path === path && event.received === drop?.at) drop.now();
-      },
-    });
+    const stepwise = atPart(
+      (request) => request.bytes.length - rangeStart(request) > step && cut(request, step),
+    );
+    const server = await source(huge, stepwise);
+    const { receipt } = await mirror(server, await newFolder(), dropping);
     expect(receipt.outcome).toBe('complete');
-    expect(server.requests(path)).toHaveLength(10);
+    expect(server.requests(PART)).toHaveLength(10);
   });
 });

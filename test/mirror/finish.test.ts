@@ -9,21 +9,19 @@ import { verifyReceipts } from '../../src/verify/index.ts';
 import { failureOf } from '../client/make.ts';
 import { makeExport } from '../faults/export-source.ts';
 import { receiptFacts } from '../support/receipts.ts';
-import { cleanUp, mirror, newFolder, source } from './make.ts';
+import { cleanUp, makeMirror, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
-const made = makeExport();
-const receiptsIn = async (folder: string): Promise<string[]> =>
+const listReceipts = async (folder: string): Promise<string[]> =>
   (await readdir(join(folder, 'receipts'))).filter((name) => name.endsWith('.json')).toSorted();
 
 it('the receipts of a mirror name the previous receipt by path and digest, the first names none', async () => {
-  const folder = await newFolder();
-  const server = await source(made);
-  for (let run = 0; run < 3; run++) await mirror(server, folder);
-  const names = await receiptsIn(folder);
+  const { folder, server } = await makeMirror();
+  for (let run = 1; run < 3; run++) await mirror(server, folder);
+  const names = await listReceipts(folder);
   const bytes = await Promise.all(names.map((name) => readFile(join(folder, 'receipts', name))));
-  const links = bytes.map((one) => {
-    const receipt = parseReceipt(one);
+  const links = bytes.map((content) => {
+    const receipt = parseReceipt(content);
     return receipt.schemaVersion === 1 ? 'none' : receipt.previous;
   });
   expect(links).toEqual([
@@ -31,17 +29,14 @@ it('the receipts of a mirror name the previous receipt by path and digest, the f
     { path: `receipts/${names[0]}`, digest: digestOf(bytes[0]!) },
     { path: `receipts/${names[1]}`, digest: digestOf(bytes[1]!) },
   ]);
+  const head = { path: `receipts/${names[2]}` };
   const report = await verifyReceipts(directorySource(folder), {});
-  expect(report).toMatchObject({
-    verdict: 'sound',
-    manifestHere: true,
-    head: { path: `receipts/${names[2]}` },
-  });
+  expect(report).toMatchObject({ verdict: 'sound', manifestHere: true, head });
 });
 
 it('the receipts of a mirror stay in order when the clock is set back or stops', async () => {
   const folder = await newFolder();
-  const server = await source(made);
+  const server = await source(makeExport());
   const times = [2_000_000_000_000, 1_000_000_000_000, 1_000_000_000_000, 2_000_000_000_001];
   for (const atMs of times) await mirror(server, folder, { now: () => atMs });
   const report = await verifyReceipts(directorySource(folder), {});
@@ -52,31 +47,21 @@ it('the receipts of a mirror stay in order when the clock is set back or stops',
 describe('an appended receipt', () => {
   const facts = { ...receiptFacts, startedAtMs: 1, files: [] };
 
-  it('names a damaged receipt as it is, and skips files that are not receipts', async () => {
-    const folder = await newFolder();
-    const target = await mirrorDirectory(folder).open();
-    try {
-      const first = await appendReceipt(target, facts, () => 5);
-      await target.write(first.path, new TextEncoder().encode('{'));
-      await target.write('receipts/zzz.json', new TextEncoder().encode('{}'));
-      const second = await appendReceipt(target, facts, () => 5);
-      expect(second.receipt.previous).toEqual({
-        path: first.path,
-        digest: digestOf(new TextEncoder().encode('{')),
-      });
-      expect(second.receipt.finishedAtMs).toBe(6);
-    } finally {
-      await target.close();
-    }
+  it('names a damaged receipt by its digest, and skips files that are not receipts', async () => {
+    const target = await mirrorDirectory(await newFolder()).open();
+    const { path } = await appendReceipt(target, facts, () => 5);
+    await target.write(path, Buffer.from('{'));
+    await target.write('receipts/zzz.json', Buffer.from('{}'));
+    const { receipt } = await appendReceipt(target, facts, () => 5);
+    expect(receipt.previous).toEqual({ path, digest: digestOf(Buffer.from('{')) });
+    expect(receipt.finishedAtMs).toBe(6);
+    await target.close();
   });
 
-  it('needs the lock of the mirror, so no two receipts name the same one', async () => {
+  it('needs the lock of the mirror, so no two receipts name the same previous one', async () => {
     const folder = await newFolder();
     const target = await mirrorDirectory(folder).open();
-    try {
-      expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
-    } finally {
-      await target.close();
-    }
+    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    await target.close();
   });
 });

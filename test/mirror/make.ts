@@ -6,6 +6,7 @@ import { mirrorExport, type MirrorEvent, type MirrorOptions } from '../../src/mi
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import {
   exportRef,
+  makeExport,
   serveExport,
   type ExportSource,
   type Fault,
@@ -14,22 +15,22 @@ import {
 
 export const TOKEN = 'token-that-must-never-appear';
 
-const rubbish: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Ends the servers and removes the folders that a test made. */
+/** Closes the servers and removes the folders of a test. */
 export async function cleanUp(): Promise<void> {
-  await Promise.all(rubbish.splice(0).map((remove) => remove()));
+  await Promise.all(cleanups.splice(0).map((clean) => clean()));
 }
 
 export async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mirror-'));
-  rubbish.push(() => rm(folder, { recursive: true, force: true }));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
 export async function source(made: TestExport, fault?: Fault): Promise<ExportSource> {
   const server = await serveExport(made, fault);
-  rubbish.push(() => server.close());
+  cleanups.push(() => server.close());
   return server;
 }
 
@@ -60,15 +61,21 @@ export async function mirror(server: { readonly url: string }, folder: string, o
   return { receipt, events };
 }
 
-/** Every file of a folder, by its path; symbolic links are told as such. */
+/** A folder with a complete mirror of an export, and the server of that export. */
+export async function makeMirror(made: TestExport = makeExport(), options: Options = {}) {
+  const folder = await newFolder();
+  const server = await source(made);
+  return { folder, server, ...(await mirror(server, folder, options)) };
+}
+
+/** Every file of a folder, by its path; a symbolic link is reported as such. */
 export async function filesOf(folder: string): Promise<Map<string, Uint8Array>> {
-  const found = new Map<string, Uint8Array>();
+  const files = new Map<string, Uint8Array>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     const path = relative(folder, file).replaceAll('\\', '/');
-    if (entry.isFile()) found.set(path, await readFile(file));
-    else if ((await lstat(file)).isSymbolicLink())
-      found.set(path, new TextEncoder().encode('a symbolic link'));
+    if (entry.isFile()) files.set(path, await readFile(file));
+    else if ((await lstat(file)).isSymbolicLink()) files.set(path, Buffer.from('a symbolic link'));
   }
-  return found;
+  return files;
 }

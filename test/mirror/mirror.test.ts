@@ -7,76 +7,72 @@ import { parseExportResource, parseReceipt } from '../../src/evidence/index.ts';
 import { mirrorExport } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { failureOf, testClient } from '../client/make.ts';
-import { makeExport, sendBytes } from '../faults/export-source.ts';
+import { makeExport, refuse, sendBytes } from '../faults/export-source.ts';
 import { envelope, json } from '../faults/server.ts';
-import { cleanUp, filesOf, mirror, newFolder, source, TOKEN } from './make.ts';
+import { cleanUp, filesOf, makeMirror, mirror, newFolder, source, TOKEN } from './make.ts';
 
 afterEach(cleanUp);
 const made = makeExport();
+const other = makeExport({ seed: 2 });
 const ALL = [...made.files.keys()];
 const PART = ALL[0] ?? '';
 const REPORT = ALL.at(-1) ?? '';
+const DOCUMENTS = ['SHA256SUMS', 'export-attestation.json', 'export.json', 'manifest.json'];
+
+/** Checks a mirror with sha256sum, and returns its lines. */
+const checkSums = (cwd: string): string[] =>
+  execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd, encoding: 'utf8', stdio: 'pipe' })
+    .trim()
+    .split('\n');
 
 describe('a mirror', () => {
   it('writes every file of the export, its documents, checksums and a receipt, and nothing else', async () => {
-    const folder = join(await newFolder(), 'made', 'on', 'the', 'way');
+    const folder = join(await newFolder(), 'several', 'new', 'folders');
     const server = await source(made);
     const { receipt, events } = await mirror(server, folder, { now: () => 1_700_000_000_000 });
     const files = await filesOf(folder);
     for (const [path, bytes] of made.files) expect(files.get(path), path).toEqual(Buffer.from(bytes));
     expect(files.get('manifest.json')).toEqual(Buffer.from(made.manifest));
     expect(files.get('export-attestation.json')).toEqual(Buffer.from(made.attestation));
-    expect(parseExportResource(files.get('export.json') ?? new Uint8Array())).toEqual(made.resource);
+    expect(parseExportResource(files.get('export.json')!)).toEqual(made.resource);
     const receipts = [...files.keys()].filter((path) => path.startsWith('receipts/'));
     expect(receipts).toEqual([expect.stringMatching(/^receipts\/20231114T221320\.000Z-[0-9a-f]{12}\.json$/)]);
-    const documents = ['SHA256SUMS', 'export-attestation.json', 'export.json', 'manifest.json'];
-    expect([...files.keys()].toSorted()).toEqual([...ALL, ...documents, ...receipts].toSorted());
-    expect(receipt).toEqual(parseReceipt(files.get(receipts[0] ?? '') ?? new Uint8Array()));
-    expect(receipt).toMatchObject({
+    expect([...files.keys()].toSorted()).toEqual([...ALL, ...DOCUMENTS, ...receipts].toSorted());
+    expect(receipt).toEqual(parseReceipt(files.get(receipts[0]!)!));
+    const { manifestDigest } = made;
+    const facts = {
       outcome: 'complete',
-      manifestDigest: made.manifestDigest,
+      manifestDigest,
       source: server.url,
       tool: 'drillproof/test',
       failures: [],
-    });
+    };
+    expect(receipt).toMatchObject(facts);
     expect(receipt.files.map(({ path, state }) => [path, state])).toEqual(
       [...ALL, 'export-attestation.json'].map((path) => [path, 'fetched']),
     );
-    expect(events.find(({ type }) => type === 'planned')).toEqual({
-      type: 'planned',
-      files: 4,
-      bytes: 20_000,
-      missingFiles: 4,
-      missingBytes: 20_000,
-    });
+    const plan = { files: 4, bytes: 20_000, missingFiles: 4, missingBytes: 20_000 };
+    expect(events.find(({ type }) => type === 'planned')).toEqual({ type: 'planned', ...plan });
     expect(events.filter(({ type }) => type === 'part-done')).toHaveLength(4);
     expect(events.at(-1)).toEqual({ type: 'done', outcome: 'complete', receipt: receipts[0] });
   });
 
   it('has checksums of every file that sha256sum accepts', async () => {
-    const folder = await newFolder();
-    await mirror(await source(made), folder);
-    const said = execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    expect(said.trim().split('\n')).toHaveLength(ALL.length + 3);
-    expect(said).not.toContain('FAILED');
+    const { folder } = await makeMirror();
+    const lines = checkSums(folder);
+    expect(lines).toHaveLength(ALL.length + 3);
+    expect(lines.every((line) => line.endsWith(': OK'))).toBe(true);
   });
 
   it('contains the token in no file', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
+    const { folder, server } = await makeMirror();
     for (const [path, bytes] of await filesOf(folder))
       expect(Buffer.from(bytes).includes(TOKEN), path).toBe(false);
     expect(server.seen.some(({ url }) => url.includes(TOKEN))).toBe(false);
   });
 
   it('that is run again keeps verified files, fetches nothing and adds only a receipt', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
+    const { folder, server } = await makeMirror();
     const before = await filesOf(folder);
     const { receipt } = await mirror(server, folder);
     expect(receipt.files.every(({ state }) => state === 'kept')).toBe(true);
@@ -89,55 +85,39 @@ describe('a mirror', () => {
   it.each([
     ['a byte', (bytes: Buffer) => bytes.fill(0, 7, 8)],
     ['its end', (bytes: Buffer) => bytes.subarray(0, -1)],
-    ['a byte too many', (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
+    ['an extra byte', (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
     ['everything', () => Buffer.of()],
   ])('fetches a file with a change in %s again, and only that file', async (_, damage) => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
+    const { folder, server } = await makeMirror();
     await writeFile(join(folder, PART), damage(await readFile(join(folder, PART))));
     const { receipt } = await mirror(server, folder);
     expect(receipt.files.filter(({ state }) => state !== 'kept').map(({ path }) => path)).toEqual([PART]);
-    expect(await readFile(join(folder, PART))).toEqual(Buffer.from(made.files.get(PART) ?? []));
+    expect(await readFile(join(folder, PART))).toEqual(Buffer.from(made.files.get(PART)!));
   });
 
   it('keeps a damaged file if the source has no valid one', async () => {
-    const folder = await newFolder();
-    await mirror(await source(made), folder);
+    const { folder } = await makeMirror();
     await writeFile(join(folder, PART), 'damaged');
-    const away = await source(made, ({ path, response }) => {
-      if (path !== PART) return false;
-      envelope(response, 500, 'control.STORED_BYTES_CORRUPT');
-      return true;
-    });
-    const failure = await failureOf(mirror(away, folder));
-    expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    const corrupt = await source(made, refuse(PART, 500, 'control.STORED_BYTES_CORRUPT'));
+    expect(await failureOf(mirror(corrupt, folder))).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
     expect(await readFile(join(folder, PART), 'utf8')).toBe('damaged');
   });
 
-  it.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
-    'writes %s again if it is damaged or missing',
-    async (name) => {
-      const folder = await newFolder();
-      const server = await source(made);
-      await mirror(server, folder);
-      const before = await filesOf(folder);
-      await writeFile(join(folder, name), '{"damaged":');
+  it.each(DOCUMENTS)('writes %s again if it is damaged or missing', async (name) => {
+    const { folder, server } = await makeMirror();
+    const before = await filesOf(folder);
+    for (const damage of [() => writeFile(join(folder, name), '{"damaged":'), () => rm(join(folder, name))]) {
+      await damage();
       await mirror(server, folder);
       expect((await filesOf(folder)).get(name)).toEqual(before.get(name));
-      await rm(join(folder, name));
-      await mirror(server, folder);
-      expect((await filesOf(folder)).get(name)).toEqual(before.get(name));
-    },
-  );
+    }
+  });
 
   it.each([
     ['export.json', 'archivist', 'archivisu'],
     ['export-attestation.json', 'MAYCAQECAQE', 'MAYCAQECAQF'],
   ])('repairs a changed byte of %s that the manifest does not cover', async (name, right, rotten) => {
-    const folder = await newFolder();
-    const server = await source(made);
-    await mirror(server, folder);
+    const { folder, server } = await makeMirror();
     const sound = await filesOf(folder);
     const text = await readFile(join(folder, name), 'utf8');
     expect(text).toContain(right);
@@ -146,32 +126,23 @@ describe('a mirror', () => {
     expect(receipt.outcome).toBe('complete');
     const files = await filesOf(folder);
     for (const path of [name, 'SHA256SUMS']) expect(files.get(path)).toEqual(sound.get(path));
-    execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd: folder, stdio: 'pipe' });
+    checkSums(folder);
   });
 
   it('of an export without attestation and reports is complete without them', async () => {
     const folder = await newFolder();
     const bare = makeExport({ reports: 0, parts: 1 });
-    const server = await source(bare, ({ path, response }) => {
-      if (path !== 'export-attestation.json') return false;
-      envelope(response, 404, 'control.NOT_FOUND');
-      return true;
-    });
-    const { receipt } = await mirror(server, folder);
-    expect(receipt.outcome).toBe('complete');
+    const server = await source(bare, refuse('export-attestation.json', 404, 'control.NOT_FOUND'));
+    expect((await mirror(server, folder)).receipt.outcome).toBe('complete');
     expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
   });
 
   it('with a manifest from the caller does not request one', async () => {
-    const folder = await newFolder();
-    const server = await source(made);
-    const { receipt } = await mirror(server, folder, {
-      manifest: made.manifest,
-      expectManifest: made.manifestDigest,
-    });
+    const { manifest, manifestDigest: expectManifest } = made;
+    const { folder, server, receipt } = await makeMirror(made, { manifest, expectManifest });
     expect(receipt.manifestFrom).toBe('caller');
     expect(server.requests('manifest.json')).toEqual([]);
-    expect(await readFile(join(folder, 'manifest.json'))).toEqual(Buffer.from(made.manifest));
+    expect(await readFile(join(folder, 'manifest.json'))).toEqual(Buffer.from(manifest));
   });
 });
 
@@ -203,32 +174,19 @@ describe('the documents of a mirror', () => {
     }
   });
 
+  const changed = (resource: object) => ({ resource: { ...made.resource, ...resource } });
+  const longer = Buffer.concat([made.manifest, Buffer.from(' ')]);
+
   it.each([
-    [
-      'the manifest has another digest',
-      { manifest: makeExport({ seed: 2 }).manifest },
-      'export.RESOURCE_MISMATCH',
-    ],
-    [
-      'the manifest goes on',
-      { manifest: Buffer.concat([made.manifest, Buffer.from(' ')]) },
-      'transport.BODY_TOO_LONG',
-    ],
+    ['the manifest has a different digest', { manifest: other.manifest }, 'export.RESOURCE_MISMATCH'],
+    ['the manifest is too long', { manifest: longer }, 'transport.BODY_TOO_LONG'],
     ['the manifest is cut', { manifest: made.manifest.subarray(0, -1) }, 'export.RESOURCE_MISMATCH'],
-    ['the count differs', { resource: { ...made.resource, bundleCount: 4 } }, 'export.RESOURCE_MISMATCH'],
+    ['the count differs', changed({ bundleCount: 4 }), 'export.RESOURCE_MISMATCH'],
+    ['the organization differs', changed({ organizationId: 'org_000000000002' }), 'export.RESOURCE_MISMATCH'],
+    ['the size is absurd', changed({ manifestBytes: '9'.repeat(38) }), 'json.TOO_LARGE'],
     [
-      'the organization differs',
-      { resource: { ...made.resource, organizationId: 'org_000000000002' } },
-      'export.RESOURCE_MISMATCH',
-    ],
-    [
-      'the size is absurd',
-      { resource: { ...made.resource, manifestBytes: '9'.repeat(38) } },
-      'json.TOO_LARGE',
-    ],
-    [
-      'another export is described',
-      { resource: { ...made.resource, evidenceExportId: 'evexp_000000000009' } },
+      'a different export is described',
+      changed({ evidenceExportId: 'evexp_000000000009' }),
       'transport.RESPONSE_INVALID',
     ],
   ])('are refused, and nothing is written, if %s', async (_, change, code) => {
@@ -238,20 +196,16 @@ describe('the documents of a mirror', () => {
     expect(await filesOf(folder)).toEqual(new Map());
   });
 
-  it('are refused if the manifest does not match the expected digest', async () => {
-    const folder = await newFolder();
-    const failure = await failureOf(
-      mirror(await source(made), folder, { expectManifest: makeExport({ seed: 2 }).manifestDigest }),
-    );
-    expect(failure).toMatchObject({ code: 'expect.MANIFEST_MISMATCH' });
-  });
-
-  it('are refused if the manifest of the caller is not that of the export', async () => {
-    const folder = await newFolder();
-    const failure = await failureOf(
-      mirror(await source(made), folder, { manifest: makeExport({ seed: 2 }).manifest }),
-    );
-    expect(failure).toMatchObject({ code: 'export.RESOURCE_MISMATCH' });
+  it.each([
+    [
+      'does not match the expected digest',
+      { expectManifest: other.manifestDigest },
+      'expect.MANIFEST_MISMATCH',
+    ],
+    ['of the caller is not that of the export', { manifest: other.manifest }, 'export.RESOURCE_MISMATCH'],
+  ])('are refused if the manifest %s', async (_, options, code) => {
+    const work = mirror(await source(made), await newFolder(), options);
+    expect(await failureOf(work)).toMatchObject({ code });
   });
 
   it.each([
@@ -262,11 +216,13 @@ describe('the documents of a mirror', () => {
     'parts/x.zip',
     'receipts/x.json',
   ])('are refused if the manifest has the path %s, and no request is made for it', async (path) => {
-    const text = new TextDecoder().decode(made.manifest).replace(PART, path);
-    const manifest = new TextEncoder().encode(text);
+    const manifest = Buffer.from(Buffer.from(made.manifest).toString().replace(PART, path));
     const manifestDigest = digestOf(manifest);
-    const resource = { ...made.resource, manifestDigest, manifestBytes: String(manifest.length) };
-    const server = await source({ ...made, manifest, resource });
+    const server = await source({
+      ...made,
+      manifest,
+      ...changed({ manifestDigest, manifestBytes: String(manifest.length) }),
+    });
     const folder = await newFolder();
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.MANIFEST_INVALID' });
     expect(server.seen).toHaveLength(2);
@@ -275,14 +231,10 @@ describe('the documents of a mirror', () => {
 
   it('do not include an attestation of another export', async () => {
     const folder = await newFolder();
-    const server = await source({ ...made, attestation: makeExport({ seed: 2 }).attestation });
+    const server = await source({ ...made, attestation: other.attestation });
     const failure = await failureOf(mirror(server, folder));
-    expect(failure.details?.['failures']).toEqual([
-      expect.objectContaining({
-        path: 'export-attestation.json',
-        code: 'export.ATTESTATION_SUBJECT_MISMATCH',
-      }),
-    ]);
+    const code = 'export.ATTESTATION_SUBJECT_MISMATCH';
+    expect(failure.details?.['failures']).toMatchObject([{ path: 'export-attestation.json', code }]);
     expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
     expect(server.requests('export-attestation.json')).toHaveLength(2);
   });
@@ -290,7 +242,7 @@ describe('the documents of a mirror', () => {
   it.each([
     ['manifest.json', made.manifest],
     ['export-attestation.json', made.attestation],
-  ])('are fetched once more if %s was damaged on the way', async (path, bytes) => {
+  ])('are fetched once more if %s was damaged in transit', async (path, bytes) => {
     const folder = await newFolder();
     const server = await source(made, (request) => {
       if (request.path !== path || request.n > 0) return false;
@@ -300,7 +252,7 @@ describe('the documents of a mirror', () => {
     const { events } = await mirror(server, folder);
     expect(server.requests(path)).toHaveLength(2);
     expect(events).toContainEqual(expect.objectContaining({ type: 'retry', path, delayMs: 0 }));
-    expect(Buffer.from(bytes).equals((await filesOf(folder)).get(path) ?? Buffer.of())).toBe(true);
+    expect((await filesOf(folder)).get(path)).toEqual(Buffer.from(bytes));
   });
 });
 
@@ -313,60 +265,42 @@ describe('a mirror into a target', () => {
     expect([...(await filesOf(folder)).keys()]).toEqual(['thesis.txt']);
   });
 
-  it.each(['complete', 'interrupted'])(
-    'that is a %s mirror of another export changes nothing',
-    async (how) => {
-      const folder = await newFolder();
-      const broken = await source(made, ({ path, response }) => {
-        if (how === 'complete' || path !== PART) return false;
-        envelope(response, 404, 'control.NOT_FOUND');
-        return true;
-      });
-      await mirror(broken, folder).catch(() => undefined);
-      const before = await filesOf(folder);
-      const id = 'evexp_000000000009';
-      const other = { ...makeExport({ seed: 3 }) };
-      const manifest = new TextEncoder().encode(
-        new TextDecoder().decode(other.manifest).replaceAll('evexp_000000000001', id),
-      );
-      const manifestDigest = digestOf(manifest);
-      const resource = {
-        ...other.resource,
-        evidenceExportId: id,
-        manifestDigest,
-        manifestBytes: String(manifest.length),
-      };
-      const { client } = testClient('http://control.example', {
-        fetch: () => Promise.resolve(Response.json(resource)),
-      });
-      const work = mirrorExport(
-        { projectId: 'prj_000000000001', evidenceExportId: id },
-        { client, to: mirrorDirectory(folder), manifest },
-      );
-      expect(await failureOf(work)).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
-      expect(await filesOf(folder)).toEqual(before);
-    },
-  );
+  it.each([
+    ['complete', undefined],
+    ['interrupted', refuse(PART, 404, 'control.NOT_FOUND')],
+  ])('that is a %s mirror of another export changes nothing', async (_, fault) => {
+    const folder = await newFolder();
+    await mirror(await source(made, fault), folder).catch(() => undefined);
+    const before = await filesOf(folder);
+    const id = 'evexp_000000000009';
+    const { resource, manifest } = makeExport({ seed: 3, id });
+    const { client } = testClient('http://control.example', {
+      fetch: () => Promise.resolve(Response.json(resource)),
+    });
+    const work = mirrorExport(
+      { projectId: 'prj_000000000001', evidenceExportId: id },
+      { client, to: mirrorDirectory(folder), manifest },
+    );
+    expect(await failureOf(work)).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
+    expect(await filesOf(folder)).toEqual(before);
+  });
 
   it('that contains this export with another manifest changes nothing', async () => {
-    const folder = await newFolder();
-    await mirror(await source(made), folder);
+    const { folder } = await makeMirror();
     const before = await filesOf(folder);
-    const failure = await failureOf(mirror(await source(makeExport({ seed: 2 })), folder));
-    expect(failure).toMatchObject({ code: 'export.CHANGED' });
+    expect(await failureOf(mirror(await source(other), folder))).toMatchObject({ code: 'export.CHANGED' });
     expect(await filesOf(folder)).toEqual(before);
   });
 
   it('with a symbolic link in place of a file or folder does not follow it', async () => {
-    const folder = await newFolder();
+    const { folder, server } = await makeMirror();
     const outside = await newFolder();
-    await mirror(await source(made), folder);
     await rm(join(folder, PART));
     await symlink(join(outside, 'stolen'), join(folder, PART));
-    expect(await failureOf(mirror(await source(made), folder))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.KIND' });
     await rm(join(folder, 'parts'), { recursive: true });
     await symlink(outside, join(folder, 'parts'));
-    expect(await failureOf(mirror(await source(made), folder))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.KIND' });
     expect(await filesOf(outside)).toEqual(new Map());
   });
 
@@ -378,15 +312,13 @@ describe('a mirror into a target', () => {
 
   it('that another mirror of this process writes to is refused', async () => {
     const folder = await newFolder();
-    let asked = false;
     const slow = await source(made, ({ path, response }) => {
       if (path !== PART) return false;
-      asked = true;
       setTimeout(() => envelope(response, 404, 'control.NOT_FOUND'), 100);
       return true;
     });
     const first = failureOf(mirror(slow, folder));
-    await expect.poll(() => asked).toBe(true);
+    await expect.poll(() => slow.requests(PART).length).toBe(1);
     expect(await failureOf(mirror(slow, folder))).toMatchObject({ code: 'io.LOCKED' });
     expect(await first).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
   });
@@ -395,27 +327,26 @@ describe('a mirror into a target', () => {
 describe('a mirror with failures', () => {
   it('of some files fetches the others and lists all failures', async () => {
     const folder = await newFolder();
-    const missing = [PART, REPORT];
+    const codes = new Map([
+      [PART, 'control.STORED_BYTES_CORRUPT'],
+      [REPORT, 'control.NOT_FOUND'],
+    ]);
     const server = await source(made, ({ path, response }) => {
-      if (!missing.includes(path)) return false;
-      envelope(
-        response,
-        path === PART ? 500 : 404,
-        path === PART ? 'control.STORED_BYTES_CORRUPT' : 'control.NOT_FOUND',
-      );
+      const code = codes.get(path);
+      if (code === undefined) return false;
+      envelope(response, path === PART ? 500 : 404, code);
       return true;
     });
     const failure = await failureOf(mirror(server, folder));
     expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
-    expect(failure.details?.['failures']).toEqual([
-      { path: PART, code: 'control.STORED_BYTES_CORRUPT', message: 'made for a test' },
-      { path: REPORT, code: 'control.NOT_FOUND', message: 'made for a test' },
-    ]);
+    expect(failure.details?.['failures']).toEqual(
+      [...codes].map(([path, code]) => ({ path, code, message: 'made for a test' })),
+    );
     const files = await filesOf(folder);
-    for (const path of ALL) expect(files.has(path), path).toBe(!missing.includes(path));
+    for (const path of ALL) expect(files.has(path), path).toBe(!codes.has(path));
     expect(files.has('manifest.json')).toBe(false);
     expect(files.has('SHA256SUMS')).toBe(false);
-    const receipt = parseReceipt(files.get(String(failure.details?.['receipt'])) ?? new Uint8Array());
+    const receipt = parseReceipt(files.get(String(failure.details?.['receipt']))!);
     expect(receipt).toMatchObject({ outcome: 'incomplete', failures: [{ path: PART }, { path: REPORT }] });
     const healthy = await mirror(await source(made), folder);
     expect(healthy.receipt.outcome).toBe('complete');
@@ -434,17 +365,13 @@ describe('a mirror with failures', () => {
     const { receipt, events } = await mirror(server, folder, { withoutLocalReports: true });
     expect(events.find(({ type }) => type === 'planned')).toMatchObject({ files: 3, missingFiles: 0 });
     expect(receipt).toMatchObject({ outcome: 'complete', withoutLocalReports: true });
-    execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder });
+    checkSums(folder);
   });
 
   it('of the credential ends at once', async () => {
-    const folder = await newFolder();
-    const server = await source(makeExport({ parts: 30 }), ({ path, response }) => {
-      if (!path.startsWith('parts/')) return false;
-      envelope(response, 401, 'control.UNAUTHENTICATED');
-      return true;
-    });
-    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'control.UNAUTHENTICATED' });
+    const server = await source(makeExport({ parts: 30 }), refuse(/^parts/, 401, 'control.UNAUTHENTICATED'));
+    const failure = await failureOf(mirror(server, await newFolder()));
+    expect(failure).toMatchObject({ code: 'control.UNAUTHENTICATED' });
     expect(server.seen.length).toBeLessThan(12);
   });
 
