@@ -15,21 +15,19 @@ export const exportRef = { projectId: PROJECT, evidenceExportId: EXPORT_ID };
 
 const digest = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}` as const;
 
-/** Bytes that follow from a seed and do not repeat early. */
-function seededBytes(seed: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
+/** Makes bytes from a seed that do not repeat early. */
+function makeBytes(seed: number, length: number): Uint8Array {
   let state = seed * 2_654_435_761 + 1;
-  for (let i = 0; i < length; i++) {
+  return new Uint8Array(length).map(() => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    bytes[i] = state >>> 24;
-  }
-  return bytes;
+    return state >>> 24;
+  });
 }
 
 export type TestExport = {
-  /** Under which it is served, whatever the resource says. */
+  /** The id under which it is served, whatever the resource states. */
   readonly id: string;
-  /** Every file of the export that is listed, by its path. */
+  /** Every listed file by its path. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly manifest: Uint8Array;
   readonly manifestDigest: `sha256:${string}`;
@@ -37,14 +35,14 @@ export type TestExport = {
   readonly attestation: Uint8Array;
 };
 
-/** An export of bytes that are no archives, which a mirror does not look into. */
+/** Makes an export whose files are not archives, because a mirror does not open them. */
 export function makeExport(
   options: { parts?: number; reports?: number; bytes?: number; seed?: number; id?: string } = {},
 ): TestExport {
   const { parts = 3, reports = 1, bytes = 5000, seed = 1, id = EXPORT_ID } = options;
   const files = new Map<string, Uint8Array>();
   const row = (ordinal: number, path: string) => {
-    const content = seededBytes(seed * 1000 + files.size, bytes);
+    const content = makeBytes(seed * 1000 + files.size, bytes);
     files.set(path, content);
     return {
       ordinal,
@@ -89,17 +87,17 @@ export function makeExport(
     bundleCount: parts,
     completedBundleCount: parts,
     sourceBytes: '1',
-    archiveBytes: sumBytes([...partRows, ...reportRows].map((one) => one.bytes)),
+    archiveBytes: sumBytes([...partRows, ...reportRows].map((entry) => entry.bytes)),
     createdAtMs: 1,
     updatedAtMs: 2,
     ...(reports > 0 && { localReportCount: reports, completedLocalReportCount: reports }),
     manifestDigest,
     manifestBytes: String(manifest.length),
   };
-  return { id, files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest, id) };
+  return { id, files, manifest, manifestDigest, resource, attestation: makeAttestation(manifestDigest, id) };
 }
 
-const attestationOf = (manifestDigest: string, id: string): Uint8Array =>
+const makeAttestation = (manifestDigest: string, id: string): Uint8Array =>
   canonicalBytes({
     schemaVersion: 1,
     algorithm: 'ecdsa-p256-sha256',
@@ -115,13 +113,13 @@ const attestationOf = (manifestDigest: string, id: string): Uint8Array =>
     },
   });
 
-/** What a fault may say in place of the right answer; `false` leaves the right answer to the source. */
+/** Answers a request wrongly, or returns `false` so that the source answers it. */
 export type Fault = (request: {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly seen: Seen;
   readonly response: ServerResponse;
-  /** How many requests for this path came before. */
+  /** The number of earlier requests for this path. */
   readonly n: number;
 }) => boolean | void;
 
@@ -135,30 +133,30 @@ export const refuse =
   };
 
 export type ExportSource = FaultServer & {
-  /** Requests for one file of the export, by its path. */
+  /** Lists the requests for one file of the export. */
   requests(path: string): readonly Seen[];
 };
 
 const prefixOf = ({ id }: TestExport): string => `/v1/projects/${PROJECT}/evidence-exports/${id}`;
 
-/** Serves an export as a control plane does, faults aside. */
+/** Serves an export as a control plane does, with an optional fault. */
 export const serveExport = (made: TestExport, fault?: Fault): Promise<ExportSource> =>
   serveExports([made], fault);
 
-/** Serves several exports; `requests` are those for a path in any of them. */
+/** Serves several exports. `requests` lists those for a path in any of them. */
 export async function serveExports(
   all: readonly TestExport[],
   fault: Fault = () => false,
 ): Promise<ExportSource> {
   const answers = all.map((made) => [prefixOf(made), answerWith(made, fault)] as const);
   const server = await faultServer((seen, response, n) => {
-    const found = answers.find(([prefix]) => `${seen.url}/`.startsWith(`${prefix}/`));
-    if (found === undefined) return envelope(response, 404, 'control.NOT_FOUND');
-    return found[1](seen, response, n);
+    const row = answers.find(([prefix]) => `${seen.url}/`.startsWith(`${prefix}/`));
+    if (row === undefined) return envelope(response, 404, 'control.NOT_FOUND');
+    return row[1](seen, response, n);
   });
-  const named = (path: string, { url }: Seen): boolean =>
+  const names = (path: string, { url }: Seen): boolean =>
     all.some((made) => pathOf(prefixOf(made), url) === path);
-  return { ...server, requests: (path) => server.seen.filter((seen) => named(path, seen)) };
+  return { ...server, requests: (path) => server.seen.filter((seen) => names(path, seen)) };
 }
 
 function answerWith(made: TestExport, fault: Fault): Answer {
@@ -180,37 +178,30 @@ function answerWith(made: TestExport, fault: Fault): Answer {
   };
 }
 
-/** The path in the export of what an address of the API names. */
+/** The path in the export that belongs to an address of the API. */
 function pathOf(prefix: string, url: string): string {
-  const rest = url.startsWith(prefix) ? url.slice(prefix.length) : undefined;
-  const [, kind, id] = /^\/(parts|local-reports)\/([^/]+)/.exec(rest ?? '') ?? [];
-  if (kind !== undefined) return `${kind}/${id}.zip`;
-  const names = new Map([
-    ['', 'export.json'],
-    ['/manifest', 'manifest.json'],
-    ['/export-attestation', 'export-attestation.json'],
-  ]);
-  return names.get(rest ?? '?') ?? 'unknown';
+  const rest = url.startsWith(prefix) ? url.slice(prefix.length) : '?';
+  const [, kind, id] = /^\/(parts|local-reports)\/([^/]+)/.exec(rest) ?? [];
+  return kind === undefined ? (DOCUMENTS.get(rest) ?? 'unknown') : `${kind}/${id}.zip`;
 }
+const DOCUMENTS = new Map([
+  ['', 'export.json'],
+  ['/manifest', 'manifest.json'],
+  ['/export-attestation', 'export-attestation.json'],
+]);
 
 export const etagOf = (bytes: Uint8Array): string => `"${digest(bytes).slice(7, 39)}"`;
 
-/** Answers with bytes, or with the range that was asked for under the right entity tag. */
+/** Answers with bytes, or with the requested range if the entity tag matches. */
 export function sendBytes(response: ServerResponse, { headers }: Seen, bytes: Uint8Array): void {
   const etag = etagOf(bytes);
   const common = { 'accept-ranges': 'bytes', etag, 'content-type': 'application/zip' };
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? Number.NaN);
   if (Number.isNaN(from) || (headers['if-range'] ?? etag) !== etag) {
-    response.writeHead(200, { ...common, 'content-length': bytes.length });
-    response.end(bytes);
+    response.writeHead(200, { ...common, 'content-length': bytes.length }).end(bytes);
   } else if (from >= bytes.length) {
-    envelope(
-      response,
-      416,
-      'control.RANGE_NOT_SATISFIABLE',
-      {},
-      { 'content-range': `bytes */${bytes.length}` },
-    );
+    const range = `bytes */${bytes.length}`;
+    envelope(response, 416, 'control.RANGE_NOT_SATISFIABLE', {}, { 'content-range': range });
   } else {
     const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
     response.writeHead(206, { ...common, 'content-range': range, 'content-length': bytes.length - from });

@@ -8,99 +8,95 @@ import { DrillproofError } from '../../src/errors.ts';
 import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
 import { createHttpFetch, mirrorDirectory, verifyDirectory } from '../../src/node/index.ts';
 import { filesOf } from '../mirror/make.ts';
+import { FAULTY_PART, FAULTY_REPORT, type Origin } from './origin.ts';
+import { faultProxy, type FaultResponder } from './proxy.ts';
 import type { Stage } from './rows/row.ts';
-import { STRUCK_PART, STRUCK_REPORT, type Origin } from './origin.ts';
-import { faultProxy, type Strike } from './proxy.ts';
 
 /** Repetitions after the first attempt. */
 export const RETRIES = 2;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** How often a file may come at most: each attempt of a call, from each of two beginnings. */
-export const MOST_FETCHES = 2 * (RETRIES + 1);
+/** The largest number of requests for a file: each attempt of a call, with two calls. */
+export const MAX_FETCHES = 2 * (RETRIES + 1);
 
 const AT: Readonly<Record<Stage, { readonly file: string; readonly address: RegExp }>> = {
   resource: { file: 'export.json', address: /\/evidence-exports\/[^/]+$/ },
   manifest: { file: 'manifest.json', address: /\/manifest$/ },
   attestation: { file: 'export-attestation.json', address: /\/export-attestation$/ },
-  part: { file: STRUCK_PART, address: /\/parts\/evidence_000000000001$/ },
-  rest: { file: STRUCK_PART, address: /\/parts\/evidence_000000000001$/ },
-  report: { file: STRUCK_REPORT, address: /\/local-reports\/[^/]+\/archive$/ },
+  part: { file: FAULTY_PART, address: /\/parts\/evidence_000000000001$/ },
+  rest: { file: FAULTY_PART, address: /\/parts\/evidence_000000000001$/ },
+  report: { file: FAULTY_REPORT, address: /\/local-reports\/[^/]+\/archive$/ },
 };
 
-/** A fault that strikes some requests of one stage. */
+/** A fault in the first requests of one stage. */
 export type Attack = {
   readonly stage: Stage;
-  readonly strike: Strike;
-  readonly strikes: number;
+  readonly respond: FaultResponder;
+  readonly times: number;
   readonly timed: boolean;
   readonly transport: Transport;
 };
 
 export type Transport = keyof typeof TRANSPORTS;
-/** That of the platform, and that of the command. */
+/** The HTTP clients of the platform and of the command. */
 export const TRANSPORTS = { fetch: globalThis.fetch as Fetch, 'node:http': createHttpFetch() };
 
 export type Outcome = {
-  /** `whole`, or the code of what failed at the stage. */
+  /** `whole`, or the code of the failure at the stage. */
   readonly end: string;
-  /** How often the fault struck. */
-  readonly struck: number;
-  /** Bytes that came for the file, over all its attempts. */
+  /** The number of requests with the fault. */
+  readonly faults: number;
+  /** Bytes received for the file over all attempts. */
   readonly received: number;
-  /** Each wait, in milliseconds, that was asked of the clock. */
-  readonly waits: readonly number[];
-  /** Everything that was said: the error with all that it holds, and the events. */
-  readonly said: string;
+  readonly waitsMs: readonly number[];
+  /** The error with all its members, and the events. */
+  readonly output: string;
 };
 
-/** Limits so small that the time of a fault is short, or so large that a busy machine does not reach them. */
+/** Short timeouts for faults that only a timeout detects, and else timeouts that a busy machine does not reach. */
 export const timeoutsFor = (timed: boolean) =>
   timed ? { headersMs: 700, stallMs: 600 } : { headersMs: 20_000, stallMs: 20_000 };
 
-/** A folder for one mirror, in which a third of the part is when the stage is its rest. */
-export async function folderFor(stage: Stage, origin: Origin) {
+/** Makes a folder for one mirror. For the stage `rest` it has a third of the part. */
+export async function makeFolderFor(stage: Stage, origin: Origin) {
   const folder = await mkdtemp(join(tmpdir(), 'faults-'));
-  if (stage === 'rest') await leaveThird(folder, origin);
+  if (stage === 'rest') await writeThird(folder, origin);
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-async function leaveThird(folder: string, { files }: Origin): Promise<void> {
-  const bytes = fileOf(files, STRUCK_PART);
+async function writeThird(folder: string, { files }: Origin): Promise<void> {
+  const bytes = fileOf(files, FAULTY_PART);
   const target = await mirrorDirectory(folder).open();
-  const partial = await target.partial(STRUCK_PART);
+  const partial = await target.partial(FAULTY_PART);
   await partial.restart(`"${digestOf(bytes)}"`);
   await partial.append(bytes.subarray(0, Math.floor(bytes.length / 3)));
   await partial.close();
   await target.close();
 }
 
-/** Mirrors through a proxy that strikes. */
+/** Mirrors through a proxy with a fault. */
 export async function mirrorUnder(
-  { stage, strike, strikes, timed, transport }: Attack,
+  { stage, respond, times, timed, transport }: Attack,
   folder: string,
   origin: Origin,
-  stranger: string,
+  otherOrigin: string,
 ): Promise<Outcome> {
   const { file, address } = AT[stage];
-  const waits: number[] = [];
-  const sleep = (ms: number): Promise<void> => {
-    waits.push(ms);
-    return Promise.resolve();
-  };
-  let struck = 0;
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number): Promise<void> => void waitsMs.push(ms);
+  let faults = 0;
   let received = 0;
   const proxy = await faultProxy({
     to: origin.url,
-    stranger,
-    fault: ({ url }) => (address.test(url) && struck < strikes ? (struck++, strike) : undefined),
+    otherOrigin,
+    fault: ({ url }) => (address.test(url) && faults < times ? (faults++, respond) : undefined),
   });
   let last = 0;
   const events: MirrorEvent[] = [];
   const facts = (failure?: unknown) => ({
-    struck,
+    faults,
     received,
-    waits,
-    said: inspect([failure, events], { depth: 9 }),
+    waitsMs,
+    output: inspect([failure, events], { depth: 9 }),
   });
   try {
     await mirrorExport(origin.exportRef, {
@@ -130,7 +126,7 @@ export async function mirrorUnder(
   }
 }
 
-/** The code with which one file failed, or the mirror before it came to files. */
+/** The code of the failure of one file, or of a mirror that fetched no file. */
 function codeAt(file: string, failure: unknown): string {
   if (!(failure instanceof DrillproofError)) throw failure;
   if (failure.code !== 'mirror.SOURCE_INCOMPLETE') return failure.code;
@@ -141,33 +137,32 @@ function codeAt(file: string, failure: unknown): string {
   return String(code);
 }
 
-/** Says what is wrong with a folder that must hold the whole export, byte for byte; nothing when it does. */
-export async function faultsOfWhole(folder: string, origin: Origin): Promise<string[]> {
-  const here = await filesOf(folder);
-  const faults = [...origin.files.keys()]
-    .filter((path) => !here.has(path))
+/** Lists the problems of a folder that must have the whole export, byte for byte. */
+export async function checkCompleteMirror(folder: string, origin: Origin): Promise<string[]> {
+  const files = await filesOf(folder);
+  const problems = [...origin.files.keys(), 'SHA256SUMS']
+    .filter((path) => !files.has(path))
     .map((path) => `${path} is missing`);
-  if (!here.has('SHA256SUMS')) faults.push('SHA256SUMS is missing');
-  faults.push(...unproven(here, origin));
-  faults.push(...[...here.keys()].filter((path) => path.startsWith('.')).map((path) => `${path} is left`));
+  problems.push(...listWrongFiles(files, origin));
+  problems.push(...[...files.keys()].filter((path) => path.startsWith('.')).map((path) => `${path} remains`));
   const { verdict } = await verifyDirectory(folder, { trust: origin.trust, asOfMs: origin.asOfMs, jobs: 1 });
-  return verdict === 'verified' ? faults : [...faults, `the verdict is ${verdict}`];
+  return verdict === 'verified' ? problems : [...problems, `the verdict is ${verdict}`];
 }
 
-/** Says what is wrong with a folder after a mirror that failed. */
-export async function faultsOfFailed(folder: string, origin: Origin): Promise<string[]> {
-  const here = await filesOf(folder);
-  const early = ['manifest.json', 'SHA256SUMS'].filter((path) => here.has(path));
-  return [...early.map((path) => `${path} is there`), ...unproven(here, origin)];
+/** Lists the problems of a folder after a mirror that failed. */
+export async function checkFailedMirror(folder: string, origin: Origin): Promise<string[]> {
+  const files = await filesOf(folder);
+  const early = ['manifest.json', 'SHA256SUMS'].filter((path) => files.has(path));
+  return [...early.map((path) => `${path} exists`), ...listWrongFiles(files, origin)];
 }
 
-/** Files under a final name that are not those of the source, but for what a mirror says of itself. */
-function unproven(here: ReadonlyMap<string, Uint8Array>, { files }: Origin): string[] {
-  return [...here]
+/** Lists the files with a final name that differ from those of the source, other than receipts and checksums. */
+function listWrongFiles(mirrored: ReadonlyMap<string, Uint8Array>, { files }: Origin): string[] {
+  return [...mirrored]
     .filter(([path]) => !path.startsWith('.drillproof-mirror/') && !path.startsWith('receipts/'))
     .filter(([path]) => path !== 'SHA256SUMS')
     .filter(([path, bytes]) => !Buffer.from(files.get(path) ?? []).equals(bytes))
-    .map(([path]) => `${path} is not that of the source`);
+    .map(([path]) => `${path} differs from the source`);
 }
 
 export function fileOf(files: ReadonlyMap<string, Uint8Array>, path: string): Uint8Array {
@@ -176,5 +171,5 @@ export function fileOf(files: ReadonlyMap<string, Uint8Array>, path: string): Ui
   return bytes;
 }
 
-/** The size of what a stage asks for. */
+/** The size of the file of a stage. */
 export const sizeAt = (stage: Stage, { files }: Origin): number => fileOf(files, AT[stage].file).length;

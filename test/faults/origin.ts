@@ -22,53 +22,44 @@ export type Origin = {
   readonly token: string;
   readonly exportRef: { readonly projectId: string; readonly evidenceExportId: string };
   readonly resource: EvidenceExport;
-  /** Every byte that a whole mirror of the export holds, by path; what the mirror says of itself is not among it. */
+  /** Every file of a complete mirror by its path, without its receipts and checksums. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly trust: TrustStore;
   readonly asOfMs: number;
-  /** The session that can be extended, as it is stored now. */
+  /** Reads the session that can be extended. */
   session(): Promise<WorldSession>;
   close(): Promise<void>;
 };
 
-const SESSION = id('ses', 1);
-
-/** The part and the report at which faults strike; another part is never struck. */
-export const STRUCK_PART = 'parts/evidence_000000000001.zip';
-export const STRUCK_REPORT = 'local-reports/lrep_000000000001.zip';
+/** The part and the report whose requests have faults. The other part has none. */
+export const FAULTY_PART = 'parts/evidence_000000000001.zip';
+export const FAULTY_REPORT = 'local-reports/lrep_000000000001.zip';
 
 export async function startOrigin(): Promise<Origin> {
-  const here = await world();
-  await tenants(here);
-  await worlds(here);
+  const plane = await world();
+  await tenants(plane);
+  await worlds(plane);
   const key = signer();
+  const { keyId, point } = key;
   const parts = [await part(1, { key, padding: 2_000 }), await part(2, { key })];
-  const { files, resource } = await ingestedExport(here, { parts, reports: [1], key });
-  const listening = await listen(here.server);
+  const { files, resource } = await ingestedExport(plane, { parts, reports: [1], key });
+  const listening = await listen(plane.server);
   return {
     url: listening.url,
-    token: await token(here, { permissions: ['evidence.read', 'session.control'] }),
+    token: await token(plane, { permissions: ['evidence.read', 'session.control'] }),
     exportRef: { projectId: PROJECT, evidenceExportId: EXPORT },
     resource,
     files: new Map(Object.entries({ ...files, 'export.json': canonicalBytes(resource) })),
     trust: trustStore([
-      {
-        issuer: 'acme',
-        keyId: key.keyId,
-        point: key.point,
-        compromised: false,
-        purposes: ['evidence', 'export'],
-      },
+      { issuer: 'acme', keyId, point, compromised: false, purposes: ['evidence', 'export'] },
     ]),
     asOfMs: NOW_MS,
     async session() {
-      const row = await here.store.sessions.find(PROJECT, SESSION);
-      if (row === undefined) throw new Error('the session is gone');
-      return row.resource;
+      return (await plane.store.sessions.find(PROJECT, id('ses', 1)))!.resource;
     },
     async close() {
       await listening.close();
-      await here.close();
+      await plane.close();
     },
   };
 }

@@ -1,8 +1,15 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A request as the server saw it. */
+/** A request that the server received. */
 export type Seen = {
   readonly method: string;
   readonly url: string;
@@ -10,7 +17,7 @@ export type Seen = {
   readonly body: string;
 };
 
-/** Answers one request; `n` counts from 0. It may destroy the socket, stall, or say anything. */
+/** Answers the request with number `n`, from 0. It can also destroy the socket or stall. */
 export type Answer = (seen: Seen, response: ServerResponse, n: number) => void | Promise<void>;
 
 export type FaultServer = {
@@ -20,7 +27,7 @@ export type FaultServer = {
   close(): Promise<void>;
 };
 
-/** A server on a free port of this machine that answers as it is told, faults included. */
+/** Starts a server on a free local port whose answers a test defines. */
 export async function faultServer(answer: Answer): Promise<FaultServer> {
   const seen: Seen[] = [];
   const listener: RequestListener = (request, response) => {
@@ -29,26 +36,26 @@ export async function faultServer(answer: Answer): Promise<FaultServer> {
   };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
-    const one = { method, url, headers, body: await text(request) };
-    seen.push(one);
-    await answer(one, response, seen.length - 1);
+    const entry = { method, url, headers, body: await text(request) };
+    seen.push(entry);
+    await answer(entry, response, seen.length - 1);
   };
   const server = createServer(listener);
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    seen,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const port = await listenOnFreePort(server);
+  return { url: `http://127.0.0.1:${port}`, port, seen, close: () => closeServer(server) };
 }
+
+/** Listens on a free local port, and returns it. */
+export async function listenOnFreePort(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+export const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 
 /** Answers with JSON. */
 export function json(
@@ -66,20 +73,9 @@ export function envelope(
   response: ServerResponse,
   status: number,
   code: string,
-  more: {
-    readonly retryable?: boolean;
-    readonly retryAfterMs?: number;
-    readonly [member: string]: unknown;
-  } = {},
+  members: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const { retryable = false, ...rest } = more;
-  const body = {
-    code,
-    message: 'made for a test',
-    correlationId: 'corr_abcdef',
-    retryable,
-    source: 'platform',
-  };
-  json(response, status, { ...body, ...rest }, headers);
+  const body = { code, message: 'made for a test', correlationId: 'corr_abcdef', retryable: false };
+  json(response, status, { ...body, source: 'platform', ...members }, headers);
 }

@@ -1,9 +1,9 @@
-import type { FaultRow } from './row.ts';
-import { sendAnswer, writeHead, type Exchange, type Strike } from '../proxy.ts';
+import { headerLines, sendAnswer, writeHead, type Exchange, type FaultResponder } from '../proxy.ts';
+import { endsAs, makeRows, recoversOr } from './row.ts';
 
-/** Sends the head and so much of the body, and closes the connection. */
+/** Sends the head and the start of the body, and closes the connection. */
 const cutAt =
-  (length: (bytes: number) => number): Strike =>
+  (length: (bytes: number) => number): FaultResponder =>
   ({ answer, response }) => {
     writeHead(response, answer);
     sendThenClose(response, answer.body.subarray(0, Math.max(0, length(answer.body.length))));
@@ -16,18 +16,18 @@ function sendThenClose(response: Exchange['response'], bytes: Uint8Array): void 
   else response.write(bytes, close);
 }
 
-/** Sends the head and so much of the body, and nothing more. */
+/** Sends the head and the start of the body, and nothing more. */
 const stallAt =
-  (length: (bytes: number) => number): Strike =>
+  (length: (bytes: number) => number): FaultResponder =>
   ({ answer, response }) => {
     writeHead(response, answer);
     response.flushHeaders();
     response.write(answer.body.subarray(0, length(answer.body.length)));
   };
 
-/** Sends bytes one by one, each of them within every limit. */
+/** Sends one byte at a time, each within the timeouts. */
 const drip =
-  (head: boolean): Strike =>
+  (head: boolean): FaultResponder =>
   ({ answer, response }) => {
     const { socket } = response;
     if (socket === null) return;
@@ -41,69 +41,70 @@ const drip =
     socket.on('close', () => clearInterval(timer));
   };
 
-const raw =
-  (text: (exchange: Exchange) => string | Uint8Array): Strike =>
+const sendRaw =
+  (text: (exchange: Exchange) => string | Uint8Array): FaultResponder =>
   (exchange) => {
     const { socket } = exchange.response;
     socket?.write(text(exchange), () => socket.destroy());
   };
 
-const INTERRUPTED = { once: 'whole', always: 'transport.INTERRUPTED' } as const;
-const TIMEOUT = { once: 'whole', always: 'transport.TIMEOUT', timed: true } as const;
+const INTERRUPTED = recoversOr('transport.INTERRUPTED');
+const TIMEOUT = { ...recoversOr('transport.TIMEOUT'), timed: true } as const;
+const HARMLESS = endsAs('whole');
 
-/** Faults of the connection: it breaks, or nothing comes. */
-export const CONNECTION_FAULTS: readonly FaultRow[] = [
-  {
-    name: 'the connection closes before the answer, which the server has given',
-    strike: ({ response }) => void response.socket?.destroy(),
-    ...INTERRUPTED,
-  },
-  {
-    name: 'the connection is reset before the answer',
-    strike: ({ response }) => void response.socket?.resetAndDestroy(),
-    ...INTERRUPTED,
-  },
-  { name: 'a cut before the first byte', strike: cutAt(() => 0), ...INTERRUPTED },
-  { name: 'a cut after the first byte', strike: cutAt(() => 1), ...INTERRUPTED },
-  { name: 'a cut in the middle', strike: cutAt((bytes) => Math.floor(bytes / 2)), ...INTERRUPTED },
-  { name: 'a cut before the last byte', strike: cutAt((bytes) => bytes - 1), ...INTERRUPTED },
-  {
-    name: 'a chunked body without its last chunk',
-    strike: ({ answer, response }) => {
+/** Faults of the connection: it breaks, or nothing arrives. */
+export const CONNECTION_FAULTS = makeRows([
+  [
+    'a connection that closes after the server received the request',
+    ({ response }) => void response.socket?.destroy(),
+    INTERRUPTED,
+  ],
+  [
+    'a connection that is reset before the answer',
+    ({ response }) => void response.socket?.resetAndDestroy(),
+    INTERRUPTED,
+  ],
+  ['a cut before the first byte', cutAt(() => 0), INTERRUPTED],
+  ['a cut after the first byte', cutAt(() => 1), INTERRUPTED],
+  ['a cut in the middle', cutAt((bytes) => Math.floor(bytes / 2)), INTERRUPTED],
+  ['a cut before the last byte', cutAt((bytes) => bytes - 1), INTERRUPTED],
+  [
+    'a chunked body without its last chunk',
+    ({ answer, response }) => {
       writeHead(response, answer, { headers: { 'content-length': undefined } });
       sendThenClose(response, answer.body);
     },
-    once: 'whole',
-    always: {
+    recoversOr({
       resource: 'transport.INTERRUPTED',
       document: 'transport.INTERRUPTED',
-      // All its bytes may have come, and their digest proves them.
+      // All bytes can have arrived, and the digest proves them.
       file: ['whole', 'transport.INTERRUPTED'],
-    },
-  },
-  { name: 'headers that never come', strike: () => undefined, ...TIMEOUT },
-  { name: 'headers that come byte by byte', strike: drip(true), ...TIMEOUT },
-  { name: 'a body that never begins', strike: stallAt(() => 0), ...TIMEOUT },
-  { name: 'a body that stops in the middle', strike: stallAt((bytes) => Math.floor(bytes / 2)), ...TIMEOUT },
-  { name: 'a body that comes byte by byte', strike: drip(false), ...TIMEOUT },
-  {
-    name: 'a Content-Length one too large on a connection that stays open',
-    strike: ({ answer, response }) => {
+    }),
+  ],
+  ['headers that never arrive', () => undefined, TIMEOUT],
+  ['headers that arrive byte by byte', drip(true), TIMEOUT],
+  ['a body that never begins', stallAt(() => 0), TIMEOUT],
+  ['a body that stops in the middle', stallAt((bytes) => Math.floor(bytes / 2)), TIMEOUT],
+  ['a body that arrives byte by byte', drip(false), TIMEOUT],
+  [
+    'a Content-Length one too large on a connection that stays open',
+    ({ answer, response }) => {
       writeHead(response, answer, { headers: { 'content-length': String(answer.body.length + 1) } });
       response.write(answer.body);
     },
-    ...TIMEOUT,
-    always: { resource: 'transport.TIMEOUT', document: 'transport.TIMEOUT', file: 'whole' },
-  },
-  {
-    name: 'an answer that is no HTTP',
-    strike: raw(() => 'SSH-2.0-OpenSSH_9.2\r\n'),
-    once: 'transport.RESPONSE_INVALID',
-    always: 'transport.RESPONSE_INVALID',
-  },
-  {
-    name: 'an answer in small pieces, which is no fault',
-    strike: ({ answer, response }) => {
+    {
+      ...TIMEOUT,
+      always: { resource: 'transport.TIMEOUT', document: 'transport.TIMEOUT', file: 'whole' },
+    },
+  ],
+  [
+    'an answer that is not HTTP',
+    sendRaw(() => 'SSH-2.0-OpenSSH_9.2\r\n'),
+    endsAs('transport.RESPONSE_INVALID'),
+  ],
+  [
+    'an answer in small pieces, which is allowed',
+    ({ answer, response }) => {
       writeHead(response, answer);
       const step = Math.ceil(answer.body.length / 5);
       let at = 0;
@@ -114,52 +115,43 @@ export const CONNECTION_FAULTS: readonly FaultRow[] = [
         response.end();
       }, 5);
     },
-    once: 'whole',
-    always: 'whole',
-  },
-  {
-    name: 'an answer of HTTP/1.0 that ends with its connection, which is no fault',
-    strike: raw(({ answer }) => Buffer.concat([http10(answer), answer.body])),
-    once: 'whole',
-    always: 'whole',
-  },
-  {
-    name: 'an answer of HTTP/1.0 that ends too early, which its head does not tell',
-    strike: raw(({ answer }) => Buffer.concat([http10(answer), answer.body.subarray(0, -7)])),
-    once: 'whole',
-    always: {
+    HARMLESS,
+  ],
+  [
+    'an answer of HTTP/1.0 that ends with its connection, which is allowed',
+    sendRaw(({ answer }) => Buffer.concat([http10(answer), answer.body])),
+    HARMLESS,
+  ],
+  [
+    'an answer of HTTP/1.0 that ends too early, which its head does not show',
+    sendRaw(({ answer }) => Buffer.concat([http10(answer), answer.body.subarray(0, -7)])),
+    recoversOr({
       resource: 'transport.DIGEST_MISMATCH',
       document: 'transport.DIGEST_MISMATCH',
       file: ['part.BYTES_MISMATCH', 'local-report.BYTES_MISMATCH'],
-    },
-  },
-  {
-    name: 'bytes behind the answer, which are dropped with their connection',
-    strike: ({ answer, response }) => {
-      const stray = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong';
+    }),
+  ],
+  [
+    'bytes after the answer, which are discarded with their connection',
+    ({ answer, response }) => {
       const { socket } = response;
       socket?.cork();
       sendAnswer(response, answer);
-      socket?.write(stray);
+      socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong');
       socket?.uncork();
     },
-    once: 'whole',
-    always: 'whole',
-  },
-  {
-    name: 'interim answers before the real one, which are no fault',
-    strike: ({ answer, response }) => {
+    HARMLESS,
+  ],
+  [
+    'interim answers before the final one, which are allowed',
+    ({ answer, response }) => {
       for (let i = 0; i < 5; i++) response.writeEarlyHints({ link: '</elsewhere>; rel=preload' });
       sendAnswer(response, answer);
     },
-    once: 'whole',
-    always: 'whole',
-  },
-];
+    HARMLESS,
+  ],
+]);
 
 function http10({ status, headers }: Exchange['answer']): Buffer {
-  const lines = Object.entries(headers).filter(([name]) => name !== 'content-length');
-  return Buffer.from(
-    [`HTTP/1.0 ${status} OK`, ...lines.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n'),
-  );
+  return Buffer.from([`HTTP/1.0 ${status} OK`, ...headerLines(headers), '', ''].join('\r\n'));
 }

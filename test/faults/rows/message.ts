@@ -1,37 +1,38 @@
 import { gzipSync } from 'node:zlib';
-import { A_STAGE_OF_EACH_KIND, type FaultRow } from './row.ts';
-import { sendAnswer, sendForEver, writeHead, type Exchange, type Strike } from '../proxy.ts';
+import {
+  headerLines,
+  sendAnswer,
+  sendForEver,
+  writeHead,
+  type Exchange,
+  type FaultResponder,
+} from '../proxy.ts';
+import { endsAs, makeRows, ONE_OF_EACH_KIND, recoversOr } from './row.ts';
 
-/** Answers with another body, whole and of the length that the head declares. */
-const bodyOf =
-  (change: (bytes: Buffer) => Uint8Array, headers: Readonly<Record<string, string>> = {}): Strike =>
+/** Answers with a different body, of the length that the head declares. */
+const sendBody =
+  (change: (bytes: Buffer) => Uint8Array, headers: Readonly<Record<string, string>> = {}): FaultResponder =>
   ({ answer, response }) =>
     sendAnswer(response, answer, { body: change(answer.body), headers });
 
-const flip = (at: (bytes: number) => number): Strike =>
-  bodyOf((bytes) => {
-    const other = Buffer.from(bytes);
-    const where = at(bytes.length);
-    other[where] = (other[where] ?? 0) ^ 1;
-    return other;
-  });
+const flip = (offset: (bytes: number) => number): FaultResponder =>
+  sendBody((bytes) => bytes.with(offset(bytes.length), bytes[offset(bytes.length)]! ^ 1));
 
-/** Declares another length than the body has, and closes. */
+/** Declares one or more lengths, sends the body, and closes the connection. */
 const declare =
-  (...lengths: ((bytes: number) => string)[]): Strike =>
+  (...lengths: ((bytes: number) => string)[]): FaultResponder =>
   ({ answer: { status, headers, body }, response }) => {
-    const lines = Object.entries(headers).filter(([name]) => name !== 'content-length');
     const head = [
       `HTTP/1.1 ${status} OK`,
-      ...lines.map(([name, value]) => `${name}: ${value}`),
+      ...headerLines(headers),
       ...lengths.map((length) => `content-length: ${length(body.length)}`),
     ];
     const { socket } = response;
     socket?.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), () => socket.destroy());
   };
 
-/** The true body, and then bytes for as long as anybody reads. */
-const endless: Strike = ({ answer, response }) => {
+/** Sends the right body, and then zeros until the client closes the connection. */
+const sendEndless: FaultResponder = ({ answer, response }) => {
   writeHead(response, answer, { headers: { 'content-length': undefined } });
   response.write(answer.body);
   sendForEver(response);
@@ -40,126 +41,104 @@ const endless: Strike = ({ answer, response }) => {
 const BOMB = gzipSync(Buffer.alloc(32 * 1024 * 1024));
 
 const LOGIN_PAGE = Buffer.from('<!doctype html><title>Log in to the network</title>');
-const loginPage = ({ answer, response }: Exchange): void =>
+const sendLoginPage = ({ answer, response }: Exchange): void =>
   sendAnswer(response, answer, {
     status: 200,
     headers: { 'content-type': 'text/html', etag: undefined, 'repr-digest': undefined },
     body: LOGIN_PAGE,
   });
 
-/** How a mirror ends that cannot get right bytes: an answer of JSON is nothing that could be proven and is not asked for again. */
-const spoilt = (code: 'DIGEST_MISMATCH' | 'BYTES_MISMATCH'): Pick<FaultRow, 'once' | 'always'> => ({
-  once: 'whole',
-  always: {
+/** The ends if the bytes are never right. */
+const corrupt = (code: 'DIGEST_MISMATCH' | 'BYTES_MISMATCH') =>
+  recoversOr({
     resource: 'transport.DIGEST_MISMATCH',
     document: 'transport.DIGEST_MISMATCH',
     file: [`part.${code}`, `local-report.${code}`],
-  },
-});
+  });
 
-const ENCODING_REFUSED = {
-  once: 'transport.ENCODING_REFUSED',
-  always: 'transport.ENCODING_REFUSED',
-} as const;
+const ENCODING_REFUSED = endsAs('transport.ENCODING_REFUSED');
+/** The ends for a head that breaks the rules of HTTP. */
+const INVALID = { ...endsAs('transport.RESPONSE_INVALID'), ...ONE_OF_EACH_KIND };
 
-/** A head that breaks the rules of HTTP, in one of many ways. */
-const BROKEN = {
-  once: 'transport.RESPONSE_INVALID',
-  always: 'transport.RESPONSE_INVALID',
-  at: A_STAGE_OF_EACH_KIND,
-} as const;
-
-/** Faults of what comes: other bytes, another length, another coding. */
-export const MESSAGE_FAULTS: readonly FaultRow[] = [
-  { name: 'a wrong first byte', strike: flip(() => 0), ...spoilt('DIGEST_MISMATCH') },
-  {
-    name: 'a wrong byte in the middle',
-    strike: flip((bytes) => Math.floor(bytes / 2)),
-    ...spoilt('DIGEST_MISMATCH'),
-  },
-  { name: 'a wrong last byte', strike: flip((bytes) => bytes - 1), ...spoilt('DIGEST_MISMATCH') },
-  {
-    name: 'a body that is whole for its head but short',
-    strike: bodyOf((bytes) => bytes.subarray(0, -1)),
-    ...spoilt('BYTES_MISMATCH'),
-  },
-  { name: 'no body at all', strike: bodyOf(() => new Uint8Array()), ...spoilt('BYTES_MISMATCH') },
-  {
-    name: 'a Content-Length one too small',
-    strike: declare((bytes) => String(bytes - 1)),
-    ...spoilt('BYTES_MISMATCH'),
-  },
-  {
-    name: 'a Content-Length one too large, and the end of the connection',
-    strike: declare((bytes) => String(bytes + 1)),
-    once: 'whole',
-    always: {
+/** Faults of the message: other bytes, another length, another encoding. */
+export const MESSAGE_FAULTS = makeRows([
+  ['a wrong first byte', flip(() => 0), corrupt('DIGEST_MISMATCH')],
+  ['a wrong byte in the middle', flip((bytes) => Math.floor(bytes / 2)), corrupt('DIGEST_MISMATCH')],
+  ['a wrong last byte', flip((bytes) => bytes - 1), corrupt('DIGEST_MISMATCH')],
+  [
+    'a short body whose length matches its head',
+    sendBody((bytes) => bytes.subarray(0, -1)),
+    corrupt('BYTES_MISMATCH'),
+  ],
+  ['no body at all', sendBody(() => new Uint8Array()), corrupt('BYTES_MISMATCH')],
+  ['a Content-Length one too small', declare((bytes) => String(bytes - 1)), corrupt('BYTES_MISMATCH')],
+  [
+    'a Content-Length one too large, and the end of the connection',
+    declare((bytes) => String(bytes + 1)),
+    recoversOr({
       resource: 'transport.INTERRUPTED',
       document: 'transport.INTERRUPTED',
-      // All its bytes have come, and their digest proves them.
+      // All bytes have arrived, and the digest proves them.
       file: ['whole', 'transport.INTERRUPTED'],
-    },
-  },
-  { name: 'a negative Content-Length', strike: declare(() => '-1'), ...BROKEN },
-  { name: 'a Content-Length that is no number', strike: declare(() => 'all'), ...BROKEN },
-  { name: 'two lengths', strike: declare(String, (bytes) => String(bytes + 1)), ...BROKEN },
-  {
-    name: 'headers without end',
-    strike: ({ answer, response }) =>
-      sendAnswer(response, answer, { headers: { 'x-long': 'x'.repeat(200_000) } }),
-    ...BROKEN,
-  },
-  {
-    name: 'one byte too many',
-    strike: bodyOf((bytes) => Buffer.concat([bytes, Buffer.of(0)])),
-    once: 'whole',
-    always: {
+    }),
+  ],
+  ['a negative Content-Length', declare(() => '-1'), INVALID],
+  ['a Content-Length that is not a number', declare(() => 'all'), INVALID],
+  ['two lengths', declare(String, (bytes) => String(bytes + 1)), INVALID],
+  [
+    'a header of 200,000 bytes',
+    ({ answer, response }) => sendAnswer(response, answer, { headers: { 'x-long': 'x'.repeat(200_000) } }),
+    INVALID,
+  ],
+  [
+    'an extra byte',
+    sendBody((bytes) => Buffer.concat([bytes, Buffer.of(0)])),
+    recoversOr({
       resource: 'transport.DIGEST_MISMATCH',
-      // That of the manifest is known, that of the attestation is not.
+      // The size of the manifest is known, that of the attestation is not.
       document: ['transport.BODY_TOO_LONG', 'transport.DIGEST_MISMATCH'],
       file: 'transport.BODY_TOO_LONG',
+    }),
+  ],
+  [
+    'an endless body',
+    sendEndless,
+    {
+      once: { resource: 'json.TOO_LARGE', document: 'whole', file: 'whole' },
+      always: {
+        resource: 'json.TOO_LARGE',
+        document: 'transport.BODY_TOO_LONG',
+        file: 'transport.BODY_TOO_LONG',
+      },
     },
-  },
-  {
-    name: 'an endless body',
-    strike: endless,
-    once: { resource: 'json.TOO_LARGE', document: 'whole', file: 'whole' },
-    always: {
-      resource: 'json.TOO_LARGE',
-      document: 'transport.BODY_TOO_LONG',
-      file: 'transport.BODY_TOO_LONG',
-    },
-  },
-  {
-    name: 'the body in gzip',
-    strike: bodyOf((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
-    ...ENCODING_REFUSED,
-  },
-  { name: 'a gzip bomb', strike: bodyOf(() => BOMB, { 'content-encoding': 'gzip' }), ...ENCODING_REFUSED },
-  {
-    name: 'a coding that nobody knows',
-    strike: bodyOf((bytes) => bytes, { 'content-encoding': 'x-rot13' }),
-    ...ENCODING_REFUSED,
-  },
-  {
-    name: 'gzip that does not say so',
-    strike: bodyOf((bytes) => gzipSync(bytes)),
-    once: 'whole',
-    always: {
+  ],
+  [
+    'the body in gzip',
+    sendBody((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
+    ENCODING_REFUSED,
+  ],
+  ['a gzip bomb', sendBody(() => BOMB, { 'content-encoding': 'gzip' }), ENCODING_REFUSED],
+  ['an unknown encoding', sendBody((bytes) => bytes, { 'content-encoding': 'x-rot13' }), ENCODING_REFUSED],
+  [
+    'gzip without Content-Encoding',
+    sendBody((bytes) => gzipSync(bytes)),
+    recoversOr({
       resource: 'transport.DIGEST_MISMATCH',
       document: ['transport.BODY_TOO_LONG', 'transport.DIGEST_MISMATCH'],
-      // What is small becomes larger in gzip.
+      // Small files become larger in gzip.
       file: ['part.BYTES_MISMATCH', 'transport.BODY_TOO_LONG'],
+    }),
+  ],
+  [
+    'a login page in place of the answer',
+    sendLoginPage,
+    {
+      once: { resource: 'transport.RESPONSE_INVALID', document: 'whole', file: 'whole' },
+      always: {
+        resource: 'transport.RESPONSE_INVALID',
+        document: ['export.RESOURCE_MISMATCH', 'json.INVALID'],
+        file: ['part.BYTES_MISMATCH', 'transport.BODY_TOO_LONG'],
+      },
     },
-  },
-  {
-    name: 'a login page in place of the answer',
-    strike: loginPage,
-    once: { resource: 'transport.RESPONSE_INVALID', document: 'whole', file: 'whole' },
-    always: {
-      resource: 'transport.RESPONSE_INVALID',
-      document: ['export.RESOURCE_MISMATCH', 'json.INVALID'],
-      file: ['part.BYTES_MISMATCH', 'transport.BODY_TOO_LONG'],
-    },
-  },
-];
+  ],
+]);

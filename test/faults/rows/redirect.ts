@@ -1,76 +1,63 @@
-import { A_STAGE_OF_EACH_KIND, type FaultRow } from './row.ts';
-import { sendAnswer, sendForEver, type Exchange, type Strike } from '../proxy.ts';
+import { sendAnswer, sendForEver, type Exchange, type FaultResponder } from '../proxy.ts';
+import { endsAs, makeRows, ONE_OF_EACH_KIND, recoversOr } from './row.ts';
+
+type Locate = (exchange: Exchange) => string;
 
 const redirect =
-  (status: number, location: (exchange: Exchange) => string): Strike =>
-  (exchange) => {
-    exchange.response.writeHead(status, { location: location(exchange) });
-    exchange.response.end();
-  };
+  (status: number, locate: Locate): FaultResponder =>
+  (exchange) =>
+    void exchange.response.writeHead(status, { location: locate(exchange) }).end();
 
-const REFUSED = { once: 'transport.REDIRECT_REFUSED', always: 'transport.REDIRECT_REFUSED' } as const;
+const otherPort: Locate = ({ otherOrigin, url }) => `${otherOrigin}${url}`;
+const REFUSED = endsAs('transport.REDIRECT_REFUSED');
 
-const AWAY: readonly (readonly [name: string, location: (exchange: Exchange) => string])[] = [
-  ['another host', ({ stranger, url }) => `${stranger.replace('127.0.0.1', 'localhost')}${url}`],
+const LOCATIONS: readonly (readonly [name: string, locate: Locate])[] = [
+  ['another host', ({ otherOrigin, url }) => `${otherOrigin.replace('127.0.0.1', 'localhost')}${url}`],
   ['another scheme', ({ headers, url }) => `https://${headers.host}${url}`],
-  ['an address without a scheme', ({ stranger }) => stranger.replace('http:', '')],
+  ['an address without a scheme', ({ otherOrigin }) => otherOrigin.replace('http:', '')],
   ['the metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data/'],
-  ['the loopback of IPv6', ({ headers }) => `http://[::1]:${headers.host?.split(':')[1]}/`],
+  ['the loopback address of IPv6', ({ headers }) => `http://[::1]:${headers.host?.split(':')[1]}/`],
   ['a file', () => 'file:///etc/passwd'],
   ['an address with a password', ({ headers, url }) => `http://user:pass@${headers.host}${url}`],
-  ['nothing that is an address', () => 'http://'],
+  ['an invalid address', () => 'http://'],
   ['a host whose name is the token', ({ headers }) => `http://${headers.authorization?.slice(7)}.example/`],
 ];
 
 /** Redirects. Those within the origin lead to the same request, which is answered or redirected once more. */
-export const REDIRECT_FAULTS: readonly FaultRow[] = [
-  {
-    name: 'a redirect to another port',
-    strike: redirect(302, ({ stranger, url }) => `${stranger}${url}`),
-    ...REFUSED,
-  },
-  ...AWAY.map(([name, location]): FaultRow => ({
-    name: `a redirect to ${name}`,
-    strike: redirect(302, location),
-    ...REFUSED,
-    at: A_STAGE_OF_EACH_KIND,
-  })),
-  ...[301, 303, 307, 308].map((status): FaultRow => ({
-    name: `a redirect of status ${status} to another port`,
-    strike: redirect(status, ({ stranger, url }) => `${stranger}${url}`),
-    ...REFUSED,
-    at: A_STAGE_OF_EACH_KIND,
-  })),
-  {
-    name: 'a redirect within the origin, without end',
-    strike: redirect(307, ({ url }) => url),
-    once: 'whole',
-    always: 'transport.REDIRECT_REFUSED',
-  },
-  {
-    name: 'a redirect within the origin whose body never ends',
-    strike: ({ response, url }) => {
+export const REDIRECT_FAULTS = makeRows([
+  ['a redirect to another port', redirect(302, otherPort), REFUSED],
+  ...LOCATIONS.map(
+    ([name, locate]) =>
+      [`a redirect to ${name}`, redirect(302, locate), { ...REFUSED, ...ONE_OF_EACH_KIND }] as const,
+  ),
+  ...[301, 303, 307, 308].map(
+    (status) =>
+      [
+        `a redirect of status ${status} to another port`,
+        redirect(status, otherPort),
+        { ...REFUSED, ...ONE_OF_EACH_KIND },
+      ] as const,
+  ),
+  [
+    'an endless chain of redirects within the origin',
+    redirect(307, ({ url }) => url),
+    recoversOr('transport.REDIRECT_REFUSED'),
+  ],
+  [
+    'a redirect within the origin with an endless body',
+    ({ response, url }) => {
       response.writeHead(307, { location: url });
       sendForEver(response);
     },
-    once: 'whole',
-    always: 'transport.REDIRECT_REFUSED',
-  },
-  {
-    name: 'five redirects within the origin, which are no fault',
-    strike: (exchange) => {
-      if (exchange.struck % 6 === 5) sendAnswer(exchange.response, exchange.answer);
+    recoversOr('transport.REDIRECT_REFUSED'),
+  ],
+  [
+    'five redirects within the origin, which are allowed',
+    (exchange) => {
+      if (exchange.faults % 6 === 5) sendAnswer(exchange.response, exchange.answer);
       else redirect(302, ({ url }) => url)(exchange);
     },
-    once: 'whole',
-    always: 'whole',
-  },
-  {
-    name: 'a redirect without an address',
-    strike: ({ response }) => {
-      response.writeHead(302);
-      response.end();
-    },
-    ...REFUSED,
-  },
-];
+    endsAs('whole'),
+  ],
+  ['a redirect without an address', ({ response }) => void response.writeHead(302).end(), REFUSED],
+]);

@@ -1,51 +1,52 @@
 import type { Code } from '../../../src/codes/index.ts';
-import type { Strike } from '../proxy.ts';
+import type { FaultResponder } from '../proxy.ts';
 
-/** The requests of a mirror at which a fault can strike. `rest` is the part again, of which a third is here already. */
+/** The requests of a mirror that a fault can affect. `rest` is the part again, a third of which is already stored. */
 export const STAGES = ['resource', 'manifest', 'attestation', 'part', 'rest', 'report'] as const;
 export type Stage = (typeof STAGES)[number];
-/** One of each kind, for the many forms of one fault. */
-export const A_STAGE_OF_EACH_KIND = ['resource', 'attestation', 'part'] as const satisfies readonly Stage[];
 
 /** How a mirror ends: `whole`, or with a code. */
 type End = 'whole' | Code;
-/** All that may happen, where it depends on what of a broken connection still arrives. */
-export type Ends = End | readonly End[];
-/** Per kind of what is asked for. `document` is manifest and attestation, `file` part and report. */
-export type EndsByKind = {
+/** Several ends if they depend on how much of a broken connection still arrives. */
+type Ends = End | readonly End[];
+/** The ends by kind of file. `document` is manifest and attestation, `file` part and report. */
+type EndsByKind = {
   readonly resource: Ends;
   readonly document: Ends;
   readonly file: Ends;
   readonly rest?: Ends;
 };
 
-/** A fault, and how a mirror ends that meets it. */
-export type FaultRow = {
-  readonly name: string;
-  readonly strike: Strike;
-  /** When it strikes the first request of its stage only. */
+/** How a mirror ends that meets a fault. */
+type Expectation = {
+  /** If the fault affects only the first request of its stage. */
   readonly once: Ends | EndsByKind;
-  /** When it strikes each of them. */
+  /** If it affects each of them. */
   readonly always: Ends | EndsByKind;
-  /** The stages where it means something; default each. */
+  /** The stages that the fault applies to; default all. */
   readonly at?: readonly Stage[];
-  /** Whether time alone tells that something is wrong: such rows run under small limits. */
+  /** Only a timeout detects the fault, so the timeouts are short. */
   readonly timed?: true;
 };
+export type FaultRow = Expectation & { readonly name: string; readonly respond: FaultResponder };
 
-const KIND: Readonly<Record<Stage, 'resource' | 'document' | 'file'>> = {
-  resource: 'resource',
-  manifest: 'document',
-  attestation: 'document',
-  part: 'file',
-  rest: 'file',
-  report: 'file',
-};
+export const makeRows = (
+  rows: readonly (readonly [name: string, respond: FaultResponder, expectation: Expectation])[],
+): readonly FaultRow[] => rows.map(([name, respond, expectation]) => ({ name, respond, ...expectation }));
+
+/** One stage of each kind, for faults that have many forms. */
+export const ONE_OF_EACH_KIND = { at: ['resource', 'attestation', 'part'] } as const;
+/** The mirror ends like this whether the fault occurs once or always. */
+export const endsAs = (end: End) => ({ once: end, always: end }) as const;
+/** The mirror succeeds in spite of one fault, and ends like this if the fault always occurs. */
+export const recoversOr = (always: Ends | EndsByKind) => ({ once: 'whole', always }) as const;
 
 /** The ends that are right at a stage. */
 export function endsAt(ends: Ends | EndsByKind, stage: Stage): readonly End[] {
-  const here = isByKind(ends) ? ((stage === 'rest' ? ends.rest : undefined) ?? ends[KIND[stage]]) : ends;
-  return typeof here === 'string' ? [here] : here;
+  const kind =
+    stage === 'manifest' || stage === 'attestation' ? 'document' : stage === 'resource' ? stage : 'file';
+  const expected = isByKind(ends) ? ((stage === 'rest' ? ends.rest : undefined) ?? ends[kind]) : ends;
+  return typeof expected === 'string' ? [expected] : expected;
 }
 
 const isByKind = (ends: Ends | EndsByKind): ends is EndsByKind => typeof ends === 'object' && 'file' in ends;
