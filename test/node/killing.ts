@@ -5,14 +5,15 @@ import { expect } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { etagOf, type ExportSource, type Fault, type TestExport } from '../faults/export-source.ts';
 import { filesOf } from '../mirror/make.ts';
+import type { ChildOptions } from './mirror-child.ts';
 
-/** Between two pieces of a body. */
+/** The pause between two pieces of a body. */
 const PAUSE_MS = 4;
 
-/** Sends parts and reports in pieces with pauses, so that there is a middle in which to die, and counts every byte. */
-export function slowSender(pieceBytes = 6_000) {
+/** Sends parts and reports in pieces with pauses, so that a kill can interrupt them, and counts the bytes. */
+export function makeSlowSender(pieceBytes = 6_000) {
   let bytesSent = 0;
-  const slowly: Fault = ({ path, bytes, seen, response }) => {
+  const sendSlowly: Fault = ({ path, bytes, seen, response }) => {
     if (!/^(parts|local-reports)\//.test(path)) return false;
     const from = Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
     response.writeHead(from === 0 ? 200 : 206, {
@@ -32,33 +33,37 @@ export function slowSender(pieceBytes = 6_000) {
     }, PAUSE_MS);
     return true;
   };
-  return { slowly, sent: () => bytesSent };
+  return { sendSlowly, sent: () => bytesSent };
 }
 
 /** Starts a script of these tests with Node.js, from sources. */
-export const startNode = (
-  script: string,
-  words: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): ChildProcess =>
+export const startNode = (script: string, words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   spawn(
     process.execPath,
     ['--conditions=drillproof:source', fileURLToPath(new URL(script, import.meta.url)), ...words],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } },
   );
 
-/** What a process said on both streams until it ended, and how it ended. */
-export async function ended(child: ChildProcess) {
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += String(chunk)));
+/** Starts a process that mirrors into a folder or S3. */
+export const startMirror = (
+  { url }: ExportSource,
+  to: string,
+  options: ChildOptions = {},
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess => startNode('mirror-child.ts', [url, to, JSON.stringify(options)], env);
+
+/** Waits until a process ends, and returns its output on both streams and how it ended. */
+export async function waitForEnd(child: ChildProcess) {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  return { said, code, signal };
+  return { output, code, signal };
 }
 
-/** When to kill: at a random time after the first request, or once so many bytes more were sent, however long it takes. */
+/** The time to kill: a random time after the first request, or when the source has sent this many more bytes. */
 export type Moment = { readonly withinMs: number } | { readonly sent: () => number; readonly bytes: number };
 
-/** Kills a process at a moment after it first asked something of the server; whether it had not ended before. */
+/** Kills a process after its first request. `killed` is false if it ended earlier. */
 export async function killAtRandom(
   child: ChildProcess,
   server: ExportSource,
@@ -66,7 +71,7 @@ export async function killAtRandom(
   signal: NodeJS.Signals = 'SIGKILL',
 ) {
   const before = server.seen.length;
-  const end = ended(child);
+  const end = waitForEnd(child);
   const done = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const until = (condition: () => boolean) =>
     expect.poll(() => condition() || done(), { interval: 1, timeout: 30_000 }).toBe(true);
@@ -78,46 +83,45 @@ export async function killAtRandom(
     await Promise.race([end, new Promise((resolve) => void setTimeout(resolve, delayMs))]);
   }
   child.kill(signal);
-  const how = await end;
-  return { ...how, killed: how.signal === signal };
+  const result = await end;
+  return { ...result, killed: result.signal === signal };
 }
 
-const OWN = new Set(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS']);
+const DOCUMENTS = new Set(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS']);
 const TAGS = /^(bagit\.txt|bag-info\.txt|(tag)?manifest-sha256\.txt)$/;
 
 /**
- * Whatever has a final name must be right, a manifest may be there only when everything is, and nothing else may lie
- * about. Gives the paths of the listed files that are here.
+ * Expects that every file with a final name is right, that a manifest exists only in a complete mirror, and that there
+ * are no other files. Returns the paths of the listed files that exist.
  */
 export async function expectProven(made: TestExport, folder: string, inside = ''): Promise<string[]> {
   const files = await filesOf(folder);
   for (const [path, bytes] of made.files) {
-    const here = files.get(inside + path);
-    if (here === undefined) expect(files.has(`${inside}manifest.json`), path).toBe(false);
-    else if (digestOf(here) !== digestOf(bytes)) expect.fail(`${path} is not what was listed`);
+    const file = files.get(inside + path);
+    if (file === undefined) expect(files.has(`${inside}manifest.json`), path).toBe(false);
+    else if (digestOf(file) !== digestOf(bytes)) expect.fail(`${path} does not match its digest`);
   }
-  const ours = (path: string): boolean =>
+  const isOfMirror = (path: string): boolean =>
+    made.files.has(path) || DOCUMENTS.has(path) || path.startsWith('receipts/');
+  const isExpected = (path: string): boolean =>
     path.startsWith('.drillproof-mirror/') ||
     (inside !== '' && TAGS.test(path)) ||
-    (path.startsWith(inside) && isOfMirror(made, path.slice(inside.length)));
-  expect([...files.keys()].filter((path) => !ours(path))).toEqual([]);
+    (path.startsWith(inside) && isOfMirror(path.slice(inside.length)));
+  expect([...files.keys()].filter((path) => !isExpected(path))).toEqual([]);
   return [...made.files.keys()].filter((path) => files.has(inside + path));
 }
 
-const isOfMirror = ({ files }: TestExport, path: string): boolean =>
-  files.has(path) || OWN.has(path) || path.startsWith('receipts/');
-
-/** Notes how often each proven file had been asked for when it was first seen here; afterwards it must not be again. */
-export function refetchGuard(server: Pick<ExportSource, 'requests'>) {
-  const asked = new Map<string, number>();
+/** Remembers the number of requests for each proven file, after which no more may follow. */
+export function makeRefetchGuard(server: Pick<ExportSource, 'requests'>) {
+  const requests = new Map<string, number>();
   return {
-    note: (paths: readonly string[]): void => {
-      for (const path of paths) if (!asked.has(path)) asked.set(path, server.requests(path).length);
+    add: (paths: readonly string[]): void => {
+      for (const path of paths) if (!requests.has(path)) requests.set(path, server.requests(path).length);
     },
-    /** How many proven files were seen. */
-    seen: (): number => asked.size,
-    /** Files that were asked for again after they were proven. */
-    again: (): string[] =>
-      [...asked].filter(([path, times]) => server.requests(path).length > times).map(([path]) => path),
+    /** Counts the proven files. */
+    size: (): number => requests.size,
+    /** Lists the files that were requested again after they were proven. */
+    refetched: (): string[] =>
+      [...requests].filter(([path, count]) => server.requests(path).length > count).map(([path]) => path),
   };
 }

@@ -1,10 +1,9 @@
-// A process that mirrors and can be killed: `node mirror-child.ts URL FOLDER-OR-S3-ADDRESS [OPTIONS as JSON]`.
+// Mirrors in a process that can be killed: `node mirror-child.ts URL FOLDER-OR-S3-ADDRESS [OPTIONS as JSON]`.
 import { createClient } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { bagSink, mirrorExport } from '../../src/mirror/index.ts';
 import { isS3Url, mirrorDirectory, mirrorS3, openPartStore, parseS3Location } from '../../src/node/index.ts';
 
-/** How the mirror differs from a plain one. */
 export type ChildOptions = { readonly store?: string; readonly bagit?: boolean; readonly waitMs?: number };
 
 const [, , baseUrl = '', to = '', json = '{}'] = process.argv;

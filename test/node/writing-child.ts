@@ -1,4 +1,4 @@
-/** Writes two files over a third in turn, in place, as fast as it can: `node writing-child.ts A B TARGET`. */
+/** Overwrites a file in place with two others in turn, as fast as possible: `node writing-child.ts A B TARGET`. */
 import { openSync, readFileSync, writeSync } from 'node:fs';
 
 const [a = '', b = '', target = ''] = process.argv.slice(2);

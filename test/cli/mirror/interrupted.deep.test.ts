@@ -4,11 +4,11 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { makeExport, serveExports } from '../../faults/export-source.ts';
 import { cleanUp, newFolder } from '../../mirror/make.ts';
 import {
-  ended,
+  waitForEnd,
   expectProven,
   killAtRandom,
-  refetchGuard,
-  slowSender,
+  makeRefetchGuard,
+  makeSlowSender,
   startNode,
 } from '../../node/killing.ts';
 import { tries } from '../../support/deep.ts';
@@ -22,8 +22,8 @@ const exports = [1, 2, 3].map((seed) =>
 const SIZE = exports.reduce((sum, { files }) => sum + files.size * BYTES, 0);
 const idOf = ({ resource }: (typeof exports)[number]): string => resource.evidenceExportId;
 
-const sender = slowSender();
-const server = await serveExports(exports, sender.slowly);
+const sender = makeSlowSender();
+const server = await serveExports(exports, sender.sendSlowly);
 afterAll(() => server.close());
 afterEach(cleanUp);
 
@@ -61,7 +61,7 @@ it.each([
       exports.map((made) => {
         const mine = (url: string): boolean => url.includes(`/${idOf(made)}/`);
         const requests = (path: string) => server.requests(path).filter(({ url }) => mine(url));
-        return [made, refetchGuard({ requests })] as const;
+        return [made, makeRefetchGuard({ requests })] as const;
       }),
     );
     const before = sender.sent();
@@ -78,17 +78,17 @@ it.each([
           expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
             'lock',
           );
-        guards.get(made)?.note(await expectProven(made, at));
+        guards.get(made)?.add(await expectProven(made, at));
       });
     }
     expect(met).toBeGreaterThan(0);
-    expect(Math.max(...[...guards.values()].map((guard) => guard.seen()))).toBeGreaterThan(0);
-    expect(await ended(mirrorList(folder))).toMatchObject({ code: 0 });
+    expect(Math.max(...[...guards.values()].map((guard) => guard.size()))).toBeGreaterThan(0);
+    expect(await waitForEnd(mirrorList(folder))).toMatchObject({ code: 0 });
     let files = 0;
     await lookAt(folder, async (made, at) => {
       files += (await expectProven(made, at)).length;
       expect(await readdir(at)).not.toContain('.drillproof-mirror');
-      expect(guards.get(made)?.again()).toEqual([]);
+      expect(guards.get(made)?.refetched()).toEqual([]);
     });
     expect(files * BYTES).toBe(SIZE);
     expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + met * BYTES);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
-import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
+import { killAtRandom, makeRefetchGuard, makeSlowSender, startMirror, waitForEnd } from '../killing.ts';
 import type { ChildOptions } from '../mirror-child.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sha256, uploadsIn } from './make.ts';
@@ -13,16 +13,15 @@ import { tries } from '../../support/deep.ts';
 const s3 = await startS3();
 afterEach(cleanUp);
 
-/** A longer run sets the variable. */
 const KILLS = tries(2);
 const MIB = 1024 * 1024;
-/** Files under way at once; what a killed run had of each is lost with it, for it lay in memory and in uploads. */
-const AT_ONCE = 4;
+/** The concurrency. A killed run loses the bytes of the files in progress, which are in memory and in uploads. */
+const CONCURRENCY = 4;
 
 const startIn = (server: ExportSource, bucket: string, options: ChildOptions = {}) =>
-  startNode('mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
+  startMirror(server, s3.url(bucket, 'a'), options, s3.env);
 
-// Each kill must find its process holding the lease of the one before, and take it over: all are of this machine.
+// Each run takes over the lease of the killed process, because all run on this machine.
 it.each([
   ['', {}],
   [' as a bag', { bagit: true }],
@@ -30,40 +29,39 @@ it.each([
 ] as const)(
   'a mirror into S3 that is killed at any moment leaves only verified objects%s, and the next run completes it',
   { timeout: 900_000 },
-  async (_, given: ChildOptions) => {
+  async (_, { store: withStore, ...variant }: ChildOptions) => {
     const bucket = await s3.bucket();
-    const store = given.store === undefined ? undefined : await newFolder();
-    const options = { ...given, ...(store !== undefined && { store }) };
-    const prefix = given.bagit === true ? 'a/data/' : 'a/';
+    const store = withStore === undefined ? undefined : await newFolder();
+    const options = { ...variant, ...(store !== undefined && { store }) };
+    const prefix = variant.bagit === true ? 'a/data/' : 'a/';
     const made = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
-    const { slowly, sent } = slowSender(MIB / 4);
-    const server = await source(made, slowly);
-    const guard = refetchGuard(server);
-    const look = async (): Promise<number> => {
+    const { sendSlowly, sent } = makeSlowSender(MIB / 4);
+    const server = await source(made, sendSlowly);
+    const guard = makeRefetchGuard(server);
+    const checkObjects = async (): Promise<number> => {
       const objects = await objectsIn(s3, bucket);
-      const here = [...made.files].filter(([path]) => objects.has(prefix + path));
-      for (const [path, bytes] of here) expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
-      if (objects.has(`${prefix}manifest.json`)) expect(here).toHaveLength(made.files.size);
-      guard.note(here.map(([path]) => path));
-      return here.length;
+      const stored = [...made.files].filter(([path]) => objects.has(prefix + path));
+      for (const [path, bytes] of stored)
+        expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
+      if (objects.has(`${prefix}manifest.json`)) expect(stored).toHaveLength(made.files.size);
+      guard.add(stored.map(([path]) => path));
+      return stored.length;
     };
     let killed = 0;
     for (let i = 0; i < KILLS; i++) {
-      const one = await killAtRandom(startIn(server, bucket, options), server, { withinMs: 700 });
-      if (one.killed) killed++;
-      await look();
+      const run = await killAtRandom(startIn(server, bucket, options), server, { withinMs: 700 });
+      if (run.killed) killed++;
+      await checkObjects();
     }
     expect(killed).toBeGreaterThan(0);
-    expect((await ended(startIn(server, bucket, options))).said).toBe('complete');
-    expect(await look()).toBe(made.files.size);
-    expect(guard.again()).toEqual([]);
+    expect((await waitForEnd(startIn(server, bucket, options))).output).toBe('complete');
+    expect(await checkObjects()).toBe(made.files.size);
+    expect(guard.refetched()).toEqual([]);
     const size = made.files.size * 9 * MIB;
-    expect(sent()).toBeLessThanOrEqual(size + killed * AT_ONCE * 9 * MIB);
-    if (KILLS > 20)
-      process.stderr.write(`S3: ${killed} kills, files of ${size} bytes, ${sent()} bytes sent\n`);
+    expect(sent()).toBeLessThanOrEqual(size + killed * CONCURRENCY * 9 * MIB);
     expect(await uploadsIn(s3, bucket)).toEqual([]);
-    const own = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
-    expect(own).toEqual([]);
+    const remaining = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
+    expect(remaining).toEqual([]);
     if (store === undefined) return;
     expect(await readdir(join(store, 'tmp'))).toEqual([]);
     for (const [path, bytes] of await filesOf(join(store, 'sha256')))
@@ -74,39 +72,41 @@ it.each([
 describe('two mirrors of one export into one prefix, in two processes', () => {
   const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
 
-  /** A source that holds every part back until it is told, so that whoever asks first holds the prefix. */
-  async function heldSource() {
+  /** A source that sends no part until it is released, so the first mirror keeps its lease. */
+  async function makeHeldSource() {
     let open = false;
-    const { slowly } = slowSender();
-    const server = await source(made, (request) => (open ? slowly(request) : made.files.has(request.path)));
+    const { sendSlowly } = makeSlowSender();
+    const server = await source(made, (request) =>
+      open ? sendSlowly(request) : made.files.has(request.path),
+    );
     return { server, release: () => void (open = true) };
   }
   it('the second reports the process of the first, and takes over when it is killed', async () => {
-    const [{ server, release }, bucket] = [await heldSource(), await s3.bucket()];
+    const [{ server, release }, bucket] = [await makeHeldSource(), await s3.bucket()];
     const holder = startIn(server, bucket);
     await expect
       .poll(() => server.seen.some(({ url }) => url.includes('/parts/')), { timeout: 30_000 })
       .toBe(true);
-    const second = await ended(startIn(server, bucket));
-    expect([second.code, second.said.split(':')[0]]).toEqual([3, 'io.LOCKED']);
-    expect(second.said).toContain(`process ${holder.pid} on ${hostname()}`);
-    const waiting = ended(startIn(server, bucket, { waitMs: 60_000 }));
+    const second = await waitForEnd(startIn(server, bucket));
+    expect([second.code, second.output.split(':')[0]]).toEqual([3, 'io.LOCKED']);
+    expect(second.output).toContain(`process ${holder.pid} on ${hostname()}`);
+    const waiting = waitForEnd(startIn(server, bucket, { waitMs: 60_000 }));
     await expect.poll(() => server.requests('export.json').length, { timeout: 30_000 }).toBe(3);
-    const end = ended(holder);
+    const end = waitForEnd(holder);
     holder.kill('SIGKILL');
     await end;
     release();
-    expect((await waiting).said).toBe('complete');
+    expect((await waiting).output).toBe('complete');
     const objects = await objectsIn(s3, bucket);
     for (const [path, bytes] of made.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
   });
 
   it('the second waits if requested, and both complete', async () => {
     const bucket = await s3.bucket();
-    const { slowly, sent } = slowSender();
-    const server = await source(made, slowly);
-    const both = [1, 2].map(() => ended(startIn(server, bucket, { waitMs: 60_000 })));
-    for (const { said } of await Promise.all(both)) expect(said).toBe('complete');
+    const { sendSlowly, sent } = makeSlowSender();
+    const server = await source(made, sendSlowly);
+    const both = [1, 2].map(() => waitForEnd(startIn(server, bucket, { waitMs: 60_000 })));
+    for (const { output } of await Promise.all(both)) expect(output).toBe('complete');
     expect(sent()).toBe(made.files.size * 20_000);
   });
 });

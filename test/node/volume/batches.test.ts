@@ -17,8 +17,8 @@ vi.mock('node:fs/promises', async (real) =>
 );
 afterEach(cleanUp);
 
-/** The calls to the disk for a new mirror of so many parts. */
-async function callsFor(parts: number): Promise<ReadonlyMap<DiskAct, number>> {
+/** Counts the disk calls of a new mirror with this many parts. */
+async function countCalls(parts: number): Promise<ReadonlyMap<DiskAct, number>> {
   const made = makeExport({ parts, reports: 0, bytes: 3_700 });
   const [server, folder] = [await source(made), join(await newFolder(), 'new')];
   const counts = disk.count();
@@ -31,26 +31,24 @@ async function callsFor(parts: number): Promise<ReadonlyMap<DiskAct, number>> {
 
 describe('a new mirror of small parts', () => {
   it('costs one request, write, flush and rename for each part, and nothing else', async () => {
-    const [few, many] = [await callsFor(10), await callsFor(110)];
-    const more = (act: DiskAct): number => ((many.get(act) ?? 0) - (few.get(act) ?? 0)) / 100;
-    expect([more('open'), more('write'), more('sync'), more('rename')]).toEqual([1, 1, 1, 1]);
-    expect([more('truncate'), more('remove'), more('read'), more('link'), more('mkdir')]).toEqual([
-      0, 0, 0, 0, 0,
-    ]);
+    const [few, many] = [await countCalls(10), await countCalls(110)];
+    const perPart = (act: DiskAct): number => ((many.get(act) ?? 0) - (few.get(act) ?? 0)) / 100;
+    expect((['open', 'write', 'sync', 'rename'] as const).map(perPart)).toEqual([1, 1, 1, 1]);
+    expect((['truncate', 'remove', 'read', 'link', 'mkdir'] as const).map(perPart)).toEqual([0, 0, 0, 0, 0]);
   });
 });
 
-/** A folder whose commits wait until `together` of them are in progress, or no file is left to begin. */
-async function heldSink(commitsAtOnce: number | undefined, together: number) {
+/** Opens a folder whose commits wait until `together` of them are in progress, or no file remains. */
+async function makeHeldSink(commitsAtOnce: number | undefined, together: number) {
   const inner = mirrorDirectory(join(await newFolder(), 'new'));
   const waiting: (() => void)[] = [];
   const most = { commits: 0 };
-  let left = PARTS;
+  let remaining = PARTS;
   const hold = async (): Promise<void> => {
     const held = new Promise<void>((resolve) => void waiting.push(resolve));
     most.commits = Math.max(most.commits, waiting.length);
-    left--;
-    if (waiting.length >= together || left < together) for (const go of waiting.splice(0)) go();
+    remaining--;
+    if (waiting.length >= together || remaining < together) for (const go of waiting.splice(0)) go();
     await held;
   };
   const sink: MirrorSink = {
@@ -71,15 +69,15 @@ describe('files that wait for their final name', () => {
   it.each([
     [undefined, 2],
     [5, 6],
-  ])('leave their place to others if the target allows %s of them', async (commitsAtOnce, together) => {
-    const { sink, most } = await heldSink(commitsAtOnce, together);
+  ])('do not block other files if the target allows %s of them', async (commitsAtOnce, together) => {
+    const { sink, most } = await makeHeldSink(commitsAtOnce, together);
     const server = await source(makeExport({ parts: PARTS, reports: 0 }));
     const { receipt } = await mirror(server, '', { to: sink, concurrency: 2 });
     expect(receipt.outcome).toBe('complete');
     expect(most.commits).toBe(together);
   });
 
-  it('are named without a request after a kill', async () => {
+  it('get their name without a request after a kill', async () => {
     const made = makeExport({ parts: 1, reports: 0 });
     const folder = join(await newFolder(), 'new');
     const [[path, bytes]] = [...made.files] as [[string, Uint8Array]];
@@ -87,7 +85,7 @@ describe('files that wait for their final name', () => {
     const partial = await target.partial(path);
     await partial.restart(undefined);
     await partial.append(bytes);
-    await partial.close(); // as a kill before the flush leaves it
+    await partial.close(); // like a kill before the flush
     await target.close();
     const server = await source(made);
     const { receipt } = await mirror(server, folder);
@@ -96,7 +94,7 @@ describe('files that wait for their final name', () => {
     expect(await expectProven(made, folder)).toEqual([path]);
   });
 
-  it('that cannot be flushed end the mirror, and no name is given', async () => {
+  it('that cannot be flushed end the mirror, and get no name', async () => {
     const made = makeExport({ parts: 12, reports: 0 });
     const folder = join(await newFolder(), 'new');
     disk.arm('sync', 4, 'EIO', /\.partial$/);
@@ -107,18 +105,18 @@ describe('files that wait for their final name', () => {
   });
 });
 
-it('a file that gets its name while its folder is flushed makes the folder be flushed again', async () => {
-  const held = await folderVolume(await newFolder()).hold();
+it('a file that gets its name while its folder is flushed causes another flush of the folder', async () => {
+  const volume = await folderVolume(await newFolder()).hold();
   const name = (path: string) =>
-    held.adopt(path, 'sha256:0', async (copy) => {
+    volume.adopt(path, 'sha256:0', async (copy) => {
       writeFileSync(copy, path);
       return true;
     });
   await name('parts/first.zip');
   disk.arm('sync', 2, 'EIO', /parts$/);
-  const writing = held.write('export.json', new Uint8Array(1));
+  const writing = volume.write('export.json', new Uint8Array(1));
   await name('parts/second.zip');
   await expect(writing).rejects.toMatchObject({ code: 'io.WRITE_FAILED' });
   disk.disarm();
-  await held.release();
+  await volume.release();
 });

@@ -12,7 +12,7 @@ import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { disk, type DiskAct } from '../../faults/failing-disk.ts';
 import { etagOf, exportRef, makeExport, type ExportSource, type Fault } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from '../../mirror/make.ts';
-import { expectProven, refetchGuard } from '../killing.ts';
+import { expectProven, makeRefetchGuard } from '../killing.ts';
 import { isExhaustive } from '../../support/deep.ts';
 
 vi.mock('node:fs', async (real) => (await import('../../faults/failing-disk.ts')).failingFs(await real()));
@@ -20,9 +20,9 @@ vi.mock('node:fs/promises', async (real) =>
   (await import('../../faults/failing-disk.ts')).failingPromises(await real()),
 );
 
-// Syncs of a disk that is none cost nothing, and there are thousands.
+// Thousands of syncs cost nothing in memory.
 if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
-/** Every call fails in its turn, or every fourth, from the first, where it is not asked for all. */
+/** Every call fails in turn, or in the usual run every fourth. */
 const STEP = isExhaustive ? 1 : 4;
 
 afterEach(async () => {
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const made = makeExport({ parts: 2, reports: 1, bytes: 3_000 });
 
-/** A place for a mirror and what it shares. */
+/** The folder and the store of a mirror. */
 type Place = {
   readonly folder: string;
   readonly store: string;
@@ -41,7 +41,7 @@ type Place = {
 };
 
 const KINDS = ['plain', 'bag', 'store', 'pieces'] as const;
-async function placeOf(kind: (typeof KINDS)[number]): Promise<Place> {
+async function makePlace(kind: (typeof KINDS)[number]): Promise<Place> {
   const [folder, store] = [join(await newFolder(), 'new'), join(await newFolder(), 'store')];
   const sinks = {
     plain: async () => mirrorDirectory(folder),
@@ -53,7 +53,7 @@ async function placeOf(kind: (typeof KINDS)[number]): Promise<Place> {
   return { folder, store, inside: kind === 'bag' ? 'data/' : '', sink: sinks[kind] };
 }
 
-/** Mirrors there; the code of what ended it, if anything did. */
+/** Mirrors into a place, and returns the outcome or the code of the failure. */
 async function mirrorInto({ folder, sink }: Place, server: ExportSource): Promise<string> {
   try {
     const { receipt } = await mirror(server, folder, { to: await sink(), concurrency: 1 });
@@ -64,30 +64,30 @@ async function mirrorInto({ folder, sink }: Place, server: ExportSource): Promis
   }
 }
 
-const here = async (folder: string) => filesOf(folder).catch(() => new Map<string, Uint8Array>());
+const readFiles = async (folder: string) => filesOf(folder).catch(() => new Map<string, Uint8Array>());
 
 async function expectSound({ folder, store, inside }: Place): Promise<string[]> {
-  for (const [path, bytes] of await here(store)) {
+  for (const [path, bytes] of await readFiles(store)) {
     if (!path.startsWith('sha256/')) continue;
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(basename(path));
   }
-  return (await here(folder)).size === 0 ? [] : expectProven(made, folder, inside);
+  return (await readFiles(folder)).size === 0 ? [] : expectProven(made, folder, inside);
 }
 
-/** That the next run, with nothing in its way, completes what this one left, and leaves nothing but the mirror. */
-async function expectMended(place: Place, server: ExportSource): Promise<void> {
-  const guard = refetchGuard(server);
-  guard.note(await expectSound(place));
+/** Expects that the next run completes the mirror, fetches no file again and leaves no private files. */
+async function expectRepair(place: Place, server: ExportSource): Promise<void> {
+  const guard = makeRefetchGuard(server);
+  guard.add(await expectSound(place));
   expect(await mirrorInto(place, server)).toBe('complete');
-  expect(guard.again()).toEqual([]);
+  expect(guard.refetched()).toEqual([]);
   expect((await expectSound(place)).length).toBe(made.files.size);
   const cwd = join(place.folder, place.inside);
   execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd });
   expect([...(await filesOf(place.folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
 }
 
-/** Sends files in two pieces, so that their entity tags are noted. */
-const inPieces: Fault = ({ bytes, path, response }) => {
+/** Sends files in two pieces, so that their entity tags are stored. */
+const sendInPieces: Fault = ({ bytes, path, response }) => {
   if (!path.endsWith('.zip')) return false;
   response.writeHead(200, { 'content-length': bytes.length, etag: etagOf(bytes) });
   response.write(bytes.subarray(0, 1_000));
@@ -95,22 +95,22 @@ const inPieces: Fault = ({ bytes, path, response }) => {
   return true;
 };
 
-/** Lets every call of a kind fail in turn, each in a new place; gives the codes in their order. */
+/** Makes every call of a kind fail in turn, each in a new place, and returns the codes in order. */
 async function failEach(kind: (typeof KINDS)[number], act: DiskAct, errno: string): Promise<string[]> {
-  const server = await source(made, kind === 'pieces' ? inPieces : undefined);
+  const server = await source(made, kind === 'pieces' ? sendInPieces : undefined);
   const codes: string[] = [];
   for (let nth = 1; ; nth += STEP) {
-    const place = await placeOf(kind);
+    const place = await makePlace(kind);
     disk.arm(act, nth, errno);
     const outcome = await mirrorInto(place, server);
-    const { struck } = disk;
+    const { failed } = disk;
     disk.disarm();
-    if (!struck) {
+    if (!failed) {
       expect(outcome).toBe('complete');
       return codes;
     }
     codes.push(outcome);
-    await expectMended(place, server);
+    await expectRepair(place, server);
   }
 }
 
@@ -134,19 +134,19 @@ describe.each(KINDS)('a disk under a mirror (%s) on which any one call fails', (
 const [PART = ''] = made.files.keys();
 const endsWith = (path: string): RegExp => new RegExp(`/${path.replaceAll('.', '\\.')}$`);
 
-async function wholePlace(server: ExportSource): Promise<Place> {
-  const place = await placeOf('plain');
+async function makeCompletePlace(server: ExportSource): Promise<Place> {
+  const place = await makePlace('plain');
   expect(await mirrorInto(place, server)).toBe('complete');
   return place;
 }
 
-/** A place where a run ended in the middle of the first part. */
-async function placeUnderWay(left = made.files.get(PART)!.subarray(0, 1_000)): Promise<Place> {
-  const place = await placeOf('plain');
+/** Makes a place where a run ended in the middle of the first part. */
+async function makeInterruptedPlace(content = made.files.get(PART)!.subarray(0, 1_000)): Promise<Place> {
+  const place = await makePlace('plain');
   const target = await mirrorDirectory(place.folder).open();
   const partial = await target.partial(PART);
   await partial.restart(etagOf(made.files.get(PART)!));
-  await partial.append(left);
+  await partial.append(content);
   await partial.close();
   await target.close();
   return place;
@@ -155,12 +155,12 @@ async function placeUnderWay(left = made.files.get(PART)!.subarray(0, 1_000)): P
 describe('a mirror on a disk that may have lost bytes', () => {
   it('does not reuse them in the next run, which would not flush them', async () => {
     const server = await source(made);
-    const place = await placeOf('plain');
+    const place = await makePlace('plain');
     disk.arm('sync', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
     expect(server.requests(PART)).toHaveLength(1);
     disk.disarm();
-    await expectMended(place, server);
+    await expectRepair(place, server);
     expect(server.requests(PART)).toHaveLength(2);
   });
 
@@ -168,7 +168,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     'in a file of the mirror (%s) are unreadable, not damaged',
     async (act) => {
       const server = await source(made);
-      const place = await wholePlace(server);
+      const place = await makeCompletePlace(server);
       disk.arm(act, 1, 'EIO', endsWith(PART));
       const client = createClient({ baseUrl: server.url, token: 'a-token' });
       const check = await checkMirror(exportRef, { client, to: await place.sink() });
@@ -178,7 +178,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
 
   it.each(['read', 'look'] as const)('in a file of the mirror (%s) are fetched again', async (act) => {
     const server = await source(made);
-    const place = await wholePlace(server);
+    const place = await makeCompletePlace(server);
     disk.arm(act, 1, 'EIO', endsWith(PART));
     const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
     expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
@@ -188,72 +188,75 @@ describe('a mirror on a disk that may have lost bytes', () => {
 
   it('of a document ends, because the mirror cannot be identified', async () => {
     const server = await source(made);
-    const place = await wholePlace(server);
+    const place = await makeCompletePlace(server);
     for (const name of ['export.json', 'manifest.json']) {
       disk.arm('read', 1, 'EIO', endsWith(name));
       expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
       disk.disarm();
-      await expectMended(place, server);
+      await expectRepair(place, server);
     }
   });
 
   it('flushes the names that it finds in the next run', async () => {
     const one = makeExport({ parts: 1, reports: 0 });
-    const [server, place] = [await source(one), await placeOf('plain')];
+    const [server, place] = [await source(one), await makePlace('plain')];
     const parts = join(place.folder, 'parts');
-    for (const times of [1, 1]) {
+    for (let run = 0; run < 2; run++) {
       disk.arm('sync', 1, 'EIO', /\/parts$/);
       expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
-      expect(await readdir(parts)).toHaveLength(times);
-      expect((await here(place.folder)).has('manifest.json')).toBe(false);
+      expect(await readdir(parts)).toHaveLength(1);
+      expect((await readFiles(place.folder)).has('manifest.json')).toBe(false);
     }
     disk.disarm();
     expect(await mirrorInto(place, server)).toBe('complete');
   });
 
-  it.each(['read', 'look'] as const)('at any one call (%s) over a whole mirror harm nothing', async (act) => {
-    const server = await source(made);
-    const place = await wholePlace(server);
-    for (let nth = 1; ; nth++) {
-      disk.arm(act, nth, 'EIO');
-      const outcome = await mirrorInto(place, server);
-      const { struck } = disk;
-      disk.disarm();
-      expect(['complete', 'io.UNREADABLE', 'io.WRITE_FAILED']).toContain(outcome);
-      expect((await expectSound(place)).length).toBe(made.files.size);
-      if (struck) continue;
-      expect(nth).toBeGreaterThan(made.files.size);
-      break;
-    }
-    await expectMended(place, server);
-  });
+  it.each(['read', 'look'] as const)(
+    'at any one call (%s) on a complete mirror change nothing',
+    async (act) => {
+      const server = await source(made);
+      const place = await makeCompletePlace(server);
+      for (let nth = 1; ; nth++) {
+        disk.arm(act, nth, 'EIO');
+        const outcome = await mirrorInto(place, server);
+        const { failed } = disk;
+        disk.disarm();
+        expect(['complete', 'io.UNREADABLE', 'io.WRITE_FAILED']).toContain(outcome);
+        expect((await expectSound(place)).length).toBe(made.files.size);
+        if (failed) continue;
+        expect(nth).toBeGreaterThan(made.files.size);
+        break;
+      }
+      await expectRepair(place, server);
+    },
+  );
 
   it('of a partial file ends, and the next run fetches it from its beginning', async () => {
-    const [server, place] = [await source(made), await placeUnderWay()];
+    const [server, place] = [await source(made), await makeInterruptedPlace()];
     disk.arm('read', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
     disk.disarm();
-    await expectMended(place, server);
+    await expectRepair(place, server);
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
   it('that cannot discard a partial file ends, and the next run completes', async () => {
-    const [server, place] = [await source(made), await placeUnderWay(new Uint8Array(4_000))];
+    const [server, place] = [await source(made), await makeInterruptedPlace(new Uint8Array(4_000))];
     disk.arm('truncate', 1, 'EIO');
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
     disk.disarm();
-    await expectMended(place, server);
+    await expectRepair(place, server);
   });
 
   it('of the entity tag of a partial file fetches only that part again', async () => {
-    const [server, place] = [await source(made), await placeUnderWay()];
+    const [server, place] = [await source(made), await makeInterruptedPlace()];
     disk.arm('read', 1, 'EIO', /\.etag$/);
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
   it('resumes a partial file if nothing failed', async () => {
-    const [server, place] = [await source(made), await placeUnderWay()];
+    const [server, place] = [await source(made), await makeInterruptedPlace()];
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);
   });

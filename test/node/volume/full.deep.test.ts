@@ -6,7 +6,7 @@ import { mirrorDirectory, openPartStore } from '../../../src/node/index.ts';
 import { failureOf } from '../../client/make.ts';
 import { makeExport } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from '../../mirror/make.ts';
-import { expectProven, refetchGuard } from '../killing.ts';
+import { expectProven, makeRefetchGuard } from '../killing.ts';
 
 const mounts: string[] = [];
 const umount = (folder: string): void => void execFileSync('umount', [folder]);
@@ -15,8 +15,8 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A file system of so many KiB over a folder of its own; mounting takes root. */
-async function smallDisk(kib: number): Promise<string> {
+/** Mounts a file system of this size. Mounting needs root. */
+async function mountDisk(kib: number): Promise<string> {
   const folder = await newFolder();
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder]);
   mounts.push(folder);
@@ -26,18 +26,18 @@ const enlarge = (folder: string): void => void execFileSync('mount', ['-o', 'rem
 
 const made = makeExport({ parts: 8, reports: 1, bytes: 100_000 });
 
-// From one that takes nothing to one that all but the last document fits on: 900,000 bytes of parts and reports.
+// From a disk without space to one that all but the last document fits on. Parts and reports have 900,000 bytes.
 it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
-  'a disk that is too small (needs root for a mount) (%i KiB) ends the mirror with io.DISK_FULL; with more room the next run goes on',
+  'a disk that is too small (needs root for a mount) (%i KiB) ends the mirror with io.DISK_FULL; with more space the next run resumes',
   async (kib) => {
-    const folder = await smallDisk(kib);
+    const folder = await mountDisk(kib);
     const server = await source(made);
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.DISK_FULL' });
-    const guard = refetchGuard(server);
-    guard.note(await expectProven(made, folder));
+    const guard = makeRefetchGuard(server);
+    guard.add(await expectProven(made, folder));
     enlarge(folder);
     await mirror(server, folder);
-    expect(guard.again()).toEqual([]);
+    expect(guard.refetched()).toEqual([]);
     expect((await expectProven(made, folder)).length).toBe(made.files.size);
     execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: folder });
     expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
@@ -45,17 +45,17 @@ it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
 );
 
 it('a disk that is too small (needs root for a mount) under a store is reported, leaves no incomplete file, and the next run fills it', async () => {
-  const [disk, folder] = [await smallDisk(350), await newFolder()];
+  const [disk, folder] = [await mountDisk(350), await newFolder()];
   const server = await source(made);
   const run = async () =>
     mirror(server, folder, { to: mirrorDirectory(folder, { store: await openPartStore(disk) }) });
   expect(await failureOf(run())).toMatchObject({ code: 'io.DISK_FULL' });
-  const guard = refetchGuard(server);
-  guard.note(await expectProven(made, folder));
+  const guard = makeRefetchGuard(server);
+  guard.add(await expectProven(made, folder));
   expect(await readdir(join(disk, 'tmp'))).toEqual([]);
   enlarge(disk);
   await run();
-  expect(guard.again()).toEqual([]);
+  expect(guard.refetched()).toEqual([]);
   const stored = [...(await filesOf(disk)).keys()].filter((path) => path.startsWith('sha256/'));
   expect(stored).toHaveLength(made.files.size);
   expect(await readdir(join(disk, 'tmp'))).toEqual([]);

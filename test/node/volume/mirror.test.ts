@@ -15,24 +15,24 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((target) => target.close()));
   await cleanUp();
 });
-async function targetIn(folder: string): Promise<MirrorTarget> {
+async function openTarget(folder: string): Promise<MirrorTarget> {
   const target = await mirrorDirectory(folder).open();
   open.push(target);
   return target;
 }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-async function all(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
   for await (const chunk of chunks) text += new TextDecoder().decode(chunk);
   return text;
 }
 const PRIVATE = '.drillproof-mirror';
-const lockOf = (folder: string): string => join(folder, PRIVATE, 'lock');
+const lockIn = (folder: string): string => join(folder, PRIVATE, 'lock');
 
 describe('a folder as target', () => {
   it('gives complete files their final name and removes its private files', async () => {
     const folder = join(await newFolder(), 'new');
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     expect(await target.isEmpty()).toBe(true);
     await target.write('a.json', bytes('first'));
     await target.write('a.json', bytes('2nd'));
@@ -40,7 +40,7 @@ describe('a folder as target', () => {
     expect(await target.size('a.json')).toBe(3);
     expect(await target.size('deep/absent')).toBeUndefined();
     expect(await target.size('no/folder')).toBeUndefined();
-    expect(await all(target.read('a.json'))).toBe('2nd');
+    expect(await readText(target.read('a.json'))).toBe('2nd');
     expect(await target.isEmpty()).toBe(false);
     await target.clean();
     await target.close();
@@ -50,42 +50,42 @@ describe('a folder as target', () => {
 
   it('remembers a partial file and its entity tag until it is committed', async () => {
     const folder = await newFolder();
-    const first = await (await targetIn(folder)).partial('parts/a.zip');
+    const first = await (await openTarget(folder)).partial('parts/a.zip');
     await first.restart('"v1"');
     await first.append(bytes('hello '));
     await first.close();
     await open.pop()?.close();
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     const second = await target.partial('parts/a.zip');
     expect([second.bytes, second.etag]).toEqual([6, '"v1"']);
-    expect(await all(second.read())).toBe('hello ');
+    expect(await readText(second.read())).toBe('hello ');
     await second.append(bytes('world'));
     expect(await target.size('parts/a.zip')).toBeUndefined();
     await second.commit();
     await second.close();
-    expect(await all(target.read('parts/a.zip'))).toBe('hello world');
+    expect(await readText(target.read('parts/a.zip'))).toBe('hello world');
     expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
   });
 
   it('discards the bytes of a partial file that is restarted', async () => {
     const folder = await newFolder();
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     const partial = await target.partial('a');
     await partial.restart('"v1"');
     await partial.append(bytes('a long beginning'));
     await partial.restart(undefined);
     await partial.append(bytes('short'));
     await partial.close();
-    const again = await target.partial('a');
-    expect([again.bytes, again.etag]).toEqual([5, undefined]);
-    await again.restart(undefined);
-    await again.close();
+    const reopened = await target.partial('a');
+    expect([reopened.bytes, reopened.etag]).toEqual([5, undefined]);
+    await reopened.restart(undefined);
+    await reopened.close();
     expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
   });
 
   it('writes exactly the appended bytes, in any pieces', async () => {
     const folder = await newFolder();
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     await forAllAsync(15, [fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 })], async (pieces) => {
       const partial = await target.partial('x');
       await partial.restart(undefined);
@@ -97,7 +97,7 @@ describe('a folder as target', () => {
 
   it('keeps its claim until it is cleaned', async () => {
     const folder = await newFolder();
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     expect(await target.readClaim()).toBeUndefined();
     await target.writeClaim(bytes('{}'));
     expect(String(Buffer.from((await target.readClaim()) ?? []))).toBe('{}');
@@ -112,11 +112,11 @@ describe('a folder as target', () => {
     await writeFile(join(outside, 'secret'), 'secret');
     await symlink(outside, join(folder, 'parts'));
     await symlink(join(outside, 'secret'), join(folder, 'link'));
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     expect(await failureOf(target.write('parts/x', bytes('x')))).toMatchObject({ code: 'io.KIND' });
     expect(await failureOf(target.size('parts/secret'))).toMatchObject({ code: 'io.KIND' });
     expect(await failureOf(target.size('link'))).toMatchObject({ code: 'io.KIND' });
-    expect(await failureOf(all(target.read('link')))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(readText(target.read('link')))).toMatchObject({ code: 'io.KIND' });
     await target.write('link', bytes('replaced, not followed'));
     expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('secret');
     expect((await stat(join(folder, 'link'))).isFile()).toBe(true);
@@ -132,15 +132,15 @@ describe('a folder as target', () => {
 
 const writeLock = async (folder: string, content: string): Promise<void> => {
   await mkdir(join(folder, PRIVATE), { recursive: true });
-  await writeFile(lockOf(folder), content);
+  await writeFile(lockIn(folder), content);
 };
-const lockBy = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
-const deadPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
+const makeLock = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
+const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
   it('is held by one process at a time, and free afterwards', async () => {
     const folder = await newFolder();
-    const target = await targetIn(folder);
+    const target = await openTarget(folder);
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
     await target.close();
     await (await mirrorDirectory(folder).open()).close();
@@ -148,43 +148,43 @@ describe('the lock of a folder', () => {
 
   it('of a live process is respected', async () => {
     const folder = await newFolder();
-    await writeLock(folder, lockBy(process.ppid));
+    await writeLock(folder, makeLock(process.ppid));
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
-  it('of another machine is respected, dead or alive', async () => {
+  it('of another machine is respected, whether its process lives or not', async () => {
     const folder = await newFolder();
-    await writeLock(folder, JSON.stringify({ pid: deadPid(), host: 'another-machine', nonce: 'x' }));
+    await writeLock(folder, JSON.stringify({ pid: endedPid(), host: 'another-machine', nonce: 'x' }));
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
   });
 
   it.each([
-    ['a process that is dead', () => lockBy(deadPid())],
-    ['an earlier process with our own pid', () => lockBy(process.pid)],
+    ['a process that is dead', () => makeLock(endedPid())],
+    ['an earlier process with our own pid', () => makeLock(process.pid)],
     ['a process that died while writing it', () => ''],
-    ['nobody that it names', () => '{"pid":"1"}'],
+    ['no valid process', () => '{"pid":"1"}'],
   ])('of %s is taken over', async (_, content) => {
     const folder = await newFolder();
     await writeLock(folder, content());
-    await targetIn(folder);
-    expect(JSON.parse(await readFile(lockOf(folder), 'utf8'))).toMatchObject({ pid: process.pid });
+    await openTarget(folder);
+    expect(JSON.parse(await readFile(lockIn(folder), 'utf8'))).toMatchObject({ pid: process.pid });
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
   it('that a dead process renamed is removed by the next one; that of a live process stays', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, PRIVATE));
-    await writeFile(`${lockOf(folder)}.0123456789ab`, lockBy(deadPid()));
-    await writeFile(`${lockOf(folder)}.ba9876543210`, lockBy(process.ppid));
+    await writeFile(`${lockIn(folder)}.0123456789ab`, makeLock(endedPid()));
+    await writeFile(`${lockIn(folder)}.ba9876543210`, makeLock(process.ppid));
     await (await mirrorDirectory(folder).open()).close();
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock.ba9876543210']);
   });
 
   it('that is stale is taken over by exactly one of many processes', async () => {
     const folder = await newFolder();
-    await writeLock(folder, lockBy(deadPid()));
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => targetIn(folder)));
+    await writeLock(folder, makeLock(endedPid()));
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => openTarget(folder)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ const ALL = [...made.files.keys()];
 const [PART = ''] = ALL;
 const WHOLE = Buffer.from(made.files.get(PART) ?? []);
 const expected = { digest: digestOf(WHOLE), bytes: WHOLE.length };
-const placeIn = (store: string): string => {
+const fileIn = (store: string): string => {
   const hex = expected.digest.slice('sha256:'.length);
   return join(store, 'sha256', hex.slice(0, 2), hex);
 };
@@ -41,7 +41,7 @@ async function mirrorWith(
 
 describe('a store that mirrors share', () => {
   it.each(['auto', 'hardlink', 'copy'] as const)(
-    'gives by %s what another mirror fetched, and nothing is asked of the source',
+    'returns by %s what another mirror fetched, without a request to the source',
     async (link) => {
       const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
       const server = await source(made);
@@ -51,7 +51,7 @@ describe('a store that mirrors share', () => {
         expect(server.requests(path)).toHaveLength(1);
         expect(await readFile(join(second, path))).toEqual(Buffer.from(made.files.get(path) ?? []));
       }
-      const same = (await inode(join(second, PART))) === (await inode(placeIn(store)));
+      const same = (await inode(join(second, PART))) === (await inode(fileIn(store)));
       if (link !== 'auto') expect(same).toBe(link === 'hardlink');
       expect(await readdir(join(store, 'tmp'))).toEqual([]);
       expect([...(await filesOf(second)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
@@ -63,33 +63,33 @@ describe('a store that mirrors share', () => {
     const server = await source(made);
     await mirrorWith(server, folder, await newFolder());
     await mirrorWith(server, folder, store);
-    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+    expect(await readFile(fileIn(store))).toEqual(WHOLE);
   });
 
   it.each([
     ['a changed byte', (bytes: Buffer) => bytes.fill(0, 7, 8)],
     ['a lost end', (bytes: Buffer) => bytes.subarray(0, -1)],
-    ['nothing left', () => Buffer.of()],
+    ['no bytes', () => Buffer.of()],
   ])('never returns a file with %s, and replaces it', async (_, damage) => {
     const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
     const server = await source(made);
     await mirrorWith(server, first, store, { link: 'copy' });
-    await writeFile(placeIn(store), damage(await readFile(placeIn(store))));
+    await writeFile(fileIn(store), damage(await readFile(fileIn(store))));
     const { receipt } = await mirrorWith(server, second, store, { link: 'copy' });
     expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
     expect(await readFile(join(second, PART))).toEqual(WHOLE);
-    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+    expect(await readFile(fileIn(store))).toEqual(WHOLE);
   });
 
   it('repairs both names of a shared file if a byte changes', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     const server = await source(made);
     await mirrorWith(server, folder, store, { link: 'hardlink' });
-    await writeFile(placeIn(store), Buffer.from(WHOLE).fill(0, 7, 8));
+    await writeFile(fileIn(store), Buffer.from(WHOLE).fill(0, 7, 8));
     expect(await readFile(join(folder, PART))).not.toEqual(WHOLE);
     await mirrorWith(server, folder, store, { link: 'hardlink' });
     expect(await readFile(join(folder, PART))).toEqual(WHOLE);
-    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+    expect(await readFile(fileIn(store))).toEqual(WHOLE);
   });
 
   it('serves concurrent mirrors', async () => {
@@ -98,7 +98,7 @@ describe('a store that mirrors share', () => {
     const folders = await Promise.all(Array.from({ length: 6 }, newFolder));
     await Promise.all(folders.map((folder) => mirrorWith(server, folder, store)));
     for (const folder of folders) expect(await readFile(join(folder, PART))).toEqual(WHOLE);
-    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+    expect(await readFile(fileIn(store))).toEqual(WHOLE);
     expect(await readdir(join(store, 'tmp'))).toEqual([]);
   });
 
@@ -106,29 +106,29 @@ describe('a store that mirrors share', () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     await mirrorWith(await source(made), folder, store, { link: 'copy' });
     await rm(join(folder, PART));
-    const gone = await source({
-      ...made,
-      resource: {
-        ...made.resource,
-        deletion: { state: 'deleted', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 },
-      },
-    });
-    const { receipt } = await mirrorWith(gone, folder, store, { link: 'copy' });
+    const deletion = {
+      state: 'deleted',
+      version: 1,
+      operationId: 'op_000000000001',
+      requestedAtMs: 1,
+    } as const;
+    const server = await source({ ...made, resource: { ...made.resource, deletion } });
+    const { receipt } = await mirrorWith(server, folder, store, { link: 'copy' });
     expect(receipt).toMatchObject({ outcome: 'complete', manifestFrom: 'target' });
-    expect(gone.requests(PART)).toEqual([]);
+    expect(server.requests(PART)).toEqual([]);
   });
 
-  it('removes the drafts of dead processes, and none of live ones', async () => {
+  it('removes the drafts of processes that ended, and of no others', async () => {
     const store = await newFolder();
     const host = digestOf(new TextEncoder().encode(hostname())).slice(-12);
-    const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+    const endedPid = spawnSync(process.execPath, ['-e', '0']).pid;
     await mkdir(join(store, 'tmp'));
-    await writeFile(join(store, 'tmp', `${dead}-${host}-0123-4567`), 'left');
+    await writeFile(join(store, 'tmp', `${endedPid}-${host}-0123-4567`), 'left');
     await writeFile(join(store, 'tmp', `${process.ppid}-${host}-0123-4567`), 'under way');
-    await writeFile(join(store, 'tmp', `${dead}-elsewhere-0123-4567`), 'of another machine');
+    await writeFile(join(store, 'tmp', `${endedPid}-elsewhere-0123-4567`), 'of another machine');
     await openPartStore(store);
     expect((await readdir(join(store, 'tmp'))).toSorted()).toEqual(
-      [`${process.ppid}-${host}-0123-4567`, `${dead}-elsewhere-0123-4567`].toSorted(),
+      [`${process.ppid}-${host}-0123-4567`, `${endedPid}-elsewhere-0123-4567`].toSorted(),
     );
   });
 
@@ -136,8 +136,8 @@ describe('a store that mirrors share', () => {
     const [store, folder, outside] = [await newFolder(), await newFolder(), await newFolder()];
     await mirrorWith(await source(made), await newFolder(), store);
     await writeFile(join(outside, 'other'), WHOLE);
-    await rm(placeIn(store));
-    await symlink(join(outside, 'other'), placeIn(store));
+    await rm(fileIn(store));
+    await symlink(join(outside, 'other'), fileIn(store));
     expect(await failureOf(mirrorWith(await source(made), folder, store))).toMatchObject({ code: 'io.KIND' });
   });
 
@@ -159,12 +159,12 @@ describe('a store that mirrors share', () => {
     const folder = '/dev/shm/drillproof-part-store-auto';
     try {
       const store = await openPartStore(folder);
-      const here = await newFolder();
-      await writeFile(join(here, 'part'), WHOLE);
-      await chmod(join(here, 'part'), 0o644);
-      await store.put(expected, join(here, 'part'));
-      expect(await store.take(expected, join(here, 'copy'))).toBe(true);
-      expect(await readFile(join(here, 'copy'))).toEqual(WHOLE);
+      const source = await newFolder();
+      await writeFile(join(source, 'part'), WHOLE);
+      await chmod(join(source, 'part'), 0o644);
+      await store.put(expected, join(source, 'part'));
+      expect(await store.take(expected, join(source, 'copy'))).toBe(true);
+      expect(await readFile(join(source, 'copy'))).toEqual(WHOLE);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

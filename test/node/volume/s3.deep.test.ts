@@ -2,11 +2,11 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
 import { openVolume } from '../../../src/node/volume/folder.ts';
 import { startS3 } from '../../support/s3.ts';
-import { volumeSuite } from './suite.ts';
+import { testVolume } from './suite.ts';
 
 const s3 = await startS3();
 
-volumeSuite('S3', async () => {
+testVolume('S3', async () => {
   const bucket = await s3.bucket();
   return {
     open: () => openVolume(s3.url(bucket, 'volume'), s3.env),
@@ -22,7 +22,6 @@ it('an S3 volume does not see a prefix that only begins with its name', async ()
   await s3.client.send(new PutObjectCommand({ Bucket: bucket, Key: 'volume-2/file', Body: 'x' }));
   const volume = await openVolume(s3.url(bucket, 'volume'), s3.env);
   expect(await volume.list()).toEqual({ folders: [], files: [] });
-  await expect(openVolume(s3.url(bucket, 'volume'), s3.strangerEnv).then((other) => other.list()))
-    .rejects //
-    .toMatchObject({ code: 'io.UNREADABLE' });
+  const foreign = await openVolume(s3.url(bucket, 'volume'), s3.strangerEnv);
+  await expect(foreign.list()).rejects.toMatchObject({ code: 'io.UNREADABLE' });
 });

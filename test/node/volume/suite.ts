@@ -4,20 +4,21 @@ import { mirrorVolume } from '../../../src/node/volume/mirror.ts';
 import { openExport, type Volume } from '../../../src/node/volume/volume.ts';
 import { madeExport } from '../scrub/make.ts';
 
-/** A new place for a volume, and how to put files there without one. */
+/** A new place for a volume, and a way to put files into it. */
 export type Place = {
   readonly open: () => Promise<Volume>;
   readonly put: (files: Readonly<Record<string, string | Uint8Array>>) => Promise<void>;
 };
 
-const sinkOf = (volume: Volume) => mirrorVolume(async () => ({ ...volume, close: () => Promise.resolve() }));
+const makeSink = (volume: Volume) =>
+  mirrorVolume(async () => ({ ...volume, close: () => Promise.resolve() }));
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array | undefined): string | undefined =>
   bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 
-/** What mirror, scrub and the readers of evidence rely on, for every kind of volume. */
-export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void {
-  const opened = async (files: Readonly<Record<string, string | Uint8Array>> = {}) => {
+/** Tests the properties of every kind of volume that mirror, scrub and the readers of evidence need. */
+export function testVolume(kind: string, makePlace: () => Promise<Place>): void {
+  const openWith = async (files: Readonly<Record<string, string | Uint8Array>> = {}) => {
     const place = await makePlace();
     await place.put(files);
     return { volume: await place.open(), place };
@@ -25,13 +26,13 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
 
   describe(`a volume of the kind ${kind}`, () => {
     it('lists the folders and files directly below it, sorted', async () => {
-      const { volume } = await opened({ 'b/x/y': '1', 'a/x': '2', 'z.txt': '3', 'é.txt': '4' });
+      const { volume } = await openWith({ 'b/x/y': '1', 'a/x': '2', 'z.txt': '3', 'é.txt': '4' });
       expect(await volume.list()).toEqual({ folders: ['a', 'b'], files: ['z.txt', 'é.txt'] });
       expect(await volume.child('b').list()).toEqual({ folders: ['x'], files: [] });
     });
 
     it('opens every file below it at any offset, and no other', async () => {
-      const { volume } = await opened({ 'a/deep/file': 'content' });
+      const { volume } = await openWith({ 'a/deep/file': 'content' });
       const source = volume.source();
       expect((await source.files()).map(({ path, bytes }) => [path, bytes])).toEqual([['a/deep/file', 7]]);
       const file = await source.open('a/deep/file');
@@ -43,8 +44,8 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
 
     it('opens an export, also in data/ of a BagIt bag', async () => {
       const { files } = await madeExport(1);
-      const plain = await opened(files);
-      const bag = await opened({
+      const plain = await openWith(files);
+      const bag = await openWith({
         'bagit.txt': 'BagIt-Version: 1.0\n',
         ...Object.fromEntries(Object.entries(files).map(([path, bytes]) => [`data/${path}`, bytes])),
       });
@@ -58,18 +59,18 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
       expect((await openExport(plain.volume)).source.bag).toBeUndefined();
     });
 
-    it('shows what a mirror writes to the next reader', async () => {
-      const { volume, place } = await opened();
-      const target = await sinkOf(volume).open();
+    it('shows the files of a mirror to the next reader', async () => {
+      const { volume, place } = await openWith();
+      const target = await makeSink(volume).open();
       await target.write('receipts/a.json', bytesOf('{}'));
       await target.close();
-      const again = await place.open();
-      expect(textOf(await readFile(again.source(), 'receipts/a.json', 10))).toBe('{}');
+      const reopened = await place.open();
+      expect(textOf(await readFile(reopened.source(), 'receipts/a.json', 10))).toBe('{}');
     });
 
     it('refuses to write paths that could lead out of it', async () => {
-      const { volume } = await opened();
-      const target = await sinkOf(volume).open();
+      const { volume } = await openWith();
+      const target = await makeSink(volume).open();
       for (const path of ['../outside', '/etc/passwd', 'a/../../b', 'a\\b', 'C:x', '', '.', 'a//b', 'con']) {
         await expect(target.write(path, bytesOf('x'))).rejects.toMatchObject({ code: 'io.KIND' });
         await expect(target.partial(path)).rejects.toMatchObject({ code: 'io.KIND' });
@@ -78,28 +79,28 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
     });
 
     it('is locked by one mirror at a time, also among several that open it together', async () => {
-      const { volume } = await opened();
-      const target = await sinkOf(volume).open();
-      await expect(sinkOf(volume).open()).rejects.toMatchObject({ code: 'io.LOCKED' });
+      const { volume } = await openWith();
+      const target = await makeSink(volume).open();
+      await expect(makeSink(volume).open()).rejects.toMatchObject({ code: 'io.LOCKED' });
       await target.close();
-      const opening = await Promise.allSettled([1, 2, 3].map(() => sinkOf(volume).open()));
+      const opening = await Promise.allSettled([1, 2, 3].map(() => makeSink(volume).open()));
       const targets = opening.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       expect(targets).toHaveLength(1);
       await targets[0]!.close();
     });
 
     it('splits into its parent and its name', async () => {
-      const { volume } = await opened({ 'one/file': '1' });
-      const { parent, name } = volume.child('one').split();
-      expect(name).toBe('one');
+      const { volume } = await openWith({ 'child/file': '1' });
+      const { parent, name } = volume.child('child').split();
+      expect(name).toBe('child');
       expect(await parent.child(name).list()).toEqual({ folders: [], files: ['file'] });
-      expect((await parent.list()).folders).toEqual(['one']);
+      expect((await parent.list()).folders).toEqual(['child']);
     });
   });
 
   describe(`a log in a volume of the kind ${kind}`, () => {
     it('does not exist before the first line, then has every line in order', async () => {
-      const { volume } = await opened();
+      const { volume } = await openWith();
       const log = volume.log('.drillproof/scrub/one.jsonl');
       expect(await log.read()).toBeUndefined();
       for (const line of ['a\n', 'b\n']) await log.append(bytesOf(line));
@@ -107,18 +108,15 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
     });
 
     it('loses no line of processes that append at the same time', async () => {
-      const { volume } = await opened();
+      const { volume } = await openWith();
       const lines = ['a\n', 'b\n', 'c\n'];
       await Promise.all(lines.map((line) => volume.log('log').append(bytesOf(line))));
-      expect(
-        textOf(await volume.log('log').read())
-          ?.split('\n')
-          .toSorted(),
-      ).toEqual(['', 'a', 'b', 'c']);
+      const text = textOf(await volume.log('log').read());
+      expect(text?.split('\n').toSorted()).toEqual(['', 'a', 'b', 'c']);
     });
 
     it('is replaced as a whole, and leaves no other file', async () => {
-      const { volume } = await opened();
+      const { volume } = await openWith();
       const log = volume.log('log');
       await log.append(bytesOf('worn\n'));
       await log.replace(bytesOf('new\n'));

@@ -3,18 +3,16 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { openVolume } from '../../../src/node/volume/folder.ts';
 import { cleanUp, newFolder } from '../scrub/make.ts';
-import { volumeSuite } from './suite.ts';
+import { testVolume } from './suite.ts';
 import { writeFiles } from '../../support/folder.ts';
 
 afterEach(cleanUp);
 
-volumeSuite('folder', async () => {
+testVolume('folder', async () => {
   const root = await newFolder();
   return {
     open: () => openVolume(root),
-    async put(files) {
-      await writeFiles(root, files);
-    },
+    put: (files) => writeFiles(root, files),
   };
 });
 
