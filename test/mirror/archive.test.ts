@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
 import { exportResource, PROJECT, testClient } from '../client/make.ts';
@@ -51,8 +51,8 @@ describe('mirrorMany', () => {
   });
 
   it('throws an error that is not a DrillproofError', async () => {
-    const fail = () => Promise.reject(new RangeError('made for a test'));
-    await expect(mirrorMany(makeWishes(3), fail, { atOnce: 1 })).rejects.toThrow(RangeError);
+    const work = mirrorMany(makeWishes(3), vi.fn().mockRejectedValue(new RangeError()), { atOnce: 1 });
+    await expect(work).rejects.toThrow(RangeError);
   });
 });
 

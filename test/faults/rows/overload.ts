@@ -56,6 +56,8 @@ const RETRY_AFTER: readonly (readonly [name: string, value: () => string | undef
 
 const endsWith = (code: Code, waits = true) => (waits ? recoversOr(code) : endsAs(code));
 
+const stagesUnless = (all: boolean) => (all ? {} : ONE_OF_EACH_KIND);
+
 const overloads = RETRY_AFTER.flatMap(([name, value, waits]) => {
   const headers = (): Headers => {
     const text = value();
@@ -64,7 +66,6 @@ const overloads = RETRY_AFTER.flatMap(([name, value, waits]) => {
   const limited: FaultResponder = (exchange) =>
     sendEnvelope(429, { code: 'control.RATE_LIMITED' }, headers())(exchange);
   const unavailable: FaultResponder = (exchange) => sendText(503, headers())(exchange);
-  const stagesUnless = (all: boolean) => (all ? {} : ONE_OF_EACH_KIND);
   return [
     [
       `429 with ${name}`,

@@ -159,12 +159,12 @@ describe('a store that mirrors share', () => {
     const folder = '/dev/shm/drillproof-part-store-auto';
     try {
       const store = await openPartStore(folder);
-      const source = await newFolder();
-      await writeFile(join(source, 'part'), WHOLE);
-      await chmod(join(source, 'part'), 0o644);
-      await store.put(expected, join(source, 'part'));
-      expect(await store.take(expected, join(source, 'copy'))).toBe(true);
-      expect(await readFile(join(source, 'copy'))).toEqual(WHOLE);
+      const other = await newFolder();
+      await writeFile(join(other, 'part'), WHOLE);
+      await chmod(join(other, 'part'), 0o644);
+      await store.put(expected, join(other, 'part'));
+      expect(await store.take(expected, join(other, 'copy'))).toBe(true);
+      expect(await readFile(join(other, 'copy'))).toEqual(WHOLE);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
