@@ -1,47 +1,30 @@
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, drillproof } from '../cli/make.ts';
 import { servedExports } from '../cli/mirror/served-exports.ts';
-import { objectsOf, podOf, read, settingsOf, variablesOf } from './deployment.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
+import { objectsOf, podOf, read, settingsOf } from './deployment.ts';
 
 const UNITS = readdirSync('docs/archive/deployment').filter((name) => /\.(?:service|timer)$/.test(name));
 const KUBERNETES = objectsOf(read('kubernetes.yaml'));
 const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
-const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
 const page = readFileSync('docs/archive/archive.md', 'utf8');
+const folder = await makeFolder();
 
-it('systemd-analyze accepts the systemd units of docs/archive/deployment', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'units-'));
-  try {
-    for (const name of UNITS)
-      writeFileSync(
-        join(folder, name),
-        read(name).replaceAll(/\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g, '/bin/true'),
-      );
-    const files = UNITS.map((name) => join(folder, name.replace('@', '@x')));
-    writeFileSync(
-      join(folder, 'drillproof-alert@x.service'),
-      readFileSync(join(folder, 'drillproof-alert@.service')),
-    );
-    const verified = execFileSync('systemd-analyze', ['verify', '--man=no', ...files], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    expect(verified).toBe('');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+it('systemd-analyze accepts the systemd units of docs/archive/deployment', async () => {
+  const programs = /\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g;
+  const units = UNITS.flatMap((name) =>
+    [name, name.replace('@', '@x')].map((file) => [file, read(name).replaceAll(programs, '/bin/true')]),
+  );
+  await writeFiles(folder, Object.fromEntries(units));
+  const files = UNITS.map((name) => join(folder, name.replace('@', '@x')));
+  const output = execFileSync('systemd-analyze', ['verify', '--man=no', ...files], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  expect(output).toBe('');
 });
 
 it('each systemd timer has its service, and each failure starts the alert', () => {
@@ -61,7 +44,7 @@ describe('the objects for Kubernetes', () => {
     .filter(({ kind }) => kind === 'PersistentVolumeClaim')
     .map(({ metadata }) => metadata.name);
 
-  it('the Kubernetes objects are a volume, a mirror, a scrub and a sharded job', () => {
+  it('docs/archive/deployment has a volume, a mirror, a scrub and a sharded job for Kubernetes', () => {
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'PersistentVolumeClaim drillproof-archive',
       'CronJob drillproof-mirror',
@@ -83,11 +66,11 @@ describe('the objects for Kubernetes', () => {
       for (const volume of pod.volumes)
         if ('persistentVolumeClaim' in volume)
           expect(claims).toContain(volume.persistentVolumeClaim.claimName);
-      const set = new Set([...container.env.map(({ name }) => name), 'JOB_COMPLETION_INDEX']);
+      const variables = new Set([...container.env.map(({ name }) => name), 'JOB_COMPLETION_INDEX']);
       const used = container.command.flatMap((word) =>
-        [...word.matchAll(/\$\((\w+)\)/g)].map(([, name]) => name),
+        Array.from(word.matchAll(/\$\((\w+)\)/g), ([, name = '']) => name),
       );
-      expect(used.filter((name) => name === undefined || !set.has(name))).toEqual([]);
+      expect(used.filter((name) => !variables.has(name))).toEqual([]);
       const codes = rules.flatMap((rule) => ('onExitCodes' in rule ? [rule.onExitCodes] : []));
       expect(codes).toEqual([{ containerName: container.name, operator: 'In', values: [1, 2] }]);
     },
@@ -117,8 +100,10 @@ describe('the command lines of docs/archive/deployment', () => {
   });
   afterAll(() => served[Symbol.asyncDispose]());
 
+  type Run = () => ReturnType<typeof drillproof>;
+
   /** Runs a command with each of `paths` replaced by a path in the test folder. */
-  async function run(words: readonly string[], paths: Readonly<Record<string, string>>, env = {}) {
+  function run(words: readonly string[], paths: Readonly<Record<string, string>>, env = {}) {
     const moved = words.map((word) =>
       Object.entries(paths).reduce((text, [from, to]) => text.replaceAll(from, to), word),
     );
@@ -126,14 +111,10 @@ describe('the command lines of docs/archive/deployment', () => {
   }
 
   /** The first run fetches every file, and the second one keeps every file. */
-  async function provesTwice(
-    mirror: () => ReturnType<typeof run>,
-    scrub: () => ReturnType<typeof run>,
-    archive: string,
-  ) {
-    for (const fetched of ['3 fetched', '3 kept']) {
+  async function expectTwoRuns(mirror: Run, scrub: Run, archive: string) {
+    for (const state of ['3 fetched', '3 kept']) {
       const { code, stdout, stderr } = await mirror();
-      expect([code, stdout.includes('"complete": 2') || stdout.includes(`(${fetched})`)]).toEqual([0, true]);
+      expect([code, stdout.includes('"complete": 2') || stdout.includes(`(${state})`)]).toEqual([0, true]);
       expect(stderr + stdout).not.toContain(token);
     }
     for (const id of served.ids)
@@ -141,86 +122,78 @@ describe('the command lines of docs/archive/deployment', () => {
     for (let times = 0; times < 2; times++) expect((await scrub()).code).toBe(0);
   }
 
+  /** A new folder with the token, as a secret is mounted. */
+  async function writeSecret(name: string, end = '') {
+    const trust = readFileSync(served.path('trust.json'));
+    await writeFiles(served.path(name), { token: token + end, 'trust.json': trust });
+    return served.path(name);
+  }
+
+  /** The words with their variables replaced, such as `${NAME}` or `$(NAME)`. */
+  const expand = (words: readonly string[], variables: Readonly<Record<string, string>>): string[] =>
+    words.map((word) => word.replaceAll(/\$[{(](\w+)[})]/g, (_all, name: string) => variables[name] ?? ''));
+
   it('the commands of the systemd units mirror and scrub every export with a private token', async () => {
     const state = served.path('var');
-    const credentials = served.path('credentials');
-    mkdirSync(credentials);
-    writeFileSync(join(credentials, 'token'), `${token}\n`);
-    const variables = { ...variablesOf(read('mirror.env')), DRILLPROOF_URL: served.url };
-    const started = (unit: string) => {
+    const credentials = await writeSecret('credentials', '\n');
+    const variables = { ...Object.fromEntries(settingsOf(read('mirror.env'))), DRILLPROOF_URL: served.url };
+    const commandOf = (unit: string): Run => {
       const settings = settingsOf(read(unit));
       expect(settings.get('LoadCredential')).toBe('token:/etc/drillproof/token');
       expect(settings.get('EnvironmentFile')).toBe('/etc/drillproof/mirror.env');
-      const [program, ...words] = (settings.get('ExecStart') ?? '')
-        .replaceAll(/\$\{(\w+)\}/g, (_all, name: string) => variables[name as keyof typeof variables] ?? '')
-        .replaceAll('%d', credentials)
-        .split(' ');
+      const line = settings.get('ExecStart')?.replaceAll('%d', credentials) ?? '';
+      const [program, ...words] = expand(line.split(' '), variables);
       expect(program).toBe('/usr/local/bin/drillproof');
       return () =>
         run(words, { '/var/lib/drillproof': state, '/etc/drillproof': served.path('.') }, variables);
     };
-    await provesTwice(
-      started('drillproof-mirror.service'),
-      started('drillproof-scrub.service'),
-      join(state, 'archive'),
-    );
+    const [mirror, scrub] = [commandOf('drillproof-mirror.service'), commandOf('drillproof-scrub.service')];
+    await expectTwoRuns(mirror, scrub, join(state, 'archive'));
   });
 
   it('the commands of the Kubernetes objects mirror and scrub every export with a secret token', async () => {
     const volume = served.path('volume');
-    const secret = served.path('secret');
-    mkdirSync(secret);
-    writeFileSync(join(secret, 'token'), token);
-    copyFileSync(served.path('trust.json'), join(secret, 'trust.json'));
-    const started = (name: string) => {
+    const secret = await writeSecret('secret');
+    const commandOf = (name: string): Run => {
       const job = podOf(KUBERNETES.find(({ metadata }) => metadata.name === name)!)!;
       const [{ command, env }] = job.pod.containers;
-      const variables = {
-        ...Object.fromEntries(env.map(({ name: key, value }) => [key, value])),
-        DRILLPROOF_URL: served.url,
-      };
-      const [program, ...words] = command.map((word) =>
-        word.replaceAll(
-          /\$\((\w+)\)/g,
-          (_all, key: string) => variables[key as keyof typeof variables] ?? '',
-        ),
-      );
+      const values = Object.fromEntries(env.map(({ name: key, value }) => [key, value]));
+      const variables = { ...values, DRILLPROOF_URL: served.url };
+      const [program, ...words] = expand(command, variables);
       expect(program).toBe('drillproof');
       return () => run(words, { '/run/secrets/drillproof': secret, '/archive': volume }, variables);
     };
-    await provesTwice(started('drillproof-mirror'), started('drillproof-scrub'), join(volume, 'exports'));
+    const [mirror, scrub] = [commandOf('drillproof-mirror'), commandOf('drillproof-scrub')];
+    await expectTwoRuns(mirror, scrub, join(volume, 'exports'));
   });
 
   it('the shards of the Kubernetes job mirror each export once', async () => {
     const [{ command }] = podOf(SHARDS[0]!)!.pod.containers;
-    const to = served.path('shared');
-    const secret = served.path('secret-of-shards');
-    mkdirSync(secret);
-    writeFileSync(join(secret, 'token'), token);
-    const shardOf = async (index: number): Promise<number> => {
-      const variables = new Map([
-        ['JOB_COMPLETION_INDEX', String(index)],
-        ['DRILLPROOF_PROJECT', 'prj_000000000001'],
-        ['DRILLPROOF_URL', served.url],
-        ['DRILLPROOF_TO', to],
-      ]);
-      const words = command
-        .slice(1)
-        .map((word) => word.replaceAll(/\$\((\w+)\)/g, (_all, name: string) => variables.get(name) ?? ''));
+    const secret = await writeSecret('secret-of-shards');
+    const variables = {
+      DRILLPROOF_PROJECT: 'prj_000000000001',
+      DRILLPROOF_URL: served.url,
+      DRILLPROOF_TO: served.path('shared'),
+    };
+    const runShard = async (index: number): Promise<number> => {
+      const words = expand(command.slice(1), { ...variables, JOB_COMPLETION_INDEX: String(index) });
       const moved = words.map((word) => word.replaceAll('/run/secrets/drillproof', secret));
       return (await call(moved, { env: {}, now: Date.now })).code;
     };
-    const codes = await Promise.all(Array.from({ length: 8 }, (_, index) => shardOf(index)));
+    const codes = await Promise.all(Array.from({ length: 8 }, (_, index) => runShard(index)));
     expect(codes).toEqual(Array(8).fill(0));
-    expect(readdirSync(to).toSorted()).toEqual(served.ids.toSorted());
+    expect(readdirSync(variables.DRILLPROOF_TO).toSorted()).toEqual(served.ids.toSorted());
   });
 });
 
 it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
   'docs/archive/archive.md shows %s unchanged',
-  (name) => {
-    expect(page).toContain(indented(read(name)));
-  },
+  (name) =>
+    expect(page).toContain(
+      read(name)
+        .trimEnd()
+        .replaceAll(/^(?=.)/gm, '    '),
+    ),
 );
 
 it('docs/archive/archive.md names every file in docs/archive/deployment', () => {

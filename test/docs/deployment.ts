@@ -6,23 +6,9 @@ import * as z from 'zod/mini';
 const FOLDER = join(import.meta.dirname, '../../docs/archive/deployment');
 export const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
-/** The settings of a systemd unit; the last value of a repeated one. */
+/** The settings of a systemd unit, or the variables of an environment file; the last value of a repeated one. */
 export const settingsOf = (unit: string): ReadonlyMap<string, string> =>
-  new Map(
-    unit.split('\n').flatMap((line) => {
-      const [, name, value] = /^([A-Z]\w+)=(.*)$/.exec(line) ?? [];
-      return name === undefined || value === undefined ? [] : [[name, value] as const];
-    }),
-  );
-
-/** The variables of an environment file. */
-export const variablesOf = (file: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    file.split('\n').flatMap((line) => {
-      const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
-      return name === undefined || value === undefined ? [] : [[name, value]];
-    }),
-  );
+  new Map(Array.from(unit.matchAll(/^([A-Z]\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]));
 
 const container = z.looseObject({
   name: z.string(),
@@ -107,7 +93,7 @@ const objectSchema = z.discriminatedUnion('kind', [
 type KubernetesObject = z.infer<typeof objectSchema>;
 type Pod = z.infer<typeof pod>;
 
-/** The objects of a Kubernetes manifest; a member that the schema above does not have is an error. */
+/** The objects of a Kubernetes manifest; a member that the schema does not have is an error. */
 export const objectsOf = (yaml: string): readonly KubernetesObject[] =>
   parseAllDocuments(yaml, { strict: true, uniqueKeys: true }).map((document) => {
     if (document.errors.length > 0) throw document.errors[0];
