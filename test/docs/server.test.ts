@@ -1,21 +1,14 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { buildUploadSchema, evidenceExportSchema, toolSourceSchema } from '../../src/contract/index.ts';
-import {
-  createLog,
-  createServer as createControl,
-  defaultLimits,
-  listen,
-  type Listening,
-} from '../../src/server/index.ts';
+import { createLog, createServer, defaultLimits, listen, type Listening } from '../../src/server/index.ts';
 import { defaultOf, settings, variableOf } from '../../src/cli/serve/command.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import {
@@ -31,6 +24,8 @@ import {
   type World,
 } from '../server/make.ts';
 import { isDeep } from '../support/deep.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 
 const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
@@ -49,10 +44,7 @@ it('docs/server/server.md has every metric with its labels and no other', () => 
   expect(rows.map(([name]) => name)).toEqual(names);
   for (const [name, labels] of rows) {
     const sample = new RegExp(`^${String(name)}(?:_sum)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? '';
-    expect(
-      Array.from(sample.matchAll(/(\w+)="/g), ([, label]) => label),
-      String(name),
-    ).toEqual(labels);
+    expect([name, Array.from(sample.matchAll(/(\w+)="/g), ([, label]) => label)]).toEqual([name, labels]);
   }
 });
 
@@ -61,7 +53,8 @@ it('docs/server/server.md lists every setting of serve with its variable and def
     page.matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` +\| (\d+) +\|/gm),
     ([, name, variable, value]) => [name, variable, Number(value)],
   );
-  expect(rows).toEqual(settings.map((each) => [each.name, variableOf(each), defaultOf(each)]));
+  const expected = settings.map((setting) => [setting.name, variableOf(setting), defaultOf(setting)]);
+  expect(rows).toEqual(expected);
 });
 
 it('docs/server/server.md states the default limits of the server', () => {
@@ -76,61 +69,54 @@ it('docs/server/server.md states the default limits of the server', () => {
 });
 
 if (isDeep) {
-  describe('the example of nginx (needs nginx)', () => {
-    let here: World;
-    let all: string;
+  describe('the example of nginx (needs nginx)', async () => {
+    const folder = await makeFolder();
+    const port = await freePort();
+    let plane: World;
+    let bearer: string;
     let listening: Listening;
     let nginx: ChildProcess;
-    let folder: string;
-    let port: number;
     let bytes: Uint8Array;
     const lines: string[] = [];
     let errors = '';
 
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'drillproof-nginx-'));
-      here = await world();
-      await tenants(here);
-      all = await token(here);
+      plane = await world();
+      await tenants(plane);
+      bearer = await token(plane);
       bytes = await part(1, { padding: 8 * 1024 * 1024 });
-      await ingestedExport(here, { parts: [bytes] });
-      port = await freePort();
-      const log = createLog({
-        level: 'debug',
-        format: 'json',
-        write: (line) => lines.push(line),
-        now: Date.now,
-      });
-      const { store, blobs, clock } = here;
+      await ingestedExport(plane, { parts: [bytes] });
+      const write = (line: string): void => void lines.push(line);
+      const log = createLog({ level: 'debug', format: 'json', write, now: Date.now });
+      const { store, blobs, clock } = plane;
       const publicUrl = `https://control.example:${port}`;
       const options = { store, blobs, now: () => clock.nowMs, log, publicUrl, trustProxy: true };
-      listening = await listen(createControl(options));
-      startNginx();
-      await untilUp();
+      listening = await listen(createServer(options));
+      await startNginx();
+      await waitUntilServed();
     });
     afterAll(async () => {
       nginx?.kill('SIGTERM');
       if (nginx?.exitCode === null) await once(nginx, 'exit');
       await listening?.close();
-      await here?.close();
-      rmSync(folder, { recursive: true });
+      await plane?.close();
     });
 
-    async function untilUp(): Promise<void> {
+    async function waitUntilServed(): Promise<void> {
       for (let tries = 0; tries < 100; tries++) {
-        const up = await get('/healthz').catch(() => undefined);
-        if (up?.status === 200) return;
+        const answer = await get('/healthz').catch(() => undefined);
+        if (answer?.status === 200) return;
         await sleep(50);
       }
       throw new Error('nginx does not serve');
     }
 
     /** Starts nginx with the example, changed only in its port, the address behind it and its paths. */
-    function startNginx(): void {
+    async function startNginx(): Promise<void> {
       const [pem, key] = [join(folder, 'control.example.pem'), join(folder, 'control.example.key')];
-      const subject = ['-subj', '/CN=control.example', '-addext', 'subjectAltName=DNS:control.example'];
-      const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-      execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', pem, ...subject], { stdio: 'ignore' });
+      const name = '-subj /CN=control.example -addext subjectAltName=DNS:control.example';
+      const line = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 ${name}`;
+      execFileSync('openssl', [...line.split(' '), '-keyout', key, '-out', pem], { stdio: 'ignore' });
       const changes: [string, string][] = [
         ['127.0.0.1:8080', `127.0.0.1:${listening.port}`],
         ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
@@ -143,46 +129,32 @@ if (isDeep) {
         expect(text.split(shown)).toHaveLength(2);
         text = text.replace(shown, replacement);
       }
-      writeFileSync(join(folder, 'drillproof.conf'), text);
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-        (name) => `${name}_temp_path ${join(folder, name)};`,
+        (kind) => `${kind}_temp_path ${join(folder, kind)};`,
       );
       const main = `daemon off; ${process.getuid?.() === 0 ? 'user root;' : ''} pid ${join(folder, 'pid')};
       error_log stderr; events {} http { ${temporary.join(' ')} include ${join(folder, 'drillproof.conf')}; }`;
-      writeFileSync(join(folder, 'nginx.conf'), main);
-      nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
+      await writeFiles(folder, { 'drillproof.conf': text, 'nginx.conf': main });
+      const args = ['-p', folder, '-c', join(folder, 'nginx.conf')];
+      nginx = spawn('nginx', args, { stdio: ['ignore', 'ignore', 'pipe'] });
       nginx.stderr?.on('data', (chunk) => (errors += String(chunk)));
     }
 
-    type Asked = {
+    type Call = {
       readonly method?: string;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: Uint8Array | string;
     };
     type Answer = { status: number; headers: Record<string, unknown>; body: Buffer };
 
-    function get(path: string, options: Asked = {}): Promise<Answer> {
-      const { body, headers, ...rest } = options;
+    async function get(path: string, { body, headers, method }: Call = {}): Promise<Answer> {
       const ca = readFileSync(join(folder, 'control.example.pem'));
-      const where = { host: '127.0.0.1', port, servername: 'control.example', ca, path };
-      const sent = { host: 'control.example', authorization: `Bearer ${all}`, ...headers };
-      return new Promise((resolve, reject) => {
-        const asking = request({ ...where, headers: sent, ...rest }, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              body: Buffer.concat(chunks),
-            }),
-          );
-        });
-        asking.on('error', reject).end(body);
-      });
+      const address = { host: '127.0.0.1', port, servername: 'control.example', ca, path };
+      const sent = { host: 'control.example', authorization: `Bearer ${bearer}`, ...headers };
+      const outgoing = request({ ...address, headers: sent, method }).end(body);
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      const chunks = (await response.toArray()) as Buffer[];
+      return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
     }
     const json = ({ body }: Answer): unknown => JSON.parse(String(body));
 
@@ -206,13 +178,9 @@ if (isDeep) {
       const { uploadUrl, headers } = buildUploadSchema.parse(json(begun));
       const address = new URL(uploadUrl);
       expect(address.origin).toBe(`https://control.example:${port}`);
+      const target = address.pathname + address.search;
       const sent = { ...headers, 'content-length': String(build.bytes.length) };
-      const put = await get(address.pathname + address.search, {
-        method: 'PUT',
-        headers: sent,
-        body: build.bytes,
-      });
-      expect(put.status).toBe(200);
+      expect((await get(target, { method: 'PUT', headers: sent, body: build.bytes })).status).toBe(200);
       const source = `/v1/projects/${PROJECT}/builds/${build.buildHash}/tools/source?packageId=greeter`;
       toolSourceSchema.parse(json(await get(source)));
       const signature = address.searchParams.get('signature') ?? 'none';
@@ -220,7 +188,7 @@ if (isDeep) {
       expect(readFileSync(join(folder, 'access.log'), 'utf8')).not.toContain(signature);
       expect(lines.join('')).not.toContain(signature);
       const tooLong = { method: 'PUT', headers: { ...headers, 'content-length': '70000000' } };
-      expect((await get(address.pathname + address.search, tooLong)).status).toBe(413);
+      expect((await get(target, tooLong)).status).toBe(413);
       expect((await get('/healthz', tooLong)).status).toBe(413);
       await expect.poll(() => errors).toContain('PUT /healthz');
       expect(errors).not.toContain(signature);
@@ -239,15 +207,6 @@ if (isDeep) {
     it('the nginx example hides /metrics and /readyz', async () => {
       for (const path of ['/metrics', '/readyz']) expect((await get(path)).status).toBe(404);
       expect((await fetch(`${listening.url}/metrics`)).status).toBe(200);
-    });
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
     });
   });
 }
