@@ -7,7 +7,7 @@ import { world } from '../cli/make.ts';
 const PAGES = ['README.md', ...globSync('docs/**/*.md')];
 
 /** The command lines of a text that run drillproof, with continued lines joined. */
-function commandsIn(text: string): string[] {
+function listCommands(text: string): string[] {
   const lines = text.replaceAll(/\s*\\\n\s*/g, ' ').split('\n');
   const calls = lines.flatMap((line) => (/^( {4}|\$ )/.test(line) ? line.split(/ (?:\||&&) /) : []));
   return calls.flatMap(
@@ -26,24 +26,24 @@ function resolveCommand(program: Command, words: readonly string[]): Command {
 }
 
 /** The options of a command line that the command does not have. */
-async function unknownOptions(call: string): Promise<string[]> {
+async function findUnknownOptions(call: string): Promise<string[]> {
   const words = wordsOf(call);
   const command = resolveCommand(await createProgram(words, world()), words);
   const options = command.options.flatMap(({ long, short }) => [long, short]);
-  const known = new Set(['--help', ...options]);
-  return words.filter((word) => /^--?[a-z0]/.test(word) && !known.has(word.split('=')[0]));
+  const valid = new Set(['--help', ...options]);
+  return words.filter((word) => /^--?[a-z0]/.test(word) && !valid.has(word.split('=')[0]));
 }
 
 it.each(PAGES)('every command in %s has only options that exist', async (page) => {
-  for (const call of commandsIn(readFileSync(page, 'utf8')))
-    expect([call, await unknownOptions(call)]).toEqual([call, []]);
+  for (const call of listCommands(readFileSync(page, 'utf8')))
+    expect([call, await findUnknownOptions(call)]).toEqual([call, []]);
 });
 
 it('a command in a page is read with its options, and an unknown option is reported', async () => {
   const text = '    $ A=1 drillproof verify x \\\n      --trust t --bogus | drillproof diff a -0 # --not';
-  expect(commandsIn(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
-  expect(await unknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
-  expect(await unknownOptions('diff a -0')).toEqual(['-0']);
+  expect(listCommands(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
+  expect(await findUnknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
+  expect(await findUnknownOptions('diff a -0')).toEqual(['-0']);
 });
 
 it('docs/verify/cli.md lists every command', () => {

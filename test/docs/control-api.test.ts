@@ -14,7 +14,7 @@ it.each(operationNames)('docs/server/control-api.md describes %s as the operatio
   const short = path.replace('/v1/projects/{projectId}', '{p}');
   const row = rows.find(([first]) => first === `\`${name}\``);
   expect(row?.[1]).toBe(`${method} \`${short}\``);
-  if (extension) return; // one sentence says the permission of all extensions
+  if (extension) return; // one sentence states the permission of all extensions
   expect(row?.[2]).toBe(`\`${permission}\``);
   expect(row?.[3]?.startsWith(String(success.status))).toBe(true);
 });

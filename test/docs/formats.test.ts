@@ -1,48 +1,42 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { codeEntry } from '../../src/codes/index.ts';
 import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
 import { zipLimits } from '../../src/zip/limits.ts';
 import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const page = readFileSync('docs/formats/formats.md', 'utf8');
 
-/** The blocks of the page that are named as a file: "```json manifest.json". */
+/** The named blocks of the page, such as "```json manifest.json". */
 const files = new Map(
   Array.from(page.matchAll(/^```\S+ (\S+)\n([\s\S]*?)\n```$/gm), ([, name = '', text = '']) => [name, text]),
 );
 const block = (name: string): Buffer => Buffer.from(files.get(name) ?? '');
 
-describe('the examples of docs/formats/formats.md', () => {
-  let folder = '';
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'formats-'));
-    writeFileSync(join(folder, 'attestation.json'), block('attestation.json'));
-    writeFileSync(join(folder, 'key.pem'), `${block('key.pem').toString()}\n`);
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+const { statement } = parseAttestation(block('attestation.json'));
 
-  it('the examples of docs/formats/formats.md are valid documents that refer to each other', () => {
-    const manifest = parseBundleManifest(block('manifest.json'));
-    const { statement } = parseAttestation(block('attestation.json'));
-    expect(statement.subject.manifestDigest).toBe(digestOf(block('manifest.json')));
-    expect(statement.subject.runId).toBe(manifest.runId);
-    expect(page).toContain(digestOf(block('selection.json')));
-  });
+it('the examples of docs/formats/formats.md are valid documents that refer to each other', () => {
+  const manifest = parseBundleManifest(block('manifest.json'));
+  expect(statement.subject.manifestDigest).toBe(digestOf(block('manifest.json')));
+  expect(statement.subject.runId).toBe(manifest.runId);
+  expect(page).toContain(digestOf(block('selection.json')));
+});
 
-  it('the shell commands of docs/formats/formats.md verify its examples without drillproof', () => {
-    const answer = execFileSync('sh', ['-e', '-c', block('check.sh').toString()], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    const { statement } = parseAttestation(block('attestation.json'));
-    expect(answer).toBe(`Verified OK\n${statement.keyId.slice('sha256:'.length)}  -\n`);
-    expect(readFileSync(join(folder, 'statement.json')).equals(statementBytes(statement))).toBe(true);
-  });
+const folder = await makeFolder();
+await writeFiles(folder, {
+  'attestation.json': block('attestation.json'),
+  'key.pem': `${block('key.pem').toString()}\n`,
+});
+
+it('the shell commands of docs/formats/formats.md verify its examples without drillproof', () => {
+  const commands = block('check.sh').toString();
+  const output = execFileSync('sh', ['-e', '-c', commands], { cwd: folder, encoding: 'utf8' });
+  expect(output).toBe(`Verified OK\n${statement.keyId.slice('sha256:'.length)}  -\n`);
+  expect(readFileSync(join(folder, 'statement.json')).equals(statementBytes(statement))).toBe(true);
 });
 
 describe('the limits of docs/formats/formats.md', () => {

@@ -3,22 +3,14 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/codes/index.ts';
 
-const PAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'CHANGELOG.md',
-  'vectors/README.md',
-  ...globSync('docs/**/*.md'),
-];
+const PAGES = [...globSync('*.md'), 'vectors/README.md', ...globSync('docs/**/*.md')];
 
 const proseOf = (page: string): string => readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
 
-function headingsOf(page: string): string[] {
-  return Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, title = '']) => title);
-}
+const headingsOf = (page: string): string[] =>
+  Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, title = '']) => title);
 
-/** The anchors of a page: its own, and those that GitHub gives its headings, where a repeated one gets a number. */
+/** The anchors of a page: explicit ones, and those that GitHub gives its headings, numbered if a title repeats. */
 function anchorsOf(page: string): Set<string> {
   const counts = new Map<string, number>();
   return new Set([
@@ -35,8 +27,8 @@ function anchorsOf(page: string): Set<string> {
   ]);
 }
 
-/** The links of a page to files and headings of this repository that do not exist. */
-function brokenLinks(page: string, text = proseOf(page)): string[] {
+/** The links of a page to files and headings that do not exist. */
+function findBrokenLinks(page: string, text = proseOf(page)): string[] {
   const links = Array.from(text.matchAll(/\]\((?!https?:)([^)\s]*)\)/g), ([, link = '']) => link);
   return links.filter((link) => {
     const [path = '', anchor] = link.split('#');
@@ -46,28 +38,32 @@ function brokenLinks(page: string, text = proseOf(page)): string[] {
 }
 
 it.each(PAGES)('every link of %s leads to an existing file and heading', (page) => {
-  expect(brokenLinks(page)).toEqual([]);
+  expect(findBrokenLinks(page)).toEqual([]);
 });
 
 it('a link to a missing file or heading is reported, and a link to another site is not', () => {
   const text =
     '[a](absent.md) [b](#absent) [c](docs/verify/verify.md#absent) [d](https://example.com/absent)';
-  expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify/verify.md#absent']);
+  expect(findBrokenLinks('README.md', text)).toEqual([
+    'absent.md',
+    '#absent',
+    'docs/verify/verify.md#absent',
+  ]);
 });
 
-/** The files of this repository that a page names in its prose and that do not exist. */
-const missingFiles = (text: string): string[] =>
+/** The files of this repository that a text names and that do not exist. */
+const findMissingFiles = (text: string): string[] =>
   Array.from(
     text.matchAll(/`((?:src|test|scripts|vectors|bench|docs)\/[\w./-]+\.\w+)`/g),
     ([, path = '']) => path,
   ).filter((path) => !existsSync(path));
 
 it.each(PAGES)('every file that %s names exists', (page) => {
-  expect(missingFiles(proseOf(page))).toEqual([]);
+  expect(findMissingFiles(proseOf(page))).toEqual([]);
 });
 
 it('a missing file is reported, and one that exists is not', () => {
-  expect(missingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
+  expect(findMissingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
 });
 
 describe('the clause of each code', () => {
@@ -76,11 +72,9 @@ describe('the clause of each code', () => {
 
   it.each(ours)('the clause "%s" of a code is a heading of its page', (clause) => {
     const [place = '', ...titles] = clause.split(', ');
-    const [page, titlesOfPage] = place.startsWith('formats ')
-      ? (['docs/formats/formats.md', [place.slice('formats '.length), ...titles]] as const)
-      : ([place, titles] as const);
-    const headings = headingsOf(page);
-    for (const title of titlesOfPage)
+    const [, section] = /^formats (.*)/.exec(place) ?? [];
+    const headings = headingsOf(section === undefined ? place : 'docs/formats/formats.md');
+    for (const title of section === undefined ? titles : [section, ...titles])
       expect(headings.some((heading) => heading === title || heading.startsWith(`${title} `))).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ const textOf = (page: string): string => readFileSync(join(HOME, page), 'utf8');
 
 type Sample = { readonly command: string; readonly output: string; readonly exit: number };
 
-/** The commands of a page with their output. "```console exit=1" says how the last command of a block ends. */
+/** The commands of a page with their output. "```console exit=1" is the exit code of the last command of a block. */
 function samplesOf(page: string): readonly Sample[] {
   const blocks = textOf(page).matchAll(/^```console(?: exit=(\d+))?\n([\s\S]*?)\n```$/gm);
   return Array.from(blocks, ([, exit = '0', text = '']) => {
@@ -38,7 +38,7 @@ function parseSample(text: string): Omit<Sample, 'exit'> {
   };
 }
 
-/** Writes the blocks of a page that are named as a file: "```yaml release.yaml". */
+/** Writes the named blocks of a page, such as "```yaml release.yaml". */
 function writeFiles(page: string, names: ReadonlyMap<string, string> = new Map()): void {
   for (const [, name = '', text = ''] of textOf(page).matchAll(/^```\S+ (\w\S*\.\S+)\n([\s\S]*?)\n```$/gm))
     writeFileSync(name, `${translate(text, names)}\n`, { mode: 0o755 });
@@ -55,14 +55,14 @@ function damage(part: string): void {
   writeFileSync(part, bytes.with(at, bytes[at]! ^ 1));
 }
 
-/** A mirror, and a copy of it in which one byte of a part was changed. */
+/** Writes a mirror, and a copy in which one byte of a part is changed. */
 async function makeMirrors(): Promise<void> {
   await must('mirror --from export --to mirror');
   cpSync('mirror', 'damaged', { recursive: true });
   damage('damaged/parts/evidence_000000000002.zip');
 }
 
-/** A mirror with the bundle of a drill that passed. */
+/** Writes a mirror with the bundle of a drill that passed. */
 async function makePassedMirror(): Promise<void> {
   await must('export part-1.zip --out passed --key key.pem --issuer acme-ci');
   await must('mirror --from passed --to mirror');
@@ -73,7 +73,7 @@ async function makeDecision(): Promise<void> {
   writeFiles('docs/gate/policy.md');
 }
 
-/** An archive of three mirrors, and a copy of it with a damaged and a missing part. */
+/** Writes an archive of three mirrors, and a copy with a damaged and a missing part. */
 async function makeArchive(): Promise<void> {
   for (const id of ['000000000001', '000000000002', '000000000003']) {
     await must(`export part-1.zip part-2.zip --id evexp_${id} --out ${id} --key key.pem --issuer acme-ci`);
@@ -84,7 +84,7 @@ async function makeArchive(): Promise<void> {
   rmSync('later/evexp_000000000003/parts/evidence_000000000001.zip');
 }
 
-/** What the commands of a page need, next to what `writeEvidence` makes and the named blocks of the page. */
+/** Writes what the commands of a page need in addition to the files of `writeEvidence` and the named blocks. */
 const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
   'README.md': makeMirrors,
   'docs/verify/keys.md'() {
@@ -120,7 +120,7 @@ const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
   'docs/formats/selftest.md': () => symlinkSync(join(HOME, 'docs'), 'docs'),
 };
 
-// A name differs from run to run, but is the same wherever it appears on a page. Figures are not compared.
+// A name differs between runs, but is the same everywhere on a page. Figures are not compared.
 const DIGEST = /\b[0-9a-f]{64}\b/;
 const NAME = new RegExp(String.raw`${DIGEST.source}|\bevexp_\w+|\b\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\b`);
 const START = /\b[0-9a-f]{12}…/;
@@ -132,7 +132,7 @@ const VARIABLE = new RegExp(
 
 const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
-/** Finds the text that a variable piece of an output stands for; `…` alone on a line is any number of lines. */
+/** The pattern of a variable piece of an output; `…` alone on a line is any number of lines. */
 function patternOf(piece: string, names: ReadonlyMap<string, string>): string {
   if (piece.startsWith('…')) return piece === '…' ? '.*' : '(?:.*\n)*?';
   if (START.test(piece)) return '[0-9a-f]{12}…';
@@ -140,8 +140,8 @@ function patternOf(piece: string, names: ReadonlyMap<string, string>): string {
   return '[0-9T:.,Z-]+';
 }
 
-/** Whether a page shows this output; if it does, its names become those of the page. */
-function isShown(actual: string, shown: string, names: Map<string, string>): boolean {
+/** Compares an output with that on a page. If they match, each name on the page gets the name of this run. */
+function matchOutput(actual: string, shown: string, names: Map<string, string>): boolean {
   const pieces = `${shown}\n`.split(VARIABLE);
   const pattern = pieces
     .map((piece, at) => (at % 2 === 0 ? escape(piece) : patternOf(piece, names)))
@@ -152,7 +152,7 @@ function isShown(actual: string, shown: string, names: Map<string, string>): boo
   return match !== null;
 }
 
-/** Puts the names of this run, and the beginnings of their digests, in place of those that a page shows. */
+/** Replaces the names on a page, and the beginnings of digests, by those of this run. */
 const translate = (command: string, names: ReadonlyMap<string, string>): string =>
   command
     .replaceAll(new RegExp(NAME, 'g'), (name) => names.get(name) ?? name)
@@ -161,7 +161,7 @@ const translate = (command: string, names: ReadonlyMap<string, string>): string 
       return digest.slice(0, start.length);
     });
 
-/** Runs a command of a page: in this process if it is drillproof alone, else in a shell. */
+/** Runs a command of a page: in this process if it is only drillproof, otherwise in a shell. */
 async function run(command: string): Promise<{ readonly exit: number; readonly text: string }> {
   const [, line, file] = /^drillproof ((?:'[^']*'|"[^"]*"|[^|;&<>$])*?)(?: > (\S+))?$/.exec(command) ?? [];
   if (line === undefined)
@@ -191,7 +191,7 @@ describe.each(PAGES.filter((page) => samplesOf(page).length > 0))('%s', (page) =
   it.each(rows)(`${page} shows what "%s" prints`, async (_, { command, output, exit }) => {
     writeFiles(page, names);
     const ended = await run(translate(command, names));
-    if (output !== '' && !isShown(ended.text, output, names)) expect(ended.text).toBe(output);
+    if (output !== '' && !matchOutput(ended.text, output, names)) expect(ended.text).toBe(output);
     expect(ended.exit, ended.text).toBe(exit);
   });
 });
