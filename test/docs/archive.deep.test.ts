@@ -13,6 +13,10 @@ const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
 const page = readFileSync('docs/archive/archive.md', 'utf8');
 const folder = await makeFolder();
 
+/** The words with their variables replaced, such as `${NAME}` or `$(NAME)`. */
+const expand = (words: readonly string[], variables: Readonly<Record<string, string>>): string[] =>
+  words.map((word) => word.replaceAll(/\$[{(](\w+)[})]/g, (_all, name: string) => variables[name] ?? ''));
+
 it('systemd-analyze accepts the systemd units of docs/archive/deployment', async () => {
   const programs = /\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g;
   const units = UNITS.flatMap((name) =>
@@ -128,10 +132,6 @@ describe('the command lines of docs/archive/deployment', () => {
     await writeFiles(served.path(name), { token: token + end, 'trust.json': trust });
     return served.path(name);
   }
-
-  /** The words with their variables replaced, such as `${NAME}` or `$(NAME)`. */
-  const expand = (words: readonly string[], variables: Readonly<Record<string, string>>): string[] =>
-    words.map((word) => word.replaceAll(/\$[{(](\w+)[})]/g, (_all, name: string) => variables[name] ?? ''));
 
   it('the commands of the systemd units mirror and scrub every export with a private token', async () => {
     const state = served.path('var');

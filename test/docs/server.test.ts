@@ -78,6 +78,7 @@ if (isDeep) {
     let nginx: ChildProcess;
     let bytes: Uint8Array;
     const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line);
     let errors = '';
 
     beforeAll(async () => {
@@ -86,7 +87,6 @@ if (isDeep) {
       bearer = await token(plane);
       bytes = await part(1, { padding: 8 * 1024 * 1024 });
       await ingestedExport(plane, { parts: [bytes] });
-      const write = (line: string): void => void lines.push(line);
       const log = createLog({ level: 'debug', format: 'json', write, now: Date.now });
       const { store, blobs, clock } = plane;
       const publicUrl = `https://control.example:${port}`;
