@@ -36,16 +36,16 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { tries } from '../support/deep.ts';
 import { wholeFile } from './each-test.ts';
 
-const here = wholeFile();
+const plane = wholeFile();
 let params: Record<string, string>;
 let buildHash: string;
 
 beforeAll(async () => {
   const key = signer();
-  await ingestedExport(here, { parts: [await part(1, { key })], reports: [1, 2], key });
+  await ingestedExport(plane, { parts: [await part(1, { key })], reports: [1, 2], key });
   const build = await buildArchive();
   ({ buildHash } = build);
-  const { buildAttemptId } = await here.admin.ingestBuild(PROJECT, memoryAccess(build.bytes));
+  const { buildAttemptId } = await plane.admin.ingestBuild(PROJECT, memoryAccess(build.bytes));
   params = {
     projectId: PROJECT,
     evidenceExportId: EXPORT,
@@ -58,9 +58,9 @@ beforeAll(async () => {
     hostedRunId: id('hrun', 1),
     environmentId: ENVIRONMENT,
   };
-  await worlds(here, buildHash);
-  await here.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
-  const turn = await send('authoring.turns.create', here.token, { authoringSessionId: id('authsess', 2) });
+  await worlds(plane, buildHash);
+  await plane.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
+  const turn = await send('authoring.turns.create', plane.token, { authoringSessionId: id('authsess', 2) });
   const { turn: queued } = operations['authoring.turns.create'].success.schema.parse(await turn.json());
   params = { ...params, authoringTurnId: queued.authoringTurnId, operationId: queued.operationId };
 });
@@ -100,7 +100,7 @@ function request(name: OperationName, over: Record<string, string> = {}) {
 
 const send = (name: OperationName, bearer: string | undefined, over: Record<string, string> = {}) => {
   const { path, options } = request(name, over);
-  return ask(here, path, { ...options, ...(bearer !== undefined && { token: bearer }) });
+  return ask(plane, path, { ...options, ...(bearer !== undefined && { token: bearer }) });
 };
 
 const withoutCorrelation = async (response: Response) => {
@@ -113,7 +113,7 @@ describe.each(callableNames)('%s', (name) => {
   const row = operationRow(name);
 
   it('answers a token according to its permission in the table', async () => {
-    const bearer = await token(here, { permissions: [row.permission ?? 'evidence.read'] });
+    const bearer = await token(plane, { permissions: [row.permission ?? 'evidence.read'] });
     const response = await send(name, bearer);
     expectCommonHeaders(response);
     expect(response.status).toBe(row.success.status);
@@ -123,7 +123,7 @@ describe.each(callableNames)('%s', (name) => {
 
   it('refuses a request without a good token, the same way each time', async () => {
     const { path, options } = request(name);
-    const live = here.token;
+    const live = plane.token;
     const separator = path.includes('?') ? '&' : '?';
     const bad: [string, Record<string, string>][] = [
       [path, {}],
@@ -141,7 +141,7 @@ describe.each(callableNames)('%s', (name) => {
     ];
     const answers = [];
     for (const [target, headers] of bad) {
-      const response = await ask(here, target, { ...options, headers: { ...options.headers, ...headers } });
+      const response = await ask(plane, target, { ...options, headers: { ...options.headers, ...headers } });
       expect(response.headers.get('www-authenticate')).toBe('Bearer');
       await expectEnvelope(response.clone(), 'control.UNAUTHENTICATED');
       answers.push(await withoutCorrelation(response));
@@ -150,7 +150,7 @@ describe.each(callableNames)('%s', (name) => {
   });
 
   it('refuses an expired token from the millisecond on, and a revoked one at once', async () => {
-    const { admin, clock } = here;
+    const { admin, clock } = plane;
     const issued = { organizationId: ORG, projects: 'all' as const, permissions: EVERY_PERMISSION };
     const expiring = await admin.createToken({ ...issued, expiresAtMs: clock.nowMs + 1000 });
     clock.nowMs += 999;
@@ -176,7 +176,7 @@ describe.each(callableNames)('%s', (name) => {
     );
     const { path, options } = request(name);
     const method = row.method === 'GET' ? 'POST' : row.method;
-    await expectEnvelope(await ask(here, path, { ...options, method, body }), 'control.UNAUTHENTICATED');
+    await expectEnvelope(await ask(plane, path, { ...options, method, body }), 'control.UNAUTHENTICATED');
     expect(read).toBe(0);
   });
 
@@ -184,7 +184,7 @@ describe.each(callableNames)('%s', (name) => {
     if (row.permission === undefined) return;
     const sufficient = [row.permission, ...(row.alsoPermitted ?? [])];
     const others = permissions.filter((permission) => !sufficient.includes(permission));
-    const bearer = await token(here, { permissions: others });
+    const bearer = await token(plane, { permissions: others });
     const envelope = await expectEnvelope(await send(name, bearer), 'control.PERMISSION_DENIED');
     expect(envelope.details).toEqual({ permission: row.permission });
     const nowhere = await send(name, bearer, { projectId: id('prj', 99) });
@@ -192,11 +192,11 @@ describe.each(callableNames)('%s', (name) => {
   });
 
   it('answers for a foreign project or organization exactly as for a missing one', async () => {
-    const missing = await withoutCorrelation(await send(name, here.token, { projectId: id('prj', 99) }));
+    const missing = await withoutCorrelation(await send(name, plane.token, { projectId: id('prj', 99) }));
     expect(missing.status).toBe(404);
-    const foreign = await token(here, { organizationId: OTHER_ORG });
-    const narrow = await token(here, { projects: [id('prj', 2)] });
-    expect(await withoutCorrelation(await send(name, here.token, { projectId: FOREIGN_PROJECT }))).toEqual(
+    const foreign = await token(plane, { organizationId: OTHER_ORG });
+    const narrow = await token(plane, { projects: [id('prj', 2)] });
+    expect(await withoutCorrelation(await send(name, plane.token, { projectId: FOREIGN_PROJECT }))).toEqual(
       missing,
     );
     expect(await withoutCorrelation(await send(name, foreign))).toEqual(missing);
@@ -208,7 +208,7 @@ describe.each(callableNames)('%s', (name) => {
 
   it('lists every parameter that is wrong', async () => {
     const spoilt = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, '!'.repeat(129)]));
-    const envelope = await expectEnvelope(await send(name, here.token, spoilt), 'control.REQUEST_INVALID');
+    const envelope = await expectEnvelope(await send(name, plane.token, spoilt), 'control.REQUEST_INVALID');
     expect(envelope.issues?.map(({ path }) => path).toSorted()).toEqual(
       Object.keys(spoilt)
         .map((key) => `/params/${key}`)
@@ -219,13 +219,13 @@ describe.each(callableNames)('%s', (name) => {
   it('refuses a query parameter that it does not have, or has twice', async () => {
     const { path, options } = request(name);
     const separator = path.includes('?') ? '&' : '?';
-    const unknown = await ask(here, `${path}${separator}what=1`, { ...options, token: here.token });
+    const unknown = await ask(plane, `${path}${separator}what=1`, { ...options, token: plane.token });
     await expectEnvelope(unknown, 'control.REQUEST_INVALID');
     if (row.query === undefined) return;
     for (const key of Object.keys(row.query.shape)) {
-      const twice = await ask(here, `${path}${separator}${key}=1&${key}=1`, {
+      const twice = await ask(plane, `${path}${separator}${key}=1&${key}=1`, {
         ...options,
-        token: here.token,
+        token: plane.token,
       });
       await expectEnvelope(twice, 'control.REQUEST_INVALID');
     }
@@ -240,7 +240,7 @@ describe.each(callableNames)('%s', (name) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
       (one) => !taken.includes(one),
     )) {
-      const response = await ask(here, path, { method, headers: options.headers, token: here.token });
+      const response = await ask(plane, path, { method, headers: options.headers, token: plane.token });
       expect(response.headers.get('allow')).toBe(taken.join(', '));
       await expectEnvelope(response, 'control.METHOD_NOT_ALLOWED');
     }
@@ -250,8 +250,8 @@ describe.each(callableNames)('%s', (name) => {
     if (row.method !== 'GET') return;
     const { path } = request(name);
     const [head, get] = [
-      await ask(here, path, { method: 'HEAD', token: here.token }),
-      await send(name, here.token),
+      await ask(plane, path, { method: 'HEAD', token: plane.token }),
+      await send(name, plane.token),
     ];
     expect(head.status).toBe(get.status);
     expect(await head.text()).toBe('');
@@ -265,7 +265,7 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
   '%s, which changes something',
   (name) => {
     const post = (headers: Record<string, string>, body: BodyInit = JSON.stringify(BODIES[name])) =>
-      ask(here, request(name).path, { method: 'POST', token: here.token, headers, body });
+      ask(plane, request(name).path, { method: 'POST', token: plane.token, headers, body });
     const good = { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' };
 
     it('requires an Idempotency-Key', async () => {
@@ -333,7 +333,7 @@ it('the body of an operation has all its issues listed, by JSON pointer', async 
     ttlMs: 604_800_001,
     more: 1,
   });
-  const response = await ask(here, path, { ...options, body, token: here.token });
+  const response = await ask(plane, path, { ...options, body, token: plane.token });
   const { issues = [] } = await expectEnvelope(response, 'control.REQUEST_INVALID');
   expect(new Set(issues.map((issue) => issue.path))).toEqual(
     new Set(['/body', '/body/expectedLeaseGeneration', '/body/expectedVersion', '/body/ttlMs']),
@@ -350,20 +350,20 @@ it.each([
   '/v1/%zz',
   '/v1/projects/%2F/evidence/%00',
 ])('what no row answers %s asks for a token first and is then missing', async (path) => {
-  await expectEnvelope(await ask(here, path), 'control.UNAUTHENTICATED');
-  const response = await ask(here, path, { token: here.token });
+  await expectEnvelope(await ask(plane, path), 'control.UNAUTHENTICATED');
+  const response = await ask(plane, path, { token: plane.token });
   expect([400, 404]).toContain(response.status);
   await expectEnvelope(response);
 });
 
 it('the server serves the OpenAPI document and its health without a token', async () => {
-  const openApi = await ask(here, '/openapi.json');
+  const openApi = await ask(plane, '/openapi.json');
   expectCommonHeaders(openApi);
   const document = (await openApi.json()) as { openapi: string; paths: Record<string, unknown> };
   expect(document.openapi).toMatch(/^3\.1\./);
   for (const name of operationNames) expect(document.paths).toHaveProperty([operationRow(name).path]);
-  expect(await (await ask(here, '/healthz')).json()).toEqual({ status: 'ok' });
-  const posted = await ask(here, '/healthz', { method: 'POST' });
+  expect(await (await ask(plane, '/healthz')).json()).toEqual({ status: 'ok' });
+  const posted = await ask(plane, '/healthz', { method: 'POST' });
   expect(posted.headers.get('allow')).toBe('GET, HEAD');
   await expectEnvelope(posted, 'control.METHOD_NOT_ALLOWED');
 });
@@ -372,7 +372,7 @@ describe('every answer', () => {
   it('has a correlation id of the server, whatever id the request has', async () => {
     const headers = { 'x-correlation-id': 'corr_chosen-by-another' };
     const ids = await Promise.all(
-      [1, 2].map(async () => (await ask(here, '/healthz', { headers })).headers.get('x-correlation-id')),
+      [1, 2].map(async () => (await ask(plane, '/healthz', { headers })).headers.get('x-correlation-id')),
     );
     expect(new Set([...ids, 'corr_chosen-by-another']).size).toBe(3);
   });
@@ -381,11 +381,11 @@ describe('every answer', () => {
     const log: LogEntry[] = [];
     const secret = new Error('secret at /home/operator/key.pem');
     const store = {
-      ...here.store,
-      tokens: { ...here.store.tokens, findByHash: () => Promise.reject(secret) },
+      ...plane.store,
+      tokens: { ...plane.store.tokens, findByHash: () => Promise.reject(secret) },
     };
-    const server = createServer({ store, blobs: here.blobs, log: (entry) => log.push(entry) });
-    const response = await ask({ server }, '/v1/x', { token: here.token });
+    const server = createServer({ store, blobs: plane.blobs, log: (entry) => log.push(entry) });
+    const response = await ask({ server }, '/v1/x', { token: plane.token });
     const text = await response.clone().text();
     const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
     expect(text).not.toContain('operator');
@@ -395,17 +395,17 @@ describe('every answer', () => {
   });
 
   it('is the envelope when the rate of the token is used up', async () => {
-    const clock = { nowMs: here.clock.nowMs };
+    const clock = { nowMs: plane.clock.nowMs };
     const limits = { requestsPerSecond: 100, requestBurst: 3 };
-    const server = createServer({ store: here.store, blobs: here.blobs, now: () => clock.nowMs, limits });
+    const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => clock.nowMs, limits });
     for (let n = 0; n < 3; n++)
-      await expectEnvelope(await ask({ server }, '/v1/x', { token: here.token }), 'control.NOT_FOUND');
-    const limited = await ask({ server }, '/v1/x', { token: here.token });
+      await expectEnvelope(await ask({ server }, '/v1/x', { token: plane.token }), 'control.NOT_FOUND');
+    const limited = await ask({ server }, '/v1/x', { token: plane.token });
     expect(limited.headers.get('retry-after')).toBe('1');
     expect((await expectEnvelope(limited, 'control.RATE_LIMITED')).retryAfterMs).toBe(10);
-    await expectEnvelope(await ask({ server }, '/v1/x', { token: await token(here) }), 'control.NOT_FOUND');
+    await expectEnvelope(await ask({ server }, '/v1/x', { token: await token(plane) }), 'control.NOT_FOUND');
     clock.nowMs += 10;
-    await expectEnvelope(await ask({ server }, '/v1/x', { token: here.token }), 'control.NOT_FOUND');
+    await expectEnvelope(await ask({ server }, '/v1/x', { token: plane.token }), 'control.NOT_FOUND');
   });
 
   it('is the envelope or the answer of the table, whatever is asked', async () => {
@@ -446,10 +446,10 @@ describe('every answer', () => {
     await fc.assert(
       fc.asyncProperty(path, query, headers, method, authorized, fc.string(), async (...drawn) => {
         const [target, search, extra, verb, hasToken, body] = drawn;
-        const response = await ask(here, `${target}?${search}`, {
+        const response = await ask(plane, `${target}?${search}`, {
           method: verb,
           headers: extra,
-          ...(hasToken && { token: here.token }),
+          ...(hasToken && { token: plane.token }),
           ...(verb !== 'GET' && verb !== 'HEAD' && { body }),
         });
         expectCommonHeaders(response);
@@ -459,20 +459,20 @@ describe('every answer', () => {
       }),
       { numRuns: tries(50, 300) },
     );
-    expect(here.log).toEqual([]);
+    expect(plane.log).toEqual([]);
   });
 });
 
 it('tokens at rest are only hashes', async () => {
-  const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
-  const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
-  expect(stored.includes(Buffer.from(here.token))).toBe(false);
-  expect(stored.includes(Buffer.from(here.token.slice(3)))).toBe(false);
-  expect(JSON.stringify(here.log)).not.toContain(here.token);
+  const names = (await readdir(plane.folder)).filter((name) => name.startsWith('store.sqlite'));
+  const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(plane.folder, name)))));
+  expect(stored.includes(Buffer.from(plane.token))).toBe(false);
+  expect(stored.includes(Buffer.from(plane.token.slice(3)))).toBe(false);
+  expect(JSON.stringify(plane.log)).not.toContain(plane.token);
 });
 
 test('/verify serves the page without a token, and is an unknown path where there is no page', async () => {
-  const { store, blobs } = here;
+  const { store, blobs } = plane;
   const server = createServer({ store, blobs, page: '<!doctype html>' });
   const response = await server.fetch(new Request('http://localhost/verify'));
   expect(response.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");

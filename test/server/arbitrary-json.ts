@@ -56,7 +56,7 @@ const TYPES: Readonly<Record<string, (node: Node) => fc.Arbitrary<Json>>> = {
   object,
 };
 
-/** What a schema allows. A schema with a keyword that is not known here is an error, not a shrug. */
+/** What a schema allows. A schema with a keyword that is not known plane is an error, not a shrug. */
 export function arbitraryJson(schema: Json): fc.Arbitrary<Json> {
   const node = nodeSchema.parse(schema);
   if (node.enum !== undefined) return fc.constantFrom(...node.enum);

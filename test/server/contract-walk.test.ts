@@ -201,13 +201,13 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`every operation of the OpenAPI document, on ${name}`, () => {
-    let here: World;
+    let plane: World;
     let seeded: Seeded;
     beforeAll(async () => {
-      here = await make();
-      seeded = await seed(here);
+      plane = await make();
+      seeded = await seed(plane);
     });
-    afterAll(() => here?.close());
+    afterAll(() => plane?.close());
 
     const send = (operation: Walked, { params, query, body }: Request, raw?: string): Promise<Response> => {
       const path = operation.path.replaceAll(/\{([A-Za-z]+)\}/g, (_, one: string) =>
@@ -218,7 +218,7 @@ for (const { name, make } of await listStores(isDeep)) {
       const content = isUpload
         ? Uint8Array.from(seeded.archive.bytes)
         : (raw ?? (body === undefined ? undefined : JSON.stringify(body)));
-      return ask(here, search === '' ? path : `${path}?${search}`, {
+      return ask(plane, search === '' ? path : `${path}?${search}`, {
         method: operation.method,
         ...(operation.security?.length !== 0 && { token: seeded.token }),
         headers: {
@@ -300,15 +300,15 @@ for (const { name, make } of await listStores(isDeep)) {
     );
 
     const snapshot = async (): Promise<unknown> => ({
-      session: await here.store.sessions.find(
+      session: await plane.store.sessions.find(
         seeded.params['projectId'] ?? '',
         seeded.params['sessionId'] ?? '',
       ),
-      jobs: await here.store.jobs.count(0),
+      jobs: await plane.store.jobs.count(0),
     });
 
     it('has met no failure of its own', () => {
-      expect(here.log).toEqual([]);
+      expect(plane.log).toEqual([]);
     });
   });
 }

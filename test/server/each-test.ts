@@ -27,17 +27,17 @@ type Hooks = {
 function prepare({ before, after }: Hooks, limits: Partial<ServerLimits>, steps: readonly Step[]): Prepared {
   let current: Prepared | undefined;
   before(async () => {
-    const here = await world(limits);
-    await tenants(here);
-    for (const step of steps) await step(here);
-    current = { ...here, token: await token(here) };
+    const plane = await world(limits);
+    await tenants(plane);
+    for (const step of steps) await step(plane);
+    current = { ...plane, token: await token(plane) };
   });
   after(async () => current?.close());
   const members = MEMBERS.map((name) => [name, { enumerable: true, get: () => current?.[name] }]);
   return Object.defineProperties({}, Object.fromEntries(members)) as Prepared;
 }
 
-type Step = (here: World) => Promise<unknown>;
+type Step = (plane: World) => Promise<unknown>;
 
 /** A new control plane with tenants for each test of the file, after these steps. Its members are those of the test. */
 export const eachTest = (...steps: readonly Step[]): Prepared =>

@@ -12,13 +12,13 @@ import { EXPORT, id, ingestedExport, part, PROJECT } from './make.ts';
 import { codeOf } from './thrown.ts';
 import { wholeFile } from './each-test.ts';
 
-const here = wholeFile();
+const plane = wholeFile();
 let listening: Listening;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  await ingestedExport(here, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
-  listening = await listen(here.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
+  await ingestedExport(plane, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
+  listening = await listen(plane.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
 });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -59,7 +59,7 @@ function expectRaw(answer: string, code: ControlCode): Record<string, string> {
 
 const HOST = 'Host: control.test\r\n';
 const CLOSE = 'Connection: close\r\n';
-const bearer = () => `Authorization: Bearer ${here.token}\r\n`;
+const bearer = () => `Authorization: Bearer ${plane.token}\r\n`;
 
 describe('malformed HTTP', () => {
   it.each([
@@ -183,15 +183,15 @@ it('listening on a port that is taken is refused with a code', async () => {
   await once(taken, 'listening');
   const address = taken.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  expect(await codeOf(listen(here.server, { port }))).toBe('server.CONFIG_INVALID');
+  expect(await codeOf(listen(plane.server, { port }))).toBe('server.CONFIG_INVALID');
   taken.close();
 });
 
 it('close finishes running answers and accepts no new connection', async () => {
-  const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+  const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
   const other = await listen(server);
   const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
-  const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${here.token}` } });
+  const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${plane.token}` } });
   const closing = other.close();
   const body = await response.arrayBuffer();
   expect(String(body.byteLength)).toBe(response.headers.get('content-length'));
@@ -200,7 +200,7 @@ it('close finishes running answers and accepts no new connection', async () => {
 });
 
 it('close cuts an unread answer when the drain time is over', async () => {
-  const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+  const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
   const other = await listen(server, { limits: { drainMs: 50 } });
   const socket = connect(other.port, '127.0.0.1');
   sockets.push(socket);

@@ -28,15 +28,15 @@ export type Seeded = Sender & {
   };
 };
 
-export async function seed(here: World): Promise<Seeded> {
-  await tenants(here);
+export async function seed(plane: World): Promise<Seeded> {
+  await tenants(plane);
   const key = signer();
-  await ingestedExport(here, { parts: [await part(1, { key })], reports: [1, 2], key });
+  await ingestedExport(plane, { parts: [await part(1, { key })], reports: [1, 2], key });
   const { bytes, buildHash } = await buildArchive();
-  const { buildAttemptId } = await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds(here, buildHash);
-  await here.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
-  const sender = { server: here.server, token: await token(here) };
+  const { buildAttemptId } = await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+  await worlds(plane, buildHash);
+  await plane.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
+  const sender = { server: plane.server, token: await token(plane) };
   const other = TURNS.replace(id('authsess', 1), id('authsess', 2));
   const { turn } = await answerOf('authoring.turns.create', await post(sender, other, { prompt: 'go on' }));
   const another = await buildArchive('export const other = 1;\n');

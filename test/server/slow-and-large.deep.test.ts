@@ -19,14 +19,14 @@ const RERUN = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
 
 const sockets: Socket[] = [];
 
-const here = await world();
-await tenants(here);
-const all = await token(here);
-await ingestedExport(here, { parts: [await part(1, { padding: PART_BYTES })] });
+const plane = await world();
+await tenants(plane);
+const all = await token(plane);
+await ingestedExport(plane, { parts: [await part(1, { padding: PART_BYTES })] });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-afterAll(() => here.close());
+afterAll(() => plane.close());
 
 type Talk = { readonly socket: Socket; readonly answer: () => string; readonly closed: Promise<unknown> };
 
@@ -74,7 +74,7 @@ async function flood({ socket, closed }: Talk, piece: Buffer, maxBytes: number):
 it('a slow upload succeeds although it takes many times as long as a request may', async () => {
   const build = await buildArchive(' '.repeat(MIB - 1));
   const limits = { requestTimeoutMs: 250, uploadBytesPerSecond: 10_000 };
-  const { store, blobs, clock } = here;
+  const { store, blobs, clock } = plane;
   let url = '';
   const server = createServer({ store, blobs, now: () => clock.nowMs, limits, publicUrl: () => url });
   const listening = await listen(server, { limits });
@@ -113,10 +113,10 @@ describe('a slow client', () => {
       keepAliveTimeoutMs: 200,
       stallTimeoutMs: 1_000,
     };
-    const { store, blobs } = here;
-    const log = (entry: LogEntry) => void here.requests.push(entry);
+    const { store, blobs } = plane;
+    const log = (entry: LogEntry) => void plane.requests.push(entry);
     listening = await listen(createServer({ store, blobs, limits, log }), { limits });
-    patient = await listen(here.server, { limits: { headersTimeoutMs: 400 } });
+    patient = await listen(plane.server, { limits: { headersTimeoutMs: 400 } });
   });
   afterAll(async () => {
     await listening.close();
@@ -144,7 +144,7 @@ describe('a slow client', () => {
     void drip(socket, ' '.repeat(1_000));
     await closed;
     expect(codeOf(answer())).toBe('control.REQUEST_TIMEOUT');
-    expect(await here.store.jobs.count(0)).toEqual([]);
+    expect(await plane.store.jobs.count(0)).toEqual([]);
   });
 
   it('an idle connection is closed', async () => {
@@ -166,7 +166,7 @@ describe('a slow client', () => {
     await expect
       .poll(
         () =>
-          here.requests.find(
+          plane.requests.find(
             ({ operation, aborted }) => operation === 'evidence.exports.parts.download' && aborted,
           ),
         { timeout: 10_000 },
@@ -209,7 +209,7 @@ describe('a request that is large', () => {
   }
 
   beforeAll(async () => {
-    const serving = start(['serve', '--data', here.folder, '--port', '0', '--json', '--quiet']);
+    const serving = start(['serve', '--data', plane.folder, '--port', '0', '--json', '--quiet']);
     child = serving;
     let said = '';
     for await (const chunk of serving.stdout) {

@@ -63,7 +63,7 @@ type Model = {
 
 /** The control plane itself, and what it is asked with. */
 type Real = {
-  readonly here: World;
+  readonly plane: World;
   readonly sender: Sender;
   readonly archive: { bytes: Uint8Array; buildHash: string };
   keys: number;
@@ -193,7 +193,7 @@ const put = (nth: number): Command =>
     async (model, real) => {
       const upload = model.uploads[nth % model.uploads.length]!;
       const refusal = afterPut(model, upload);
-      const response = await ask(real.here, upload.url, {
+      const response = await ask(real.plane, upload.url, {
         method: 'PUT',
         headers: { 'content-type': 'application/zip', 'content-length': String(real.archive.bytes.length) },
         body: Uint8Array.from(real.archive.bytes),
@@ -231,15 +231,15 @@ const FAILURE = { code: 'model.REFUSED', message: 'on purpose' };
 
 /** A worker that takes the longest waiting piece of work to an end. */
 const work = (well: boolean): Command =>
-  command(`work(${well})`, async (model, { here }) => {
+  command(`work(${well})`, async (model, { plane }) => {
     const runner = runnerOf((job, context) =>
       well ? goodRunner.run(job, context) : Promise.resolve({ outcome: 'failed', error: FAILURE }),
     );
-    const driven = await workerOf(here, runner).workOnce();
+    const driven = await workerOf(plane, runner).workOnce();
     const waiting = model.queue.filter(({ state }) => state === 'pending');
     const ended = [];
     for (const queued of waiting)
-      if ((await operationOf(here, queued.operationId)).state !== 'pending') ended.push(queued);
+      if ((await operationOf(plane, queued.operationId)).state !== 'pending') ended.push(queued);
     expect(ended).toHaveLength(Math.min(1, waiting.length));
     for (const queued of ended) {
       const end = isLate(queued, model) ? 'expired' : 'succeeded';
@@ -255,8 +255,8 @@ const isLate = ({ deadlineAtMs = Infinity }: Queued, { nowMs }: Model): boolean 
 const operationStateOf = (state: string): string => (state === 'expired' ? 'failed' : state);
 
 /** The sweep of deadlines: what is past its time ends, and everything else stays as it is. */
-const sweep = command('sweep', async (model, { here }) => {
-  const { store, clock } = here;
+const sweep = command('sweep', async (model, { plane }) => {
+  const { store, clock } = plane;
   await deadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
   if (model.session.expiresAtMs <= model.nowMs && !model.session.expired)
     model.session = { ...model.session, version: model.session.version + 1, expired: true };
@@ -267,13 +267,13 @@ const sweep = command('sweep', async (model, { here }) => {
 const cancel = (nth: number): Command =>
   command(
     `cancel(${nth})`,
-    async (model, { here }) => {
+    async (model, { plane }) => {
       const queued = model.queue[nth % model.queue.length]!;
       if (queued.state === 'pending') {
         queued.state = 'cancelled';
         if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
       }
-      const { state } = await here.admin.cancelOperation({
+      const { state } = await plane.admin.cancelOperation({
         organizationId: ORG,
         operationId: queued.operationId,
       });
@@ -283,9 +283,9 @@ const cancel = (nth: number): Command =>
   );
 
 const advance = (ms: number): Command =>
-  command(`advance(${ms})`, async (model, { here }) => {
+  command(`advance(${ms})`, async (model, { plane }) => {
     model.nowMs += ms;
-    here.clock.nowMs = model.nowMs;
+    plane.clock.nowMs = model.nowMs;
   });
 
 const RESOURCE_STATES: Readonly<Record<string, string>> = { pending: 'queued' };
@@ -293,23 +293,24 @@ const RUN_STATES: Readonly<Record<string, string>> = { pending: 'created' };
 
 /** Whether everything that is remembered is as the model has it. */
 const compare = command('compare', async (model, real) => {
-  const { here } = real;
-  const session = await sessionOf(here, id('ses', 1));
+  const { plane } = real;
+  const session = await sessionOf(plane, id('ses', 1));
   expect([session.version, session.expiresAtMs, session.leaseGeneration]).toEqual([
     model.session.version,
     model.session.expiresAtMs,
     1,
   ]);
   // The run that has not ended moves with its session.
-  expect((await runOf(here, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
-  expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
-  expect((await here.store.authoringSessions.find(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
+  expect((await runOf(plane, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
+  expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
+  expect((await plane.store.authoringSessions.find(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
     model.activeTurn,
   );
   for (const { operationId, kind, resourceId, state } of model.queue) {
-    expect((await operationOf(here, operationId)).state).toBe(operationStateOf(state));
-    if (kind === 'turn') expect((await turnOf(here, resourceId)).state).toBe(RESOURCE_STATES[state] ?? state);
-    else expect((await runOf(here, resourceId)).state).toBe(RUN_STATES[state] ?? state);
+    expect((await operationOf(plane, operationId)).state).toBe(operationStateOf(state));
+    if (kind === 'turn')
+      expect((await turnOf(plane, resourceId)).state).toBe(RESOURCE_STATES[state] ?? state);
+    else expect((await runOf(plane, resourceId)).state).toBe(RUN_STATES[state] ?? state);
   }
   for (const upload of model.uploads) {
     const path = fillPath(operations['builds.attempts.read'], {
@@ -317,13 +318,13 @@ const compare = command('compare', async (model, real) => {
       buildAttemptId: upload.attemptId,
     });
     const attempt = operations['builds.attempts.read'].success.schema.parse(
-      await (await ask(here, path, { token: real.sender.token })).json(),
+      await (await ask(plane, path, { token: real.sender.token })).json(),
     );
     if (upload.state === 'awaiting_upload' && upload.expiresAtMs <= model.nowMs) upload.state = 'failed';
     expect(attempt.state).toBe(upload.state);
   }
   const pending = model.queue.filter(({ state }) => state === 'pending').length;
-  const jobs = (await here.store.jobs.count(0)).reduce(
+  const jobs = (await plane.store.jobs.count(0)).reduce(
     (sum, { waiting, running }) => sum + waiting + running,
     0,
   );
@@ -354,20 +355,20 @@ for (const { name, make } of await listStores(isDeep)) {
   describe(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
     const open: World[] = [];
     afterEach(async () => {
-      for (const here of open.splice(0)) await here.close();
+      for (const plane of open.splice(0)) await plane.close();
     });
 
     it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
       await forAllAsync(RUNS, [commands], async (drawn) => {
-        const here = await make();
-        open.push(here);
-        await tenants(here);
+        const plane = await make();
+        open.push(plane);
+        await tenants(plane);
         const { bytes, buildHash } = await buildArchive();
-        await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-        await worlds(here, buildHash);
+        await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+        await worlds(plane, buildHash);
         const real: Real = {
-          here,
-          sender: { server: here.server, token: await token(here) },
+          plane,
+          sender: { server: plane.server, token: await token(plane) },
           archive: await buildArchive('export const other = 1;\n'),
           keys: 0,
         };

@@ -20,7 +20,7 @@ import { eachTest } from '../each-test.ts';
 
 type ImportFile = object | string | null | undefined;
 
-const here = eachTest();
+const plane = eachTest();
 
 const everything = () => ({
   schemaVersion: 1,
@@ -37,33 +37,33 @@ const example = () =>
 
 /** The code and the JSON pointers of what an import reports. */
 async function refusal(file: ImportFile): Promise<{ code: string; paths: unknown[] }> {
-  const { code, details } = await thrownBy(here.admin.importResources(file));
+  const { code, details } = await thrownBy(plane.admin.importResources(file));
   const issues = details?.['issues'] as { path: string }[];
   return { code, paths: issues.map(({ path }) => path) };
 }
 
 const results = async (file: ImportFile): Promise<unknown[]> =>
-  (await here.admin.importResources(file)).map(({ type, id: named, result }) => [type, named, result]);
+  (await plane.admin.importResources(file)).map(({ type, id: named, result }) => [type, named, result]);
 
 const isEmpty = async (): Promise<boolean> =>
   [
-    await here.store.environments.find(PROJECT, ENVIRONMENT),
-    await here.store.sessions.find(PROJECT, id('ses', 1)),
-    await here.store.runs.find(PROJECT, id('hrun', 1)),
-    await here.store.authoringSessions.find(PROJECT, id('authsess', 1)),
+    await plane.store.environments.find(PROJECT, ENVIRONMENT),
+    await plane.store.sessions.find(PROJECT, id('ses', 1)),
+    await plane.store.runs.find(PROJECT, id('hrun', 1)),
+    await plane.store.authoringSessions.find(PROJECT, id('authsess', 1)),
   ].every((row) => row === undefined);
 
 describe('the import of resources', () => {
   it('stores the example of the documentation as it is, and reports it as unchanged the second time', async () => {
     const file = example();
     const tenant = { organizationId: 'org_0123456789ab', name: 'Acme' };
-    await here.admin.createOrganization(tenant);
-    await here.admin.createProject({ ...tenant, projectId: 'prj_0123456789ab', name: 'web' });
+    await plane.admin.createOrganization(tenant);
+    await plane.admin.createProject({ ...tenant, projectId: 'prj_0123456789ab', name: 'web' });
     const types = ['environment', 'session', 'run', 'authoring_session'];
     expect((await results(file)).map((row) => (row as string[])[0])).toEqual(types);
-    const stored = await here.store.runs.find('prj_0123456789ab', 'hrun_0123456789ab');
+    const stored = await plane.store.runs.find('prj_0123456789ab', 'hrun_0123456789ab');
     expect(stored?.resource).toEqual(file.runs[0]);
-    expect((await here.admin.importResources(file)).map(({ result }) => result)).toEqual(
+    expect((await plane.admin.importResources(file)).map(({ result }) => result)).toEqual(
       types.map(() => 'unchanged'),
     );
   });
@@ -79,7 +79,7 @@ describe('the import of resources', () => {
   });
 
   it('stores new resources next to unchanged ones', async () => {
-    await worlds(here);
+    await worlds(plane);
     expect(
       await results({ schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] }),
     ).toEqual([
@@ -94,12 +94,12 @@ describe('the import of resources', () => {
   });
 
   it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
-    await worlds(here);
+    await worlds(plane);
     const sessions = [makeSession(1, { seed: '2' }), makeSession(2)];
     expect(
       await refusal({ schemaVersion: 1, environments: [makeEnvironment({ version: 2 })], sessions }),
     ).toEqual({ code: 'server.IMPORT_CONFLICT', paths: ['/environments/0', '/sessions/0'] });
-    expect(await here.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
+    expect(await plane.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
   });
 
   it('reports two resources of one file with the same id and other content as a conflict', async () => {
@@ -112,7 +112,7 @@ describe('the import of resources', () => {
   });
 
   it('of one file at the same time creates each resource once', async () => {
-    const all = await Promise.all(Array.from({ length: 4 }, () => here.admin.importResources(everything())));
+    const all = await Promise.all(Array.from({ length: 4 }, () => plane.admin.importResources(everything())));
     expect(all.flat().filter(({ result }) => result === 'created')).toHaveLength(4);
   });
 
@@ -180,7 +180,7 @@ describe('the import of resources', () => {
   });
 
   it('reports a conflict and a broken reference together as refused', async () => {
-    await worlds(here);
+    await worlds(plane);
     const file = {
       schemaVersion: 1,
       environments: [makeEnvironment({ version: 2 })],
@@ -198,8 +198,8 @@ describe('the import of resources', () => {
 
   it('accepts an environment with and without a build, which nothing checks against the stored builds', async () => {
     const { buildHash: _buildHash, ...empty } = makeEnvironment({ environmentId: id('env', 2) });
-    await here.admin.importResources({ schemaVersion: 1, environments: [makeEnvironment(), empty] });
-    expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
-    expect(await here.store.environments.find(PROJECT, id('env', 2))).toEqual(empty);
+    await plane.admin.importResources({ schemaVersion: 1, environments: [makeEnvironment(), empty] });
+    expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
+    expect(await plane.store.environments.find(PROJECT, id('env', 2))).toEqual(empty);
   });
 });

@@ -5,7 +5,7 @@ import { drillproof } from '../../cli/make.ts';
 import { eachTest } from '../each-test.ts';
 import { exportFiles, part } from '../make.ts';
 
-const here = eachTest();
+const plane = eachTest();
 const PRELOAD = new URL('count-io.mjs', import.meta.url).href;
 const MIB = 2 ** 20;
 
@@ -16,12 +16,12 @@ describe('the input and output of an ingested export', () => {
   ])('$title reads and writes each byte once and hashes it at most twice', async ({ sizes }) => {
     const parts = await Promise.all(sizes.map((padding, n) => part(n + 1, { padding })));
     const { files } = await exportFiles({ parts });
-    const folder = join(here.folder, 'export');
+    const folder = join(plane.folder, 'export');
     for (const [path, bytes] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), bytes);
     }
-    const args = ['admin', 'ingest', 'export', folder, '--data', here.folder];
+    const args = ['admin', 'ingest', 'export', folder, '--data', plane.folder];
     const { code, stderr } = await drillproof(args, { env: { NODE_OPTIONS: `--import=${PRELOAD}` } });
     expect([code, stderr]).toEqual([0, expect.stringMatching(/counted/)]);
     const counted: unknown = JSON.parse(/counted (.*)/.exec(stderr)?.[1] ?? '');

@@ -25,7 +25,7 @@ import {
 import { codeOf } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
 
-const here = eachTest();
+const plane = eachTest();
 
 const flip = (bytes: Uint8Array, at: number): Uint8Array => {
   const flipped = Uint8Array.from(bytes);
@@ -35,8 +35,8 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array => {
 
 describe('creating tenants and tokens', () => {
   it('creates ids of the documented form when none is given', async () => {
-    const { organizationId } = await here.admin.createOrganization({ name: 'new' });
-    const { projectId } = await here.admin.createProject({ organizationId, name: 'new' });
+    const { organizationId } = await plane.admin.createOrganization({ name: 'new' });
+    const { projectId } = await plane.admin.createProject({ organizationId, name: 'new' });
     expect([organizationId, projectId]).toEqual([
       expect.stringMatching(/^org_[0-9a-z]{12,32}$/),
       expect.stringMatching(/^prj_[0-9a-z]{12,32}$/),
@@ -45,14 +45,14 @@ describe('creating tenants and tokens', () => {
 
   it('shows each new token of 256 random bits once', async () => {
     const input = { organizationId: ORG, projects: 'all' as const, permissions: ['evidence.read' as const] };
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => here.admin.createToken(input)));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => plane.admin.createToken(input)));
     for (const { token } of tokens) expect(token).toMatch(/^dp_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens.map(({ token }) => token)).size).toBe(20);
-    expect(JSON.stringify(await here.store.tokens.list(ORG))).not.toContain(tokens[0]!.token);
+    expect(JSON.stringify(await plane.store.tokens.list(ORG))).not.toContain(tokens[0]!.token);
   });
 
   it('refuses evidence that contradicts stored evidence', async () => {
-    const { admin } = here;
+    const { admin } = plane;
     const good = { organizationId: ORG, projects: 'all', permissions: ['evidence.read'] } as const;
     const refusals = [
       admin.createOrganization({ organizationId: ORG, name: 'again' }),
@@ -76,7 +76,7 @@ describe('creating tenants and tokens', () => {
 describe('ingesting a bundle', () => {
   it('gives its metadata with its attestation', async () => {
     const bytes = await part(1, { key: signer() });
-    const { bundle, created } = await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+    const { bundle, created } = await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
     expect(created).toBe(true);
     evidenceBundleSchema.parse(bundle);
     expect(bundle).toMatchObject({
@@ -87,7 +87,7 @@ describe('ingesting a bundle', () => {
     });
     expect(bundle.attestation?.statement.subject.manifestDigest).toBe(bundle.manifestDigest);
     expect(bundle.storage.totalBytes).toBe(bundle.storage.manifestBytes + bundle.storage.artifactBytes);
-    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toMatchObject({
+    expect(await plane.store.bundles.find(PROJECT, id('evidence', 1))).toMatchObject({
       archive: { digest: digestOf(bytes), bytes: bytes.length },
       resource: bundle,
     });
@@ -95,34 +95,34 @@ describe('ingesting a bundle', () => {
 
   it('a second ingest of the same bundle changes nothing', async () => {
     const bytes = await part(1);
-    await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    const before = await here.store.bundles.find(PROJECT, id('evidence', 1));
-    here.clock.nowMs += 1000;
-    expect((await here.admin.ingestBundle(PROJECT, memoryAccess(bytes))).created).toBe(false);
-    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toEqual(before);
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+    const before = await plane.store.bundles.find(PROJECT, id('evidence', 1));
+    plane.clock.nowMs += 1000;
+    expect((await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes))).created).toBe(false);
+    expect(await plane.store.bundles.find(PROJECT, id('evidence', 1))).toEqual(before);
   });
 
   it('refuses a different bundle with the id of a stored one', async () => {
-    await here.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
     const other = await part(1, { createdAtMs: NOW_MS - 1 });
-    expect(await codeOf(here.admin.ingestBundle(PROJECT, memoryAccess(other)))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.ingestBundle(PROJECT, memoryAccess(other)))).toBe('server.ADMIN_REFUSED');
   });
 
   it('refuses a bundle of another project or organization', async () => {
     const bytes = await part(1);
     for (const projectId of [SECOND_PROJECT, FOREIGN_PROJECT, id('prj', 99)]) {
-      expect(await codeOf(here.admin.ingestBundle(projectId, memoryAccess(bytes)))).toBe(
+      expect(await codeOf(plane.admin.ingestBundle(projectId, memoryAccess(bytes)))).toBe(
         'server.ADMIN_REFUSED',
       );
     }
     const lying = await part(1, { organizationId: OTHER_ORG });
-    expect(await codeOf(here.admin.ingestBundle(PROJECT, memoryAccess(lying)))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.ingestBundle(PROJECT, memoryAccess(lying)))).toBe('server.ADMIN_REFUSED');
   });
 
   it('refuses a damaged bundle with its findings and stores nothing', async () => {
     const bytes = await part(1, { key: signer() });
     for (let at = 0; at < bytes.length; at += 97) {
-      const error: unknown = await here.admin.ingestBundle(PROJECT, memoryAccess(flip(bytes, at))).then(
+      const error: unknown = await plane.admin.ingestBundle(PROJECT, memoryAccess(flip(bytes, at))).then(
         () => `accepted with byte ${at} flipped`,
         (refusal: unknown) => refusal,
       );
@@ -132,7 +132,7 @@ describe('ingesting a bundle', () => {
       expect((error as DrillproofError).details?.['findings']).not.toEqual([]);
     }
     const half = memoryAccess(bytes.subarray(0, bytes.length >> 1));
-    expect(await codeOf(here.admin.ingestBundle(SECOND_PROJECT, half))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.ingestBundle(SECOND_PROJECT, half))).toBe('server.ADMIN_REFUSED');
   });
 
   it('reports an unreadable part as unreadable, not as damaged', async () => {
@@ -141,18 +141,18 @@ describe('ingesting a bundle', () => {
       size: bytes.length,
       read: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'the disk broke')),
     };
-    expect(await codeOf(here.admin.ingestBundle(PROJECT, broken))).toBe('io.UNREADABLE');
+    expect(await codeOf(plane.admin.ingestBundle(PROJECT, broken))).toBe('io.UNREADABLE');
   });
 });
 
 describe('ingesting a local report', () => {
   it('stores the claims of the uploader, and a second ingest changes nothing', async () => {
     const { bytes, metadata } = localReport(1);
-    const ingest = () => here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
+    const ingest = () => plane.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
     expect(await ingest()).toEqual({ localReportId: id('lrep', 1), created: true });
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     expect(await ingest()).toEqual({ localReportId: id('lrep', 1), created: false });
-    expect((await here.store.localReports.find(PROJECT, id('lrep', 1)))?.source).toMatchObject({
+    expect((await plane.store.localReports.find(PROJECT, id('lrep', 1)))?.source).toMatchObject({
       archiveBytes: bytes.length,
       submissionDigest: digestOf(bytes),
       verifiedAtMs: NOW_MS,
@@ -162,7 +162,7 @@ describe('ingesting a local report', () => {
   it('derives the id from the bytes when none is given', async () => {
     const { bytes, metadata } = localReport(1);
     const { localReportId: _none, ...anonymous } = metadata;
-    const ingest = () => here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), anonymous);
+    const ingest = () => plane.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), anonymous);
     const [first, second] = [await ingest(), await ingest()];
     expect(first.localReportId).toMatch(/^lrep_[0-9a-z]{12,32}$/);
     expect(second).toEqual({ ...first, created: false });
@@ -170,7 +170,7 @@ describe('ingesting a local report', () => {
 
   it('refuses different bytes or claims under a stored id, and invalid claims', async () => {
     const { bytes, metadata } = localReport(1);
-    await here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
+    await plane.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
     for (const [archive, claims] of [
       [toUtf8('other'), metadata],
       [bytes, { ...metadata, uploadedBy: 'another' }],
@@ -178,7 +178,7 @@ describe('ingesting a local report', () => {
       [bytes, {}],
       [bytes, null],
     ] as const) {
-      const refusal = here.admin.ingestLocalReport(PROJECT, memoryAccess(archive), claims);
+      const refusal = plane.admin.ingestLocalReport(PROJECT, memoryAccess(archive), claims);
       expect(await codeOf(refusal)).toBe('server.ADMIN_REFUSED');
     }
   });
@@ -186,7 +186,7 @@ describe('ingesting a local report', () => {
   it.each(['artifactCount', 'expandedBytes'])('refuses a negative %s, which readers accept', async (name) => {
     const { bytes, metadata } = localReport(1);
     const claims = { ...metadata, summary: { ...metadata.summary, [name]: -1 } };
-    const refusal = here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), claims);
+    const refusal = plane.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), claims);
     expect(await codeOf(refusal)).toBe('server.ADMIN_REFUSED');
   });
 });
@@ -197,9 +197,9 @@ const ingestExport = async (
 ) => {
   const { files, localReports } = await exportFiles(make);
   change(files);
-  return here.admin.ingestExport(memorySource(files), { localReports });
+  return plane.admin.ingestExport(memorySource(files), { localReports });
 };
-const nothingStored = async () => expect(await here.store.exports.list(ORG, -1, 10)).toEqual([]);
+const nothingStored = async () => expect(await plane.store.exports.list(ORG, -1, 10)).toEqual([]);
 
 const edited =
   (path: string, change: (document: Record<string, unknown>) => void) =>
@@ -218,9 +218,9 @@ describe('ingesting an export', () => {
       key,
     });
     expect([created, resource.bundleCount, resource.localReportCount]).toEqual([true, 2, 2]);
-    expect(await here.store.bundles.find(PROJECT, id('evidence', 2))).toBeDefined();
-    expect(await here.store.localReports.find(PROJECT, id('lrep', 2))).toBeDefined();
-    expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({ ordinal: 0 });
+    expect(await plane.store.bundles.find(PROJECT, id('evidence', 2))).toBeDefined();
+    expect(await plane.store.localReports.find(PROJECT, id('lrep', 2))).toBeDefined();
+    expect(await plane.store.exports.find(ORG, EXPORT)).toMatchObject({ ordinal: 0 });
   });
 
   it('a second ingest of an export changes nothing, even from a source without its parts', async () => {
@@ -228,26 +228,26 @@ describe('ingesting an export', () => {
     expect((await ingestExport()).created).toBe(false);
     const { created } = await ingestExport({}, (files) => delete files[`parts/${id('evidence', 1)}.zip`]);
     expect(created).toBe(false);
-    expect(await here.store.exports.list(ORG, -1, 10)).toHaveLength(1);
+    expect(await plane.store.exports.list(ORG, -1, 10)).toHaveLength(1);
   });
 
   it('refuses a different manifest under the id of a stored export', async () => {
     await ingestExport();
     expect(await codeOf(ingestExport({ parts: [await part(2)] }))).toBe('export.CHANGED');
-    expect(await here.store.exportParts.find(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
+    expect(await plane.store.exportParts.find(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
   });
 
   it('uses bundles and local reports that are already stored', async () => {
     const { bytes, metadata } = localReport(1);
-    await here.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
-    await here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
+    await plane.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
     const { files } = await exportFiles({ reports: [1] });
-    expect((await here.admin.ingestExport(memorySource(files))).created).toBe(true);
+    expect((await plane.admin.ingestExport(memorySource(files))).created).toBe(true);
   });
 
   it('refuses a local report that was neither stored nor described', async () => {
     const { files } = await exportFiles({ reports: [1] });
-    expect(await codeOf(here.admin.ingestExport(memorySource(files)))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.ingestExport(memorySource(files)))).toBe('server.ADMIN_REFUSED');
     await nothingStored();
   });
 
@@ -309,7 +309,7 @@ describe('ingesting an export', () => {
   ])('refuses one with %s, and keeps no row of it', async (_, code, change) => {
     expect(await codeOf(ingestExport({ reports: [1], key: signer() }, change))).toBe(code);
     await nothingStored();
-    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toBeUndefined();
+    expect(await plane.store.bundles.find(PROJECT, id('evidence', 1))).toBeUndefined();
   });
 
   it('refuses an export of another organization or with a project that does not exist', async () => {
@@ -325,23 +325,23 @@ describe('ingesting an export', () => {
   it('writes a blob before the row that names it', async () => {
     const order: string[] = [];
     const blobs: World['blobs'] = {
-      ...here.blobs,
+      ...plane.blobs,
       put: async (...args) => {
-        const ref = await here.blobs.put(...args);
+        const ref = await plane.blobs.put(...args);
         order.push('blob');
         return ref;
       },
       putVerified: async (...args) => {
-        const verified = await here.blobs.putVerified(...args);
+        const verified = await plane.blobs.putVerified(...args);
         order.push('blob');
         return verified;
       },
     };
     const store: World['store'] = {
-      ...here.store,
+      ...plane.store,
       transaction: (work) => {
         order.push('transaction');
-        return here.store.transaction(work);
+        return plane.store.transaction(work);
       },
     };
     const { files, localReports } = await exportFiles({ reports: [1], key: signer() });
@@ -353,7 +353,7 @@ describe('ingesting an export', () => {
   });
 });
 
-const ingestBuild = (bytes: Uint8Array) => here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+const ingestBuild = (bytes: Uint8Array) => plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
 
 describe('ingesting a build', () => {
   it('stores a build with a succeeded attempt, and a second ingest changes nothing', async () => {
@@ -361,7 +361,7 @@ describe('ingesting a build', () => {
     const first = await ingestBuild(bytes);
     expect(first).toMatchObject({ buildHash, created: true });
     expect(await ingestBuild(bytes)).toEqual({ ...first, created: false });
-    const attempt = await here.store.buildAttempts.find(PROJECT, first.buildAttemptId);
+    const attempt = await plane.store.buildAttempts.find(PROJECT, first.buildAttemptId);
     expect(attempt?.resource).toMatchObject({
       state: 'succeeded',
       buildHash,
@@ -384,7 +384,7 @@ describe('ingesting a build', () => {
   ])('refuses one with %s', async (_, code, change) => {
     const { bytes, buildHash } = await buildArchive(undefined, change);
     expect(await codeOf(ingestBuild(bytes))).toBe(code);
-    expect(await here.store.builds.find(PROJECT, buildHash)).toBeUndefined();
+    expect(await plane.store.builds.find(PROJECT, buildHash)).toBeUndefined();
   });
 
   it('refuses a source that is not UTF-8', async () => {
@@ -395,25 +395,25 @@ describe('ingesting a build', () => {
   it('refuses a file that is not a ZIP, and one larger than 64 MiB without reading it', async () => {
     expect(await codeOf(ingestBuild(toUtf8('no archive')))).toMatch(/^zip\./);
     const large = { size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('was read')) };
-    expect(await codeOf(here.admin.ingestBuild(PROJECT, large))).toBe('json.TOO_LARGE');
+    expect(await codeOf(plane.admin.ingestBuild(PROJECT, large))).toBe('json.TOO_LARGE');
   });
 });
 
 describe('the entitlement of an organization', () => {
   it.each([1, 604_800_000])('is stored as %d ms', async (maxSessionTtlMs) => {
-    const entitled = await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
+    const entitled = await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
     expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
-    expect(await here.store.organizations.find(ORG)).toEqual(entitled);
+    expect(await plane.store.organizations.find(ORG)).toEqual(entitled);
   });
 
   it.each([0, 604_800_001, 1.5])('refuses %d ms', async (maxSessionTtlMs) => {
-    expect(await codeOf(here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs }))).toBe(
+    expect(await codeOf(plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs }))).toBe(
       'server.ADMIN_REFUSED',
     );
   });
 
   it('is refused for an organization that does not exist', async () => {
     const lost = { organizationId: id('org', 9), maxSessionTtlMs: 1 };
-    expect(await codeOf(here.admin.setEntitlement(lost))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.setEntitlement(lost))).toBe('server.ADMIN_REFUSED');
   });
 });

@@ -14,15 +14,15 @@ const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/`;
 const SMALL = PATH + id('evidence', 1);
 const LARGE = PATH + id('evidence', 2);
 
-const here = wholeFile();
+const plane = wholeFile();
 let listening: Listening;
 let bytesOf: Record<string, Uint8Array>;
 
 beforeAll(async () => {
   const [small, large] = [await part(1), await part(2, { padding: 3 * 1024 * 1024 })];
-  await ingestedExport(here, { parts: [small, large] });
+  await ingestedExport(plane, { parts: [small, large] });
   bytesOf = { [SMALL]: small, [LARGE]: large };
-  listening = await listen(here.server);
+  listening = await listen(plane.server);
 });
 afterAll(async () => {
   await listening.close();
@@ -30,9 +30,9 @@ afterAll(async () => {
 
 type Send = (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>;
 const inProcess: Send = (path, headers = {}, method = 'GET') =>
-  ask(here, path, { token: here.token, headers, method });
+  ask(plane, path, { token: plane.token, headers, method });
 const overSocket: Send = (path, headers = {}, method = 'GET') =>
-  fetch(listening.url + path, { method, headers: { authorization: `Bearer ${here.token}`, ...headers } });
+  fetch(listening.url + path, { method, headers: { authorization: `Bearer ${plane.token}`, ...headers } });
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 const body = async (response: Response) => new Uint8Array(await response.arrayBuffer());
@@ -149,7 +149,7 @@ describe.each([
 
   it('of a stored file with a flipped byte gives no byte of it, and the resource stays readable', async () => {
     const digest = sha256(bytesOf[LARGE]!).toString('hex');
-    const path = join(here.folder, 'blobs', digest.slice(0, 2), digest.slice(2));
+    const path = join(plane.folder, 'blobs', digest.slice(0, 2), digest.slice(2));
     const bytes = await readFile(path);
     for (const at of [0, bytes.length >> 1, bytes.length - 1]) {
       const flipped = Buffer.from(bytes);
@@ -183,9 +183,9 @@ const cut = (blob: OpenBlob): OpenBlob => ({
 /** The same server, with each blob as `change` makes it. */
 const serverWith = (change: (blob: OpenBlob) => OpenBlob, log: string[] = []) =>
   createServer({
-    store: here.store,
-    blobs: { ...here.blobs, open: async (digest) => change(await here.blobs.open(digest)) },
-    now: () => here.clock.nowMs,
+    store: plane.store,
+    blobs: { ...plane.blobs, open: async (digest) => change(await plane.blobs.open(digest)) },
+    now: () => plane.clock.nowMs,
     log: ({ event }) => log.push(event),
   });
 
@@ -197,11 +197,11 @@ it('a download frees each piece once it is written, and none of those that a web
   });
   const server = serverWith(freeing);
   const other = await listen(server);
-  const headers = { authorization: `Bearer ${here.token}` };
+  const headers = { authorization: `Bearer ${plane.token}` };
   const { length } = bytesOf[LARGE]!;
   expect(sha256(await body(await fetch(other.url + LARGE, { headers })))).toEqual(sha256(bytesOf[LARGE]!));
   expect(freed).toBe(length);
-  expect(sha256(await body(await ask({ server }, LARGE, { token: here.token })))).toEqual(
+  expect(sha256(await body(await ask({ server }, LARGE, { token: plane.token })))).toEqual(
     sha256(bytesOf[LARGE]!),
   );
   expect(freed).toBe(length);
@@ -212,11 +212,11 @@ it('a download whose file is truncated is cut, never completed', async () => {
   const log: string[] = [];
   const server = serverWith(cut, log);
   const other = await listen(server);
-  const headers = { authorization: `Bearer ${here.token}` };
+  const headers = { authorization: `Bearer ${plane.token}` };
   const outcome = fetch(other.url + LARGE, { headers }).then((response) => response.arrayBuffer());
   await expect(outcome).rejects.toThrow();
   await expect(
-    ask({ server }, LARGE, { token: here.token }).then((response) => response.arrayBuffer()),
+    ask({ server }, LARGE, { token: plane.token }).then((response) => response.arrayBuffer()),
   ).rejects.toThrow();
   expect(log).toContain('download.interrupted');
   await other.close();
@@ -233,7 +233,7 @@ it('an aborted download closes its file, and the server still answers', async ()
   for (let n = 0; n < 20; n++) {
     const controller = new AbortController();
     const response = await fetch(listening.url + LARGE, {
-      headers: { authorization: `Bearer ${here.token}` },
+      headers: { authorization: `Bearer ${plane.token}` },
       signal: controller.signal,
     });
     controller.abort();

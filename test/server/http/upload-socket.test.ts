@@ -7,21 +7,21 @@ import type { BuildUpload } from '../../../src/contract/index.ts';
 import { createServer, listen, type Listening } from '../../../src/server/index.ts';
 import { buildArchive, PROJECT, tenants, token, world, type World } from '../make.ts';
 
-let here: World;
+let plane: World;
 let listening: Listening;
 let archive: Awaited<ReturnType<typeof buildArchive>>;
 let begin: () => Promise<BuildUpload>;
 beforeAll(async () => {
-  here = await world();
-  await tenants(here);
+  plane = await world();
+  await tenants(plane);
   archive = await buildArchive();
-  const { store, blobs } = here;
+  const { store, blobs } = plane;
   let url = '';
   const limits = { requestTimeoutMs: 300 };
-  const server = createServer({ store, blobs, now: () => here.clock.nowMs, publicUrl: () => url, limits });
+  const server = createServer({ store, blobs, now: () => plane.clock.nowMs, publicUrl: () => url, limits });
   listening = await listen(server, { limits });
   ({ url } = listening);
-  const client = createClient({ baseUrl: url, token: await token(here) });
+  const client = createClient({ baseUrl: url, token: await token(plane) });
   begin = () =>
     client.builds.uploads.create({
       projectId: PROJECT,
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listening.close();
-  await here.close();
+  await plane.close();
 });
 
 type Answer = { readonly status: number; readonly body: string; readonly continued: boolean };

@@ -4,18 +4,18 @@ import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, worlds } from '../make.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 
 /** Sends a change that names ETags. */
 const change = (path: string, body: unknown, ifMatch: string, key = 'key-00000001'): Promise<Response> =>
-  ask(here, path, {
+  ask(plane, path, {
     method: 'POST',
-    token: here.token,
+    token: plane.token,
     headers: { 'content-type': 'application/json', 'idempotency-key': key, 'if-match': ifMatch },
     body: JSON.stringify(body),
   });
 const etagOf = async (path: string): Promise<string> =>
-  (await ask(here, path, here)).headers.get('etag') ?? '';
+  (await ask(plane, path, plane)).headers.get('etag') ?? '';
 
 // A change, and the read of what it changes.
 const CHANGES: readonly [string, string, () => unknown][] = [
@@ -42,7 +42,7 @@ describe('If-Match of a change', () => {
   });
 
   it('cancelling an operation is refused with the ETag of an earlier state', async () => {
-    const { operation } = (await (await post(here, RERUNS, {})).json()) as {
+    const { operation } = (await (await post(plane, RERUNS, {})).json()) as {
       operation: { operationId: string; projectId: string };
     };
     const path = `/v1/projects/${operation.projectId}/operations/${operation.operationId}`;
@@ -79,7 +79,7 @@ describe('If-Match of a read', () => {
   it.each(['GET', 'HEAD'])('%s is answered when the ETag matches, before If-None-Match', async (method) => {
     const etag = await etagOf(read);
     const ask412 = async (headers: Record<string, string>) =>
-      (await ask(here, read, { method, token: here.token, headers })).status;
+      (await ask(plane, read, { method, token: plane.token, headers })).status;
     expect(await ask412({ 'if-match': etag })).toBe(200);
     expect(await ask412({ 'if-match': '*' })).toBe(200);
     expect(await ask412({ 'if-match': '"other"' })).toBe(412);

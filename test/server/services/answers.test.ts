@@ -6,7 +6,7 @@ import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, token, worlds } from '../make.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 
 const UPLOAD = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
 
@@ -18,16 +18,16 @@ it.each([
 ])('a replay of %s has the same bytes as the first answer', async (_name, path, body) => {
   const answers = [];
   for (let n = 0; n < 3; n++) {
-    const response = await post(here, path, body, 'key-00000001');
+    const response = await post(plane, path, body, 'key-00000001');
     answers.push([response.headers.get('repr-digest'), await response.text()]);
-    here.clock.nowMs += 1_000;
+    plane.clock.nowMs += 1_000;
   }
   expect(answers[1]).toEqual(answers[0]);
   expect(answers[2]).toEqual(answers[0]);
 });
 
 const send = (bearer: string, body: BodyInit) =>
-  ask(here, TURNS, {
+  ask(plane, TURNS, {
     method: 'POST',
     token: bearer,
     headers: { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' },
@@ -41,7 +41,7 @@ describe('a refused change', () => {
       { pull: (controller) => controller.enqueue(new Uint8Array(1024 * ++read)) },
       { highWaterMark: 0 },
     );
-    const bearer = await token(here, { permissions: ['evidence.read'] });
+    const bearer = await token(plane, { permissions: ['evidence.read'] });
     await expectEnvelope(await send(bearer, endless), 'control.PERMISSION_DENIED');
     expect(read).toBe(0);
   });
@@ -49,7 +49,7 @@ describe('a refused change', () => {
   it('each fault of a body is listed once', async () => {
     const { issues = [] } = await expectEnvelope(
       await send(
-        here.token,
+        plane.token,
         JSON.stringify({ prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 }),
       ),
       'control.REQUEST_INVALID',
@@ -66,7 +66,7 @@ describe('a refused change', () => {
 
   it('an invalid request always has issues', async () => {
     for (const body of ['', '{', '[]', '{"prompt":"a","prompt":"b"}']) {
-      const { issues } = await expectEnvelope(await send(here.token, body), 'control.REQUEST_INVALID');
+      const { issues } = await expectEnvelope(await send(plane.token, body), 'control.REQUEST_INVALID');
       expect(issues?.length, body).toBeGreaterThan(0);
     }
   });
@@ -86,9 +86,9 @@ it('OpenAPI names Retry-After for the answers that may be retried', () => {
 const baseUrl = (length: number): string => 'https://drills.example/'.padEnd(length, 'x');
 
 it('a public address that leaves no room for an upload address is refused at the start', async () => {
-  const { store, blobs } = here;
-  const server = createServer({ store, blobs, now: () => here.clock.nowMs, publicUrl: baseUrl(3_584) });
-  const answer = await post({ ...here, server }, UPLOADS, UPLOAD);
+  const { store, blobs } = plane;
+  const server = createServer({ store, blobs, now: () => plane.clock.nowMs, publicUrl: baseUrl(3_584) });
+  const answer = await post({ ...plane, server }, UPLOADS, UPLOAD);
   const { uploadUrl } = (await answer.json()) as { uploadUrl: string };
   expect(uploadUrl.length).toBeLessThanOrEqual(4_096);
   const refused = expect.objectContaining({ code: 'server.CONFIG_INVALID' });
@@ -99,7 +99,7 @@ it.each([
   [3_584, 201],
   [3_585, 500],
 ])('a function whose public address has %i characters is answered with %i', async (length, status) => {
-  const { store, blobs, clock } = here;
+  const { store, blobs, clock } = plane;
   const log: LogEntry[] = [];
   const server = createServer({
     store,
@@ -108,7 +108,7 @@ it.each([
     log: (entry) => void log.push(entry),
     publicUrl: () => baseUrl(length),
   });
-  expect((await post({ ...here, server }, UPLOADS, UPLOAD)).status).toBe(status);
+  expect((await post({ ...plane, server }, UPLOADS, UPLOAD)).status).toBe(status);
   const errors = log.flatMap(({ error }) => (error === undefined ? [] : [error]));
   expect(errors).toEqual(status === 201 ? [] : [expect.objectContaining({ code: 'server.CONFIG_INVALID' })]);
 });
@@ -116,9 +116,9 @@ it.each([
 const SESSION = EXTEND.replace('/extend', '');
 
 const readSession = async (ifNoneMatch: string, method = 'GET') => {
-  const response = await ask(here, SESSION, {
+  const response = await ask(plane, SESSION, {
     method,
-    token: here.token,
+    token: plane.token,
     headers: { 'if-none-match': ifNoneMatch },
   });
   return { response, body: await response.text() };
@@ -141,15 +141,15 @@ describe('If-None-Match of a document', () => {
 
   it('the document is sent again when it has changed, and to a client with another ETag', async () => {
     const etag = (await readSession('"other"')).response.headers.get('etag') ?? '';
-    await post(here, EXTEND, extension());
+    await post(plane, EXTEND, extension());
     const { response, body } = await readSession(etag);
     expect([response.status, body.length > 0]).toEqual([200, true]);
     expect(response.headers.get('etag')).not.toBe(etag);
   });
 
   it('a token that may not read the document is refused, whatever it sends', async () => {
-    const bearer = await token(here, { permissions: ['build.read'] });
-    const response = await ask(here, SESSION, { token: bearer, headers: { 'if-none-match': '*' } });
+    const bearer = await token(plane, { permissions: ['build.read'] });
+    const response = await ask(plane, SESSION, { token: bearer, headers: { 'if-none-match': '*' } });
     await expectEnvelope(response, 'control.PERMISSION_DENIED');
   });
 });

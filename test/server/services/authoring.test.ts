@@ -9,23 +9,23 @@ import { eachTest } from '../each-test.ts';
 
 const CONVERSATION = id('authsess', 1);
 
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 
 const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
-  answerOf('authoring.turns.create', await post(here, path, { prompt: 'go on', ...body }));
-const session = async () => (await here.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
+  answerOf('authoring.turns.create', await post(plane, path, { prompt: 'go on', ...body }));
+const session = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 /** Ends a turn as a worker does. */
 const finish = (turn: AuthoringTurn): Promise<void> =>
-  here.store.transaction(async (tx) => {
+  plane.store.transaction(async (tx) => {
     const ref = { organizationId: ORG, projectId: PROJECT, resourceId: turn.authoringTurnId };
-    await abandonTurn(tx, ref, { state: 'cancelled', timedOut: false }, here.clock.nowMs);
+    await abandonTurn(tx, ref, { state: 'cancelled', timedOut: false }, plane.clock.nowMs);
   });
 
-const readTurn = (path: string, bearer = here.token) => ask(here, path, { token: bearer });
+const readTurn = (path: string, bearer = plane.token) => ask(plane, path, { token: bearer });
 
 const serveTiers = (modelTiers: readonly string[]) => {
-  const { store, blobs, token: bearer, clock } = here;
+  const { store, blobs, token: bearer, clock } = plane;
   return { token: bearer, server: createServer({ store, blobs, now: () => clock.nowMs, modelTiers }) };
 };
 const ofTier = (tiers: readonly string[], body: object = {}) =>
@@ -62,9 +62,9 @@ describe('a turn', () => {
       resourceId: turn.authoringTurnId,
     });
     expect(operation.startedAtMs).toBeUndefined();
-    expect(await readOperation(here, operation.operationId)).toEqual(operation);
+    expect(await readOperation(plane, operation.operationId)).toEqual(operation);
     expect(
-      await here.store.claimJob({ kinds: ['authoring.turn'], worker: 'w', nowMs: NOW_MS, leaseMs: 1 }),
+      await plane.store.claimJob({ kinds: ['authoring.turn'], worker: 'w', nowMs: NOW_MS, leaseMs: 1 }),
     ).toMatchObject({ operationId: operation.operationId, resourceId: turn.authoringTurnId, attempt: 1 });
   });
 
@@ -110,7 +110,7 @@ describe('a turn', () => {
 
   it('a turn is refused while the turn before it is unfinished', async () => {
     const { turn } = await create();
-    const refused = await post(here, TURNS, { prompt: 'and then' });
+    const refused = await post(plane, TURNS, { prompt: 'and then' });
     const envelope = await expectEnvelope(refused, 'control.AUTHORING_TURN_ACTIVE');
     expect(envelope.retryAfterMs).toBeGreaterThan(0);
     await finish(turn);
@@ -122,7 +122,7 @@ describe('a turn', () => {
     for (let n = 0; n < 3; n++) {
       const { turn } = await create();
       sequences.push(turn.sequence);
-      await post(here, TURNS, { prompt: 'too early' });
+      await post(plane, TURNS, { prompt: 'too early' });
       await finish(turn);
     }
     const other = await create({}, TURNS.replace(CONVERSATION, id('authsess', 2)));
@@ -130,22 +130,24 @@ describe('a turn', () => {
   });
 
   it('one of 20 simultaneous turns is accepted', async () => {
-    const all = Array.from({ length: 20 }, (_, n) => post(here, TURNS, { prompt: `number ${n}` }));
+    const all = Array.from({ length: 20 }, (_, n) => post(plane, TURNS, { prompt: `number ${n}` }));
     const responses = await Promise.all(all);
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const response of responses)
       if (response.status !== 202) await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
-    expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
+    expect(await plane.store.jobs.count(NOW_MS)).toEqual([
+      { kind: 'authoring.turn', waiting: 1, running: 0 },
+    ]);
   });
 
   it('a closed session refuses a turn before its turns are checked', async () => {
     await create();
-    await here.store.transaction(async (tx) => {
+    await plane.store.transaction(async (tx) => {
       const row = (await tx.authoringSessions.lock(PROJECT, CONVERSATION))!;
       await tx.authoringSessions.update({ ...row, resource: { ...row.resource, state: 'closed' } });
     });
     await expectEnvelope(
-      await post(here, TURNS, { prompt: 'go on' }),
+      await post(plane, TURNS, { prompt: 'go on' }),
       'control.AUTHORING_SESSION_NOT_ACTIVE',
     );
   });
@@ -155,16 +157,16 @@ describe('a turn', () => {
     const path = `${TURNS}/${turn.authoringTurnId}`;
     const { schema } = operations['authoring.turns.read'].success;
     expect(schema.parse(await (await readTurn(path)).json())).toEqual(turn);
-    const foreign = await token(here, { organizationId: OTHER_ORG });
-    const narrow = await token(here, { projects: [SECOND_PROJECT] });
+    const foreign = await token(plane, { organizationId: OTHER_ORG });
+    const narrow = await token(plane, { projects: [SECOND_PROJECT] });
     for (const response of [
       await readTurn(path, foreign),
       await readTurn(path, narrow),
       await readTurn(path.replace(PROJECT, SECOND_PROJECT)),
       await readTurn(path.replace(CONVERSATION, id('authsess', 2))),
       await readTurn(`${TURNS}/authturn_000000000000`),
-      await post({ ...here, token: foreign }, TURNS, { prompt: 'go on' }),
-      await post(here, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
+      await post({ ...plane, token: foreign }, TURNS, { prompt: 'go on' }),
+      await post(plane, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
     ])
       await expectEnvelope(response, 'control.NOT_FOUND');
   });

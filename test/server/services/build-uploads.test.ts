@@ -23,7 +23,7 @@ import { eachTest, withMembers } from '../each-test.ts';
 
 type Archive = { readonly bytes: Uint8Array; readonly buildHash: string };
 
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 let build: Archive;
 beforeEach(async () => {
   build = await buildArchive();
@@ -35,11 +35,11 @@ const announced = ({ bytes, buildHash }: Archive, over: Record<string, unknown> 
   bytes: bytes.length,
   ...over,
 });
-const create = async (body: unknown = announced(build), from = here): Promise<BuildUpload> =>
+const create = async (body: unknown = announced(build), from = plane): Promise<BuildUpload> =>
   answerOf('builds.uploads.create', await post(from, UPLOADS, body));
 
 type Put = { body?: BodyInit; headers?: Record<string, string>; token?: string; server?: Sender['server'] };
-const put = (address: string, { server = here.server, ...options }: Put = {}): Promise<Response> =>
+const put = (address: string, { server = plane.server, ...options }: Put = {}): Promise<Response> =>
   ask({ server }, address, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip' },
@@ -53,7 +53,9 @@ const attemptOf = async (response: Response): Promise<BuildAttempt> => {
 };
 const read = async ({ buildAttemptId }: BuildAttempt): Promise<BuildAttempt> => {
   const path = `/v1/projects/${PROJECT}/build-attempts/${buildAttemptId}`;
-  return operations['builds.attempts.read'].success.schema.parse(await (await ask(here, path, here)).json());
+  return operations['builds.attempts.read'].success.schema.parse(
+    await (await ask(plane, path, plane)).json(),
+  );
 };
 const upload = async (archive: Archive, over: Record<string, unknown> = {}): Promise<BuildAttempt> => {
   const { uploadUrl } = await create(announced(archive, over));
@@ -76,7 +78,7 @@ const chunked = (...chunks: Uint8Array[]): BodyInit => streamed(stream(...chunks
 /** The store of the test, telling of every state that an attempt is given; it may fail at one. */
 function watched(failAt?: string): { store: Store; states: string[] } {
   const states: string[] = [];
-  const store = withMembers(here.store, ({ buildAttempts }) => ({
+  const store = withMembers(plane.store, ({ buildAttempts }) => ({
     buildAttempts: {
       ...buildAttempts,
       update: (row) => {
@@ -88,7 +90,7 @@ function watched(failAt?: string): { store: Store; states: string[] } {
   }));
   return { store, states };
 }
-const serverOn = (store: Store) => createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
+const serverOn = (store: Store) => createServer({ store, blobs: plane.blobs, now: () => plane.clock.nowMs });
 
 describe('beginning an upload', () => {
   it('gives an attempt that waits, and where to send the archive', async () => {
@@ -135,14 +137,14 @@ describe('beginning an upload', () => {
     [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: Number.MAX_SAFE_INTEGER }, 201],
     [{ advanceEnvironmentId: id('env', 9), expectedEnvironmentVersion: 1 }, 404],
   ])('with %j', async (over, status) => {
-    expect((await post(here, UPLOADS, announced(build, over))).status).toBe(status);
+    expect((await post(plane, UPLOADS, announced(build, over))).status).toBe(status);
   });
 
   it('an upload address begins with the public address, whatever the Host header', async () => {
-    const options = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs };
+    const options = { store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs };
     for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
       const server = createServer({ ...options, publicUrl });
-      const { uploadUrl } = await create(announced(build), { ...here, server });
+      const { uploadUrl } = await create(announced(build), { ...plane, server });
       expect(uploadUrl.startsWith(`https://control.example${UPLOADS}/`)).toBe(true);
     }
     const headers = {
@@ -153,14 +155,14 @@ describe('beginning an upload', () => {
       forwarded: 'host=evil.example',
     };
     const body = JSON.stringify(announced(build));
-    const response = await ask(here, UPLOADS, { method: 'POST', token: here.token, headers, body });
+    const response = await ask(plane, UPLOADS, { method: 'POST', token: plane.token, headers, body });
     expect(await response.text()).not.toContain('evil');
   });
 
   it('a replayed upload has the same expiry and a valid address', async () => {
     const first = await create();
-    const again = await post(here, UPLOADS, announced(build), 'key-00000001');
-    const replayed = await post(here, UPLOADS, announced(build), 'key-00000001');
+    const again = await post(plane, UPLOADS, announced(build), 'key-00000001');
+    const replayed = await post(plane, UPLOADS, announced(build), 'key-00000001');
     const [made, same] = [
       await answerOf('builds.uploads.create', again),
       await answerOf('builds.uploads.create', replayed),
@@ -168,7 +170,7 @@ describe('beginning an upload', () => {
     expect(same).toEqual(made);
     expect(same.attempt.buildAttemptId).not.toBe(first.attempt.buildAttemptId);
     const scope = { organizationId: ORG, projectId: PROJECT, operation: 'builds.uploads.create' };
-    const kept = await here.store.idempotency.find({
+    const kept = await plane.store.idempotency.find({
       ...scope,
       principalId: made.attempt.requestedBy,
       idempotencyKey: 'key-00000001',
@@ -183,7 +185,7 @@ describe('sending the archive', () => {
   it('drives the attempt through its states to a build whose tools can be read', async () => {
     const { store, states } = watched();
     const { uploadUrl, attempt } = await create();
-    here.clock.nowMs += 10;
+    plane.clock.nowMs += 10;
     const done = await attemptOf(await put(uploadUrl, { server: serverOn(store) }));
     expect(states).toEqual(['queued', 'fetching', 'compiling', 'verifying', 'succeeded']);
     expect(done).toEqual({
@@ -197,13 +199,13 @@ describe('sending the archive', () => {
     });
     expect(await read(attempt)).toEqual(done);
     const path = `/v1/projects/${PROJECT}/builds/${encodeURIComponent(build.buildHash)}/tools/source`;
-    const source = await ask(here, `${path}?packageId=greeter`, here);
+    const source = await ask(plane, `${path}?packageId=greeter`, plane);
     expect(await source.json()).toMatchObject({ implementation: { source: SOURCE } });
   });
 
   it('sending the archive needs no token, and a token changes nothing', async () => {
     const { uploadUrl } = await create();
-    const foreign = await token(here, { organizationId: OTHER_ORG });
+    const foreign = await token(plane, { organizationId: OTHER_ORG });
     expect((await attemptOf(await put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
   });
 
@@ -218,7 +220,7 @@ describe('sending the archive', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => put(uploadUrl)));
     const ends = await Promise.all(all.map(attemptOf));
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['succeeded']));
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     expect(await attemptOf(await put(uploadUrl))).toEqual(ends[0]);
   });
 
@@ -236,7 +238,7 @@ describe('sending the archive', () => {
       const response = await put(uploadUrl, { body });
       expect(response.headers.get('connection')).toBe('close');
       await expectEnvelope(response, 'control.UPLOAD_MISMATCH');
-      expect(await here.blobs.has(digestOf(spoilt))).toBe(false);
+      expect(await plane.blobs.has(digestOf(spoilt))).toBe(false);
     }
     expect((await read(attempt)).state).toBe('awaiting_upload');
     expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
@@ -278,17 +280,17 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array =>
 
 it('removed bytes leave no build, and the archive can be sent again', async () => {
   const { uploadUrl, attempt } = await create();
-  const store = withMembers(here.store, ({ buildAttempts }) => ({
+  const store = withMembers(plane.store, ({ buildAttempts }) => ({
     buildAttempts: {
       ...buildAttempts,
       update: async (row) => {
         await buildAttempts.update(row);
-        if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
+        if (row.resource.state === 'verifying') await plane.blobs.remove(digestOf(build.bytes));
       },
     },
   }));
   await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
-  expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
+  expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   expect((await read(attempt)).state).toBe('verifying');
   expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
 });
@@ -329,9 +331,9 @@ describe('an upload address', () => {
 
   it('an upload address expires at its millisecond, and the attempt then reads as failed', async () => {
     const [first, second, third] = [await create(), await create(), await create()];
-    here.clock.nowMs = NOW_MS + HOUR_MS - 1;
+    plane.clock.nowMs = NOW_MS + HOUR_MS - 1;
     expect((await attemptOf(await put(first.uploadUrl))).state).toBe('succeeded');
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     await expectEnvelope(await put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
     expect((await read(first.attempt)).state).toBe('succeeded');
     await expectEnvelope(await put(second.uploadUrl), 'control.UPLOAD_EXPIRED');
@@ -349,13 +351,13 @@ describe('an upload address', () => {
     const { uploadUrl, attempt } = await create();
     const late = async function* () {
       yield build.bytes.slice(0, 10);
-      here.clock.nowMs = NOW_MS + HOUR_MS;
+      plane.clock.nowMs = NOW_MS + HOUR_MS;
       yield build.bytes.slice(10);
     };
     const body = streamed(late());
     await expectEnvelope(await put(uploadUrl, { body }), 'control.UPLOAD_EXPIRED');
     expect(codes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
-    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
 });
 
@@ -377,19 +379,19 @@ describe('an archive that is not a build', () => {
     const failed = await upload(archive, over);
     expect([failed.state, codes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
     expect(failed.finishedAtMs).toBe(NOW_MS);
-    expect(await here.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
-    expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(1);
-    expect(await here.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
+    expect(await plane.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
+    expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(1);
+    expect(await plane.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
   });
 });
 
-const environment = async () => (await here.store.environments.find(PROJECT, ENVIRONMENT))!;
+const environment = async () => (await plane.store.environments.find(PROJECT, ENVIRONMENT))!;
 
 describe('an environment that is named', () => {
   const over = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 };
 
   it('the named environment gets the build and the next version', async () => {
-    here.clock.nowMs += 3;
+    plane.clock.nowMs += 3;
     expect((await upload(build, over)).state).toBe('succeeded');
     expect(await environment()).toMatchObject({
       buildHash: build.buildHash,
@@ -400,7 +402,7 @@ describe('an environment that is named', () => {
 
   it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
     const { uploadUrl } = await create(announced(build, over));
-    await here.store.transaction(async (tx) => {
+    await plane.store.transaction(async (tx) => {
       const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
       await tx.environments.update({ ...row, version: 2 });
     });
@@ -408,7 +410,7 @@ describe('an environment that is named', () => {
     const failed = await attemptOf(await put(uploadUrl));
     expect([failed.state, codes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
     expect(await environment()).toEqual(before);
-    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
 
   it('one of 10 uploads that expect the same version advances the environment', async () => {
@@ -426,7 +428,7 @@ describe('an environment that is named', () => {
     const { store } = watched('succeeded');
     await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.INTERNAL');
     expect((await environment()).version).toBe(1);
-    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');
     expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
     expect((await environment()).version).toBe(2);
@@ -434,16 +436,19 @@ describe('an environment that is named', () => {
 });
 
 const sweep = (): Promise<number> =>
-  sweepAttempts({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs }, { stalledMs: 1000 });
+  sweepAttempts(
+    { store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs },
+    { stalledMs: 1000 },
+  );
 
 it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
   'the sweep resumes an attempt whose server died before it was %s',
   async (state) => {
     const { uploadUrl, attempt } = await create();
     await put(uploadUrl, { server: serverOn(watched(state).store) });
-    here.clock.nowMs += 1000;
+    plane.clock.nowMs += 1000;
     expect(await sweep()).toBe(0);
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     expect(await sweep()).toBe(state === 'queued' ? 0 : 1);
     expect((await read(attempt)).state).toBe(state === 'queued' ? 'awaiting_upload' : 'succeeded');
   },
@@ -451,19 +456,19 @@ it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
 
 it('sweeping attempts fails an attempt whose address has ended', async () => {
   const { attempt } = await create();
-  here.clock.nowMs += HOUR_MS - 1;
+  plane.clock.nowMs += HOUR_MS - 1;
   expect(await sweep()).toBe(0);
-  here.clock.nowMs += 1;
+  plane.clock.nowMs += 1;
   expect(await sweep()).toBe(1);
-  const row = await here.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
+  const row = await plane.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
   expect(row?.resource.state).toBe('failed');
 });
 
 it('sweeping attempts fails an attempt whose archive is lost', async () => {
   const { uploadUrl, attempt } = await create();
   await put(uploadUrl, { server: serverOn(watched('fetching').store) });
-  await here.blobs.remove(digestOf(build.bytes));
-  here.clock.nowMs += 1001;
+  await plane.blobs.remove(digestOf(build.bytes));
+  plane.clock.nowMs += 1001;
   expect(await sweep()).toBe(1);
   expect(codes(await read(attempt))).toEqual(['control.STORED_BYTES_CORRUPT']);
 });

@@ -4,20 +4,20 @@ import { NOW_MS, ORG, OTHER_ORG, PROJECT, worlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 beforeEach(() => {
-  here.clock.nowMs += 5;
+  plane.clock.nowMs += 5;
 });
 
-const cancel = (operationId: string) => here.admin.cancelOperation({ organizationId: ORG, operationId });
+const cancel = (operationId: string) => plane.admin.cancelOperation({ organizationId: ORG, operationId });
 const claim = () =>
-  here.store.claimJob({
+  plane.store.claimJob({
     kinds: ['authoring.turn', 'run.rerun'],
     worker: 'w',
-    nowMs: here.clock.nowMs,
+    nowMs: plane.clock.nowMs,
     leaseMs: 100,
   });
-const turn = async () => answerOf('authoring.turns.create', await post(here, TURNS, { prompt: 'go on' }));
+const turn = async () => answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'go on' }));
 
 describe('cancelling', () => {
   it('cancelling a waiting turn ends it at once and frees its session', async () => {
@@ -25,25 +25,27 @@ describe('cancelling', () => {
     const cancelled = await cancel(operation.operationId);
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
     expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
-    expect(await readOperation(here, operation.operationId)).toEqual(cancelled);
-    expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource).toEqual({
+    expect(await readOperation(plane, operation.operationId)).toEqual(cancelled);
+    expect((await plane.store.turns.find(PROJECT, queued.authoringTurnId))?.resource).toEqual({
       ...queued,
       ...times,
       state: 'cancelled',
     });
     const { activeTurnId: _activeTurnId, ...free } = session;
-    expect((await here.store.authoringSessions.find(PROJECT, session.authoringSessionId))?.resource).toEqual({
-      ...free,
-      version: 3,
-    });
+    expect((await plane.store.authoringSessions.find(PROJECT, session.authoringSessionId))?.resource).toEqual(
+      {
+        ...free,
+        version: 3,
+      },
+    );
     expect(await claim()).toBeUndefined();
     expect((await turn()).turn.sequence).toBe(2);
   });
 
   it('cancelling a waiting rerun ends it at once', async () => {
-    const { run, operation } = await answerOf('runs.reruns.create', await post(here, RERUNS, {}));
+    const { run, operation } = await answerOf('runs.reruns.create', await post(plane, RERUNS, {}));
     expect((await cancel(operation.operationId)).state).toBe('cancelled');
-    expect((await here.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
+    expect((await plane.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
       state: 'cancelled',
       termination: { outcome: 'cancelled' },
       finishedAtMs: NOW_MS + 5,
@@ -55,22 +57,22 @@ describe('cancelling', () => {
     await claim();
     const marked = await cancel(operation.operationId);
     expect(marked).toEqual({ ...operation, cancelRequestedAtMs: NOW_MS + 5 });
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     expect(await cancel(operation.operationId)).toEqual(marked);
-    expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
+    expect((await plane.store.turns.find(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
   });
 
   it('cancelling ended work changes nothing', async () => {
     const { operation } = await turn();
     const cancelled = await cancel(operation.operationId);
-    here.clock.nowMs += 1;
+    plane.clock.nowMs += 1;
     expect(await cancel(operation.operationId)).toEqual(cancelled);
   });
 
   it('cancelling an operation of another organization is refused as missing', async () => {
     const { operation } = await turn();
     const foreign = { organizationId: OTHER_ORG, operationId: operation.operationId };
-    expect(await codeOf(here.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(plane.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');
     expect(await codeOf(cancel('op_000000000000'))).toBe('server.ADMIN_REFUSED');
   });
 });

@@ -22,27 +22,27 @@ import {
   type World,
 } from '../make.ts';
 
-let here: World;
+let plane: World;
 let all: string;
 
 /** One control plane for the tests of a describe. */
 function inWorld(setUp: () => Promise<unknown>): void {
   beforeAll(async () => {
-    here = await world();
-    await tenants(here);
-    all = await token(here);
+    plane = await world();
+    await tenants(plane);
+    all = await token(plane);
     await setUp();
   });
-  afterAll(() => here.close());
+  afterAll(() => plane.close());
 }
 
 const base = (projectId = PROJECT, exportId = EXPORT): string =>
   `/v1/projects/${projectId}/evidence-exports/${exportId}`;
-const get = (path: string, bearer = all) => ask(here, path, { token: bearer });
+const get = (path: string, bearer = all) => ask(plane, path, { token: bearer });
 
 /** Changes the stored resource of the export, as generation and deletion will. */
 async function change(over: Partial<EvidenceExport>): Promise<void> {
-  await here.store.transaction(async (tx) => {
+  await plane.store.transaction(async (tx) => {
     const row = (await tx.exports.find(ORG, EXPORT))!;
     await tx.exports.update({ ...row, resource: { ...row.resource, ...over } });
   });
@@ -59,11 +59,11 @@ const CONTENT = [
 describe('the content of an export', () => {
   let untouched: EvidenceExport;
   inWorld(async () => {
-    const made = await ingestedExport(here, { parts: [await part(1)], reports: [1], key: signer() });
+    const made = await ingestedExport(plane, { parts: [await part(1)], reports: [1], key: signer() });
     untouched = made.resource;
   });
   afterEach(() =>
-    here.store.transaction(async (tx) => {
+    plane.store.transaction(async (tx) => {
       await tx.exports.update({ ...(await tx.exports.find(ORG, EXPORT))!, resource: untouched });
     }),
   );
@@ -97,7 +97,7 @@ describe('the content of an export', () => {
   );
 
   it('has no attestation when it is unsigned', async () => {
-    await ingestedExport(here, { evidenceExportId: id('evexp', 3) });
+    await ingestedExport(plane, { evidenceExportId: id('evexp', 3) });
     const response = await get(`${base(PROJECT, id('evexp', 3))}/export-attestation`);
     await expectEnvelope(response, 'control.NOT_FOUND');
   });
@@ -108,7 +108,7 @@ describe('an export of an organization', () => {
   const paths = [...CONTENT, ''].map((path) => `${base(PROJECT, both)}${path}`);
 
   inWorld(async () => {
-    await ingestedExport(here, {
+    await ingestedExport(plane, {
       evidenceExportId: both,
       scope: { kind: 'organization' },
       parts: [await part(1), await part(2, { projectId: SECOND_PROJECT })],
@@ -118,7 +118,7 @@ describe('an export of an organization', () => {
   });
 
   it.each(paths)('%s is visible through each project to a token that has all of them', async (path) => {
-    const exact = await token(here, { projects: [PROJECT, SECOND_PROJECT] });
+    const exact = await token(plane, { projects: [PROJECT, SECOND_PROJECT] });
     for (const through of [path, path.replace(PROJECT, SECOND_PROJECT)]) {
       expect((await get(through)).status).toBe(200);
       expect((await get(through, exact)).status).toBe(200);
@@ -127,28 +127,28 @@ describe('an export of an organization', () => {
 
   it.each(paths)('%s is missing for a token that has one of them only', async (path) => {
     for (const project of [PROJECT, SECOND_PROJECT]) {
-      const narrow = await token(here, { projects: [project] });
+      const narrow = await token(plane, { projects: [project] });
       await expectEnvelope(await get(path.replace(PROJECT, project), narrow), 'control.NOT_FOUND');
     }
   });
 
   it('the visibility of an export and of its operation depends on the projects of the token alone, in every state', async () => {
-    await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
+    await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
     const empty = id('evexp', 6);
-    await ingestedExport(here, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
+    await ingestedExport(plane, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
     const scope = { kind: 'organization' as const };
     const request = { organizationId: ORG, scope, fromAtMs: 0, throughAtMs: 1 };
-    const { operation } = await here.admin.createExport(request);
+    const { operation } = await plane.admin.createExport(request);
     const generating = `/v1/projects/${PROJECT}/operations/${operation.operationId}`;
     const named = [PROJECT, SECOND_PROJECT, id('prj', 7)];
     for (const state of ['pending', 'generating', 'failed', 'available'] as const) {
       for (const each of [both, empty])
-        await here.store.transaction(async (tx) => {
+        await plane.store.transaction(async (tx) => {
           const row = (await tx.exports.lock(ORG, each))!;
           await tx.exports.update({ ...row, resource: { ...row.resource, state } });
         });
       for (const projects of ['all' as const, named, named.slice(1), [PROJECT]]) {
-        const bearer = await token(here, { projects });
+        const bearer = await token(plane, { projects });
         const sees = projects === 'all' || projects.length === named.length;
         for (const project of projects === 'all' ? named : projects) {
           for (const path of [
@@ -190,7 +190,7 @@ async function pages(
 describe('the list of local reports', () => {
   const numbers = Array.from({ length: 7 }, (_, n) => n + 1);
 
-  inWorld(() => ingestedExport(here, { reports: numbers }));
+  inWorld(() => ingestedExport(plane, { reports: numbers }));
 
   it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
     const items = await pages(limit);
@@ -202,7 +202,7 @@ describe('the list of local reports', () => {
     let n = 100;
     const items = await pages(2, async () => {
       n++;
-      await ingestedExport(here, { evidenceExportId: id('evexp', n), reports: [n] });
+      await ingestedExport(plane, { evidenceExportId: id('evexp', n), reports: [n] });
     });
     expect(items.map(({ source }) => source.localReportId)).toEqual(
       numbers.map((number) => id('lrep', number)),
@@ -224,7 +224,7 @@ describe('the list of local reports', () => {
 
   it('a cursor of another export, project or list is refused and grants nothing', async () => {
     const other = id('evexp', 2);
-    await ingestedExport(here, { evidenceExportId: other, reports: [1, 2] });
+    await ingestedExport(plane, { evidenceExportId: other, reports: [1, 2] });
     const { nextCursor } = localReportPageSchema.parse(await (await list('?limit=1')).json());
     const query = `?cursor=${nextCursor}`;
     await expectEnvelope(
@@ -239,9 +239,9 @@ describe('the list of local reports', () => {
       await get(`/v1/projects/${SECOND_PROJECT}/evidence-exports${query}`),
       'control.CURSOR_INVALID',
     );
-    const stranger = await token(here, { projects: [SECOND_PROJECT] });
+    const stranger = await token(plane, { projects: [SECOND_PROJECT] });
     await expectEnvelope(await get(`${base()}/local-reports${query}`, stranger), 'control.NOT_FOUND');
-    await expectEnvelope(await ask(here, `${base()}/local-reports${query}`), 'control.UNAUTHENTICATED');
+    await expectEnvelope(await ask(plane, `${base()}/local-reports${query}`), 'control.UNAUTHENTICATED');
   });
 });
 
@@ -253,13 +253,13 @@ describe('the list of exports', () => {
     for (let n = 1; n <= 6; n++) {
       const projectId = mine.includes(id('evexp', n)) ? PROJECT : SECOND_PROJECT;
       const parts = [await part(n, { projectId })];
-      await ingestedExport(here, {
+      await ingestedExport(plane, {
         evidenceExportId: id('evexp', n),
         scope: { kind: 'project', projectId },
         parts,
       });
     }
-    const narrow = await token(here, { projects: [PROJECT] });
+    const narrow = await token(plane, { projects: [PROJECT] });
     const seen: string[] = [];
     let cursor = '';
     for (let n = 0; n < 10; n++) {
@@ -274,7 +274,7 @@ describe('the list of exports', () => {
   });
 
   it('the list of exports is empty for a project without exports', async () => {
-    await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
+    await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
     const response = await get(`/v1/projects/${id('prj', 8)}/evidence-exports`);
     expect(await response.json()).toEqual({ items: [] });
   });

@@ -15,10 +15,10 @@ import { forAll } from '../../support/property.ts';
 const KEY = 'key-of-the-test';
 const DAY_MS = 24 * HOUR_MS;
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 let tokenId: string;
 beforeEach(async () => {
-  ({ tokenId } = (await here.store.tokens.list(ORG))[0]!);
+  ({ tokenId } = (await plane.store.tokens.list(ORG))[0]!);
 });
 
 const jsonOf = (value: unknown): JsonValue => parseJson(toUtf8(JSON.stringify(value)));
@@ -40,20 +40,20 @@ const CREATIONS = [
 
 describe.each(CREATIONS)('%s', (name, path, body, status) => {
   it('a repeated request gets the first answer and has no effect', async () => {
-    const first = await post(here, path, body, KEY);
+    const first = await post(plane, path, body, KEY);
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
     const document = await answerOf(name, first.clone());
-    const jobs = await here.store.jobs.count(NOW_MS);
-    const again = await post(here, path, body, KEY);
+    const jobs = await plane.store.jobs.count(NOW_MS);
+    const again = await post(plane, path, body, KEY);
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await answerOf(name, again)).toEqual(document);
-    expect(await here.store.jobs.count(NOW_MS)).toEqual(jobs);
+    expect(await plane.store.jobs.count(NOW_MS)).toEqual(jobs);
   });
 
   it('records the hash of the request and the key in its operation', async () => {
     const { operation } = {
       operation: undefined,
-      ...(await answerOf(name, await post(here, path, body, KEY))),
+      ...(await answerOf(name, await post(plane, path, body, KEY))),
     };
     if (operation === undefined) return; // an upload has none
     const params = { projectId: PROJECT, ...PATH_IDS[name] };
@@ -64,20 +64,20 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
   });
 
   it('100 simultaneous requests with one key execute once', async () => {
-    const responses = await Promise.all(Array.from({ length: 100 }, () => post(here, path, body, KEY)));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => post(plane, path, body, KEY)));
     const replayed = responses.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
     expect(replayed).toHaveLength(99);
     const made = responses.find((response) => !replayed.includes(response))!;
     expect(made.status).toBe(status);
     const document = await answerOf(name, made);
     for (const response of replayed) expect(await answerOf(name, response)).toEqual(document);
-    expect(await answerOf(name, await post(here, path, body, KEY))).toEqual(document);
+    expect(await answerOf(name, await post(plane, path, body, KEY))).toEqual(document);
   });
 
   it('a revoked token gets no replayed answer', async () => {
-    await post(here, path, body, KEY);
-    await here.admin.revokeToken(tokenId);
-    await expectEnvelope(await post(here, path, body, KEY), 'control.UNAUTHENTICATED');
+    await post(plane, path, body, KEY);
+    await plane.admin.revokeToken(tokenId);
+    await expectEnvelope(await post(plane, path, body, KEY), 'control.UNAUTHENTICATED');
   });
 });
 
@@ -90,66 +90,66 @@ const PATH_IDS = {
 
 describe('a key', () => {
   it('a key is refused for another request, and its first answer stays', async () => {
-    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
     for (const body of [extension({ ttlMs: 3 * HOUR_MS }), extension({ expectedVersion: 2 })]) {
-      await expectEnvelope(await post(here, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+      await expectEnvelope(await post(plane, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
     }
     const elsewhere = EXTEND.replace(id('ses', 1), id('ses', 2));
-    await expectEnvelope(await post(here, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
-    expect(await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY))).toEqual(first);
+    await expectEnvelope(await post(plane, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    expect(await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('a request with a default written out is a different request', async () => {
-    await post(here, TURNS, { prompt: 'go on' }, KEY);
-    const written = await post(here, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
+    await post(plane, TURNS, { prompt: 'go on' }, KEY);
+    const written = await post(plane, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
     await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
   });
 
   it('a replay gives the first answer although the resource has changed', async () => {
-    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
-    await here.store.transaction(async (tx) => {
+    const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
+    await plane.store.transaction(async (tx) => {
       const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
       await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
     });
-    here.clock.nowMs += 10 * HOUR_MS;
-    expect(await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY))).toEqual(first);
+    plane.clock.nowMs += 10 * HOUR_MS;
+    expect(await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('belongs to its principal', async () => {
-    await post(here, UPLOADS, CREATIONS[2][2], KEY);
-    const other = { ...here, token: await token(here) };
+    await post(plane, UPLOADS, CREATIONS[2][2], KEY);
+    const other = { ...plane, token: await token(plane) };
     expect((await post(other, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(201);
     const different = { ...CREATIONS[2][2], bytes: 6 };
-    const third = { ...here, token: await token(here) };
+    const third = { ...plane, token: await token(plane) };
     expect((await post(third, UPLOADS, different, KEY)).status).toBe(201);
   });
 
   it('belongs to its project and to its operation', async () => {
     for (const [, path, body, status] of CREATIONS)
-      expect((await post(here, path, body, KEY)).status).toBe(status);
+      expect((await post(plane, path, body, KEY)).status).toBe(status);
     const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
-    expect((await post(here, elsewhere, CREATIONS[2][2], KEY)).status).toBe(201);
+    expect((await post(plane, elsewhere, CREATIONS[2][2], KEY)).status).toBe(201);
   });
 
   it('stays free when its request is rejected', async () => {
     const wrong = extension({ expectedVersion: 7 });
-    await expectEnvelope(await post(here, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
-    expect(await here.store.idempotency.find(scope())).toBeUndefined();
-    expect((await post(here, EXTEND, extension(), KEY)).status).toBe(200);
+    await expectEnvelope(await post(plane, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
+    expect(await plane.store.idempotency.find(scope())).toBeUndefined();
+    expect((await post(plane, EXTEND, extension(), KEY)).status).toBe(200);
   });
 
   it('a key is not looked up for a project outside the token', async () => {
     const path = EXTEND.replace(PROJECT, id('prj', 3));
-    await expectEnvelope(await post(here, path, extension(), KEY), 'control.NOT_FOUND');
-    expect(await here.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
+    await expectEnvelope(await post(plane, path, extension(), KEY), 'control.NOT_FOUND');
+    expect(await plane.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
   });
 
   it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
-    await post(here, UPLOADS, CREATIONS[2][2], KEY);
-    here.clock.nowMs = NOW_MS + DAY_MS - 1;
-    expect((await post(here, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
-    here.clock.nowMs = NOW_MS + DAY_MS;
-    expect((await post(here, UPLOADS, { ...CREATIONS[2][2], bytes: 6 }, KEY)).status).toBe(201);
+    await post(plane, UPLOADS, CREATIONS[2][2], KEY);
+    plane.clock.nowMs = NOW_MS + DAY_MS - 1;
+    expect((await post(plane, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
+    plane.clock.nowMs = NOW_MS + DAY_MS;
+    expect((await post(plane, UPLOADS, { ...CREATIONS[2][2], bytes: 6 }, KEY)).status).toBe(201);
   });
 });
 
@@ -170,7 +170,7 @@ const change = (over: Partial<Change> = {}): Change => ({
   ...over,
 });
 const schema = z.strictObject({ n: z.int() });
-const once = () => createRunOnce(here.store, () => here.clock.nowMs);
+const once = () => createRunOnce(plane.store, () => plane.clock.nowMs);
 
 it('running a change once keeps neither the key nor the effect of a request that fails', async () => {
   const failed = once()(change(), schema, async (tx) => {
@@ -186,8 +186,8 @@ it('running a change once keeps neither the key nor the effect of a request that
     throw new Error('the first failure');
   });
   await expect(failed).rejects.toThrow('the first failure');
-  expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
-  expect(await here.store.idempotency.find(scope())).toBeUndefined();
+  expect(await plane.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
+  expect(await plane.store.idempotency.find(scope())).toBeUndefined();
   const next = await once()(change(), schema, async () => ({ n: 2 }));
   expect(next).toEqual({ value: { n: 2 }, replayed: false });
 });
@@ -209,9 +209,9 @@ it('requests that arrive during the first one wait for it, and get its answer', 
 });
 
 it('running a change once survives a server that stops between two requests', async () => {
-  const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
-  const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
-  const again = await post({ ...here, server }, EXTEND, extension(), KEY);
+  const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
+  const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
+  const again = await post({ ...plane, server }, EXTEND, extension(), KEY);
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(await answerOf('sessions.extend', again)).toEqual(first);
 });

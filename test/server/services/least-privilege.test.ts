@@ -5,11 +5,11 @@ import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, ENVIRONMENT, HASH, id, ORG, PROJECT, token, worlds } from '../make.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 const inProject = (rest: string): string => `/v1/projects/${PROJECT}/${rest}`;
 const only = async (permission: Permission): Promise<Sender> => ({
-  server: here.server,
-  token: await token(here, { permissions: [permission] }),
+  server: plane.server,
+  token: await token(plane, { permissions: [permission] }),
 });
 
 /** What each permission starts, and the addresses of what it then may read. */
@@ -48,7 +48,7 @@ describe.each(Object.entries(STARTS))('%s', (permission, start) => {
   it('reads what it started, and no other permission that starts work does', async () => {
     const sender = await only(starter);
     for (const started of await start(sender)) {
-      const read = (bearer: string) => ask(here, inProject(started), { token: bearer });
+      const read = (bearer: string) => ask(plane, inProject(started), { token: bearer });
       expect((await read(sender.token)).status, started).toBe(200);
       for (const other of permissions.filter((each) => each !== starter && STARTS[each] !== undefined)) {
         const shared =
@@ -73,17 +73,17 @@ it.each(['run.write', 'authoring.write'] as const)(
     await expectEnvelope(await cancel(await only('evidence.read'), operationId), 'control.PERMISSION_DENIED');
     const { success } = operations['operations.cancel'];
     const cancelled = success.schema.parse(await (await cancel(sender, operationId)).json());
-    expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: here.clock.nowMs });
+    expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: plane.clock.nowMs });
     expect(success.schema.parse(await (await cancel(sender, operationId)).json())).toEqual(cancelled);
   },
 );
 
 it('work of an operator cannot be cancelled over HTTP', async () => {
   const scope = { kind: 'project' as const, projectId: PROJECT };
-  const window = { fromAtMs: 0, throughAtMs: here.clock.nowMs };
-  const { operation } = await here.admin.createExport({ organizationId: ORG, scope, ...window });
-  await expectEnvelope(await cancel(here, operation.operationId), 'control.PERMISSION_DENIED');
-  await expectEnvelope(await cancel(here, id('op', 99)), 'control.NOT_FOUND');
+  const window = { fromAtMs: 0, throughAtMs: plane.clock.nowMs };
+  const { operation } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
+  await expectEnvelope(await cancel(plane, operation.operationId), 'control.PERMISSION_DENIED');
+  await expectEnvelope(await cancel(plane, id('op', 99)), 'control.NOT_FOUND');
 });
 
 const path = inProject(`authoring-sessions/${id('authsess', 1)}`);
@@ -97,9 +97,9 @@ it('an authoring session is closed once it has no unfinished turn, and then take
   const { session, operation } = operations['authoring.sessions.close'].success.schema.parse(
     await (await close(sender)).json(),
   );
-  expect(session).toMatchObject({ state: 'closed', closedAtMs: here.clock.nowMs });
+  expect(session).toMatchObject({ state: 'closed', closedAtMs: plane.clock.nowMs });
   expect(operation).toMatchObject({ kind: 'authoring.session.close', state: 'succeeded' });
-  expect(await (await ask(here, path, sender)).json()).toEqual(session);
+  expect(await (await ask(plane, path, sender)).json()).toEqual(session);
   await expectEnvelope(await close(sender), 'control.AUTHORING_SESSION_NOT_ACTIVE');
   await expectEnvelope(await post(sender, TURNS, { prompt: 'on' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
   await expectEnvelope(await close(await only('run.write')), 'control.PERMISSION_DENIED');
@@ -109,13 +109,13 @@ it('an authoring session lists its turns page by page in order, with a cursor th
   for (let n = 0; n < 3; n++) {
     const { operation } = await answerOf(
       'authoring.turns.create',
-      await post(here, TURNS, { prompt: `turn ${n}` }),
+      await post(plane, TURNS, { prompt: `turn ${n}` }),
     );
-    await post(here, inProject(`operations/${operation.operationId}/cancel`), {});
+    await post(plane, inProject(`operations/${operation.operationId}/cancel`), {});
   }
   const { schema } = operations['authoring.turns.list'].success;
   const read = async (query: string) =>
-    schema.parse(await (await ask(here, `${path}/turns?${query}`, here)).json());
+    schema.parse(await (await ask(plane, `${path}/turns?${query}`, plane)).json());
   const first = await read('limit=2');
   const second = await read(`limit=2&cursor=${first.nextCursor ?? ''}`);
   expect([...first.items, ...second.items].map(({ prompt }) => prompt)).toEqual([
@@ -126,7 +126,7 @@ it('an authoring session lists its turns page by page in order, with a cursor th
   expect(second.nextCursor).toBeUndefined();
   const other = path.replace(id('authsess', 1), id('authsess', 2));
   await expectEnvelope(
-    await ask(here, `${other}/turns?cursor=${first.nextCursor ?? ''}`, here),
+    await ask(plane, `${other}/turns?cursor=${first.nextCursor ?? ''}`, plane),
     'control.CURSOR_INVALID',
   );
 });

@@ -21,16 +21,16 @@ import { eachTest, storeBuild } from '../each-test.ts';
 
 const ORIGINAL = id('hrun', 1);
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 
-const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(here, path, {}));
-const runOf = async (hostedRunId: string) => (await here.store.runs.find(PROJECT, hostedRunId))!.resource;
+const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(plane, path, {}));
+const runOf = async (hostedRunId: string) => (await plane.store.runs.find(PROJECT, hostedRunId))!.resource;
 
-const rerunOf = (hostedRunId: string) => post(here, RERUNS.replace(ORIGINAL, hostedRunId), {});
+const rerunOf = (hostedRunId: string) => post(plane, RERUNS.replace(ORIGINAL, hostedRunId), {});
 
 describe('a rerun', () => {
   it('has new ids and the pinned inputs of the original', async () => {
-    here.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired long ago
+    plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired long ago
     const original = await runOf(ORIGINAL);
     const { run, operation } = await rerun();
     expect(run).toEqual({
@@ -54,10 +54,10 @@ describe('a rerun', () => {
       leaseGeneration: 1,
       revision: 1,
       state: 'created',
-      deadlineAtMs: here.clock.nowMs + HOUR_MS,
+      deadlineAtMs: plane.clock.nowMs + HOUR_MS,
       evidenceRetentionMs: original.evidenceRetentionMs,
-      createdAtMs: here.clock.nowMs,
-      updatedAtMs: here.clock.nowMs,
+      createdAtMs: plane.clock.nowMs,
+      updatedAtMs: plane.clock.nowMs,
       rerunOfHostedRunId: ORIGINAL,
     });
     const ids = (of: typeof run) => [of.hostedRunId, of.evidenceBundleId, of.sessionId, of.request.runId];
@@ -70,13 +70,13 @@ describe('a rerun', () => {
       resourceType: 'hosted_run',
       resourceId: run.hostedRunId,
     });
-    expect(await readOperation(here, operation.operationId)).toEqual(operation);
-    expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
+    expect(await readOperation(plane, operation.operationId)).toEqual(operation);
+    expect(await plane.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
   });
 
   it('a rerun gets a new world with the inputs of the original world', async () => {
     const { run } = await rerun();
-    const response = await ask(here, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, here);
+    const response = await ask(plane, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, plane);
     expect(operations['sessions.read'].success.schema.parse(await response.json())).toEqual({
       schemaVersion: 1,
       organizationId: ORG,
@@ -98,7 +98,7 @@ describe('a rerun', () => {
   });
 
   it('keeps the build of the original when the environment has advanced', async () => {
-    await here.store.transaction(async (tx) => {
+    await plane.store.transaction(async (tx) => {
       const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
       await tx.environments.update({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
     });
@@ -106,13 +106,13 @@ describe('a rerun', () => {
   });
 
   it('the world of a rerun lives no longer than the entitlement allows', async () => {
-    await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
+    await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
     expect((await rerun()).run.deadlineAtMs).toBe(NOW_MS + 1000);
   });
 
   it('a rerun of a rerun names that rerun', async () => {
     const { run } = await rerun();
-    await here.store.transaction(async (tx) => {
+    await plane.store.transaction(async (tx) => {
       const row = (await tx.runs.lock(PROJECT, run.hostedRunId))!;
       await tx.runs.update({ ...row, resource: { ...row.resource, state: 'succeeded' } });
     });
@@ -123,7 +123,7 @@ describe('a rerun', () => {
 
   it.each(hostedRunStates)('a rerun of a run that is %s', async (state) => {
     const hostedRunId = id('hrun', 7);
-    await here.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
+    await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
     const response = await rerunOf(hostedRunId);
     if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
     else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
@@ -134,26 +134,26 @@ describe('a rerun', () => {
     const over = { sessionId: id('ses', 8), buildHash: without };
     const ended = makeRun(8, { ...over, state: 'failed' });
     const running = makeRun(9, { ...over, state: 'running' });
-    await here.admin.importResources({
+    await plane.admin.importResources({
       schemaVersion: 1,
       sessions: [makeSession(8, { buildHash: without })],
       runs: [ended, running],
     });
     await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
     await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
-    expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
+    expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
   });
 
   it('a rerun of a run that the token may not see answers 404', async () => {
-    const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
-    const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
+    const foreign = { ...plane, token: await token(plane, { organizationId: OTHER_ORG }) };
+    const narrow = { ...plane, token: await token(plane, { projects: [SECOND_PROJECT] }) };
     for (const response of [
       await post(foreign, RERUNS, {}),
       await post(narrow, RERUNS, {}),
-      await post(here, RERUNS.replace(PROJECT, SECOND_PROJECT), {}),
-      await post(here, RERUNS.replace(ORIGINAL, id('hrun', 99)), {}),
-      await ask(here, `/v1/projects/${PROJECT}/runs/${ORIGINAL}`, foreign),
-      await ask(here, `/v1/projects/${SECOND_PROJECT}/runs/${ORIGINAL}`, here),
+      await post(plane, RERUNS.replace(PROJECT, SECOND_PROJECT), {}),
+      await post(plane, RERUNS.replace(ORIGINAL, id('hrun', 99)), {}),
+      await ask(plane, `/v1/projects/${PROJECT}/runs/${ORIGINAL}`, foreign),
+      await ask(plane, `/v1/projects/${SECOND_PROJECT}/runs/${ORIGINAL}`, plane),
     ])
       await expectEnvelope(response, 'control.NOT_FOUND');
   });
@@ -162,26 +162,26 @@ describe('a rerun', () => {
 it('an operation is visible through its own project only', async () => {
   const { operation } = await rerun();
   const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
-  expect((await ask(here, path(PROJECT), here)).status).toBe(200);
-  const foreign = await token(here, { organizationId: OTHER_ORG });
+  expect((await ask(plane, path(PROJECT), plane)).status).toBe(200);
+  const foreign = await token(plane, { organizationId: OTHER_ORG });
   for (const [target, bearer] of [
-    [path(SECOND_PROJECT), here.token],
+    [path(SECOND_PROJECT), plane.token],
     [path(PROJECT), foreign],
     [path(id('prj', 3)), foreign],
-    [path(PROJECT), await token(here, { projects: [SECOND_PROJECT] })],
-    [path(PROJECT).replace(operation.operationId, id('op', 9)), here.token],
+    [path(PROJECT), await token(plane, { projects: [SECOND_PROJECT] })],
+    [path(PROJECT).replace(operation.operationId, id('op', 9)), plane.token],
   ] as const)
-    await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
+    await expectEnvelope(await ask(plane, target, { token: bearer }), 'control.NOT_FOUND');
 });
 
 it('an operation of the whole organization is visible to a token for all projects', async () => {
   const { operation } = await rerun();
   const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
-  await here.store.transaction((tx) =>
+  await plane.store.transaction((tx) =>
     tx.operations.insert({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
   );
   const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
-  expect(await (await ask(here, path, here)).json()).toEqual(whole);
-  const narrow = await token(here, { projects: [PROJECT] });
-  await expectEnvelope(await ask(here, path, { token: narrow }), 'control.NOT_FOUND');
+  expect(await (await ask(plane, path, plane)).json()).toEqual(whole);
+  const narrow = await token(plane, { projects: [PROJECT] });
+  await expectEnvelope(await ask(plane, path, { token: narrow }), 'control.NOT_FOUND');
 });

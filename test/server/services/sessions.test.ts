@@ -11,14 +11,14 @@ import { eachTest, withMembers } from '../each-test.ts';
 
 const SESSION = id('ses', 1);
 
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 
 const stored = async (): Promise<WorldSession> =>
-  (await here.store.sessions.find(PROJECT, SESSION))!.resource;
+  (await plane.store.sessions.find(PROJECT, SESSION))!.resource;
 
 /** Changes the stored session as another part of the platform would. */
 const change = (over: Partial<WorldSession>): Promise<void> =>
-  here.store.transaction(async (tx) => {
+  plane.store.transaction(async (tx) => {
     const row = (await tx.sessions.lock(PROJECT, SESSION))!;
     await tx.sessions.update({ ...row, resource: { ...row.resource, ...over } });
   });
@@ -26,8 +26,8 @@ const change = (over: Partial<WorldSession>): Promise<void> =>
 describe('an extension', () => {
   it('counts the lifetime from the admission, not from the old deadline', async () => {
     const before = await stored();
-    here.clock.nowMs += 1000;
-    const response = await post(here, EXTEND, extension());
+    plane.clock.nowMs += 1000;
+    const response = await post(plane, EXTEND, extension());
     expect(response.status).toBe(200);
     expect(response.headers.get('idempotency-replayed')).toBeNull();
     const { session, operation } = await answerOf('sessions.extend', response);
@@ -49,11 +49,11 @@ describe('an extension', () => {
       startedAtMs: admittedAtMs,
       finishedAtMs: admittedAtMs,
     });
-    expect(await readOperation(here, operation.operationId)).toEqual(operation);
+    expect(await readOperation(plane, operation.operationId)).toEqual(operation);
   });
 
   it('moves the deadlines of unfinished runs with it, and of no other run', async () => {
-    await here.admin.importResources({
+    await plane.admin.importResources({
       schemaVersion: 1,
       sessions: [makeSession(2)],
       runs: [makeRun(3, { sessionId: id('ses', 2) }), makeRun(4, { state: 'running' })],
@@ -61,11 +61,11 @@ describe('an extension', () => {
     const deadlines = async () =>
       Promise.all(
         [1, 2, 3, 4].map(async (n) => {
-          const { deadlineAtMs, revision } = (await here.store.runs.find(PROJECT, id('hrun', n)))!.resource;
+          const { deadlineAtMs, revision } = (await plane.store.runs.find(PROJECT, id('hrun', n)))!.resource;
           return [deadlineAtMs - NOW_MS, revision];
         }),
       );
-    await post(here, EXTEND, extension());
+    await post(plane, EXTEND, extension());
     expect(await deadlines()).toEqual([
       [HOUR_MS, 1], // has ended
       [2 * HOUR_MS, 2],
@@ -76,11 +76,11 @@ describe('an extension', () => {
 
   it('moves neither the session nor a run when a run cannot be moved', async () => {
     const before = await stored();
-    const store = withMembers(here.store, ({ runs }) => ({
+    const store = withMembers(plane.store, ({ runs }) => ({
       runs: { ...runs, update: () => Promise.reject(new Error('on purpose')) },
     }));
-    const server = createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
-    await expectEnvelope(await post({ ...here, server }, EXTEND, extension()), 'control.INTERNAL');
+    const server = createServer({ store, blobs: plane.blobs, now: () => plane.clock.nowMs });
+    await expectEnvelope(await post({ ...plane, server }, EXTEND, extension()), 'control.INTERNAL');
     expect(await stored()).toEqual(before);
   });
 
@@ -107,22 +107,22 @@ describe('an extension', () => {
     ['a member too many', { force: true }, 'control.REQUEST_INVALID'],
     ['a member too few', { ttlMs: undefined }, 'control.REQUEST_INVALID'],
   ] as const)('by %s', async (_what, over, expected) => {
-    const response = await post(here, EXTEND, extension(over));
+    const response = await post(plane, EXTEND, extension(over));
     if (expected === 200) expect(response.status).toBe(200);
     else await expectEnvelope(response, expected);
     expect((await stored()).version).toBe(expected === 200 ? 2 : 1);
   });
 
   it('an extension is refused from the millisecond in which the session expires', async () => {
-    here.clock.nowMs = NOW_MS + HOUR_MS;
-    await expectEnvelope(await post(here, EXTEND, extension()), 'control.SESSION_EXPIRED');
-    here.clock.nowMs -= 1;
-    expect((await post(here, EXTEND, extension())).status).toBe(200);
+    plane.clock.nowMs = NOW_MS + HOUR_MS;
+    await expectEnvelope(await post(plane, EXTEND, extension()), 'control.SESSION_EXPIRED');
+    plane.clock.nowMs -= 1;
+    expect((await post(plane, EXTEND, extension())).status).toBe(200);
   });
 
   it.each(sessionStates)('an extension of a session that is %s', async (state) => {
     await change({ state });
-    const response = await post(here, EXTEND, extension());
+    const response = await post(plane, EXTEND, extension());
     const code: Partial<Record<typeof state, ControlCode>> = { expired: 'control.SESSION_EXPIRED' };
     if (state === 'ready') expect(response.status).toBe(200);
     else await expectEnvelope(response, code[state] ?? 'control.SESSION_NOT_READY');
@@ -134,8 +134,8 @@ describe('an extension', () => {
   ] as const)(
     'of two hours where the organization is entitled to %d ms',
     async (maxSessionTtlMs, expected) => {
-      await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
-      const response = await post(here, EXTEND, extension());
+      await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
+      const response = await post(plane, EXTEND, extension());
       if (expected === 200) expect(response.status).toBe(200);
       else await expectEnvelope(response, expected);
     },
@@ -144,19 +144,19 @@ describe('an extension', () => {
   it('is refused when no version follows, and nothing is written', async () => {
     await change({ version: Number.MAX_SAFE_INTEGER });
     const request = extension({ expectedVersion: Number.MAX_SAFE_INTEGER });
-    await expectEnvelope(await post(here, EXTEND, request), 'control.INTERNAL');
+    await expectEnvelope(await post(plane, EXTEND, request), 'control.INTERNAL');
     expect((await stored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
   });
 
   it('an extension does not change the expiry of the token', async () => {
-    const before = await here.store.tokens.list(ORG);
-    await post(here, EXTEND, extension());
-    expect(await here.store.tokens.list(ORG)).toEqual(before);
+    const before = await plane.store.tokens.list(ORG);
+    await post(plane, EXTEND, extension());
+    expect(await plane.store.tokens.list(ORG)).toEqual(before);
   });
 
   it('one of 50 simultaneous extensions of one version succeeds', async () => {
     const responses = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => post(here, EXTEND, extension({ ttlMs: 2 * HOUR_MS + n }))),
+      Array.from({ length: 50 }, (_, n) => post(plane, EXTEND, extension({ ttlMs: 2 * HOUR_MS + n }))),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses)

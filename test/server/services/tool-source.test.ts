@@ -8,26 +8,26 @@ import { expectEnvelope } from '../envelope.ts';
 import { ask, buildArchive, HASH, ORG, PROJECT, SOURCE, stream } from '../make.ts';
 import { eachTest } from '../each-test.ts';
 
-const here = eachTest();
+const plane = eachTest();
 
 const read = (buildHash: string, packageId = 'greeter') =>
   ask(
-    here,
+    plane,
     `/v1/projects/${PROJECT}/builds/${encodeURIComponent(buildHash)}/tools/source?packageId=${packageId}`,
-    { token: here.token },
+    { token: plane.token },
   );
 
 async function ingested(source?: string): Promise<string> {
   const { bytes, buildHash } = await buildArchive(source);
-  await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+  await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
   return buildHash;
 }
 
 /** Makes the store name another archive for a build, as only an intruder could. */
 const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
-  const blob = await here.blobs.put(stream(archive));
+  const blob = await plane.blobs.put(stream(archive));
   const row = { organizationId: ORG, projectId: PROJECT, buildHash: toDigest(buildHash), archive: blob };
-  await here.store.transaction((tx) => tx.builds.save(row));
+  await plane.store.transaction((tx) => tx.builds.save(row));
 };
 
 describe('the source of a tool', () => {
@@ -78,14 +78,14 @@ describe('the source of a tool', () => {
 
   it('is not available while the build has no archive', async () => {
     const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-    await here.store.transaction((tx) => tx.builds.save(row));
+    await plane.store.transaction((tx) => tx.builds.save(row));
     await expectEnvelope(await read(HASH), 'control.BUILD_NOT_AVAILABLE');
   });
 
   it('is never served from an archive with a flipped byte', async () => {
     const buildHash = await ingested();
     expect((await read(buildHash)).status).toBe(200);
-    const names = await readdir(join(here.folder, 'blobs'), { recursive: true, withFileTypes: true });
+    const names = await readdir(join(plane.folder, 'blobs'), { recursive: true, withFileTypes: true });
     const file = names.find((name) => name.isFile());
     const path = join(file?.parentPath ?? '', file?.name ?? '');
     const bytes = await readFile(path);

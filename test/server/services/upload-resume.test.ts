@@ -9,7 +9,7 @@ import { expectEnvelope } from '../envelope.ts';
 import { ask, buildArchive, PROJECT, worlds } from '../make.ts';
 
 const PIECE = 1024 * 1024; // what the server holds of an upload
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 const PADDING = randomBytes(2 * PIECE);
 let archive: Uint8Array;
 let upload: BuildUpload;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   const build = await paddedArchive();
   archive = build.bytes;
   const body = { buildHash: build.buildHash, artifactDigest: digestOf(archive), bytes: archive.length };
-  upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
+  upload = await answerOf('builds.uploads.create', await post(plane, UPLOADS, body));
 });
 
 /** A build archive with one large asset. */
@@ -34,7 +34,7 @@ function paddedArchive() {
 }
 
 const put = (bytes: Uint8Array | ReadableStream, range?: string): Promise<Response> =>
-  ask(here, upload.uploadUrl, {
+  ask(plane, upload.uploadUrl, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip', ...(range !== undefined && { 'content-range': range }) },
     body: bytes as BodyInit,
@@ -46,7 +46,7 @@ const putFrom = (first: number, bytes = archive): Promise<Response> =>
 const stateOf = async (response: Response): Promise<string> =>
   operations['builds.uploads.put'].success.schema.parse(await response.json()).state;
 const progress = async () =>
-  operations['builds.uploads.read'].success.schema.parse(await (await ask(here, upload.uploadUrl)).json());
+  operations['builds.uploads.read'].success.schema.parse(await (await ask(plane, upload.uploadUrl)).json());
 
 /** Bytes in chunks of 64 KiB, and then a connection that breaks. */
 const broken = (bytes: Uint8Array): ReadableStream => {
@@ -65,7 +65,7 @@ const cutAt = async (end: number, first = 0): Promise<void> => {
   const range = first === 0 ? undefined : rangeOf(first);
   await expectEnvelope(await put(broken(archive.slice(first, end)), range), 'control.REQUEST_INVALID');
 };
-const pieces = () => here.store.uploadPieces.list(upload.attempt);
+const pieces = () => plane.store.uploadPieces.list(upload.attempt);
 
 describe('an upload that was cut', () => {
   it.each([1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE])('continues after %i bytes', async (end) => {
@@ -94,21 +94,21 @@ describe('an upload that was cut', () => {
     const digests = (await pieces()).map((piece) => piece.archive.digest);
     expect(digests).toHaveLength(2);
     expect(await stateOf(await put(archive))).toBe('succeeded');
-    const removals = await here.store.blobs.removals('', 100);
+    const removals = await plane.store.blobs.removals('', 100);
     expect(removals).toEqual(expect.arrayContaining(digests));
-    for (const digest of digests) expect(await here.store.blobs.isReferenced(digest)).toBe(false);
+    for (const digest of digests) expect(await plane.store.blobs.isReferenced(digest)).toBe(false);
   });
 
   it('keeps its bytes from removal until it ends or expires', async () => {
     await cutAt(PIECE);
     const [piece] = await pieces();
-    expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
-    here.clock.nowMs += HOUR_MS;
-    const work = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs };
+    expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
+    plane.clock.nowMs += HOUR_MS;
+    const work = { store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs };
     await sweepAttempts(work, { stalledMs: HOUR_MS });
     expect(await pieces()).toEqual([]);
-    expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
-    await expectEnvelope(await ask(here, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
+    expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
+    await expectEnvelope(await ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
   });
 
   it('begins again after wrong bytes, which are not taken for its own', async () => {
@@ -164,7 +164,7 @@ it('the address of an upload answers 404 with a wrong signature, and needs no to
   const forged = upload.uploadUrl.replace(/signature=./, (text) =>
     text.endsWith('A') ? 'signature=B' : 'signature=A',
   );
-  await expectEnvelope(await ask(here, forged), 'control.NOT_FOUND');
+  await expectEnvelope(await ask(plane, forged), 'control.NOT_FOUND');
   expect(await progress()).toEqual({
     schemaVersion: 1,
     buildAttemptId: upload.attempt.buildAttemptId,
@@ -177,13 +177,13 @@ it('the address of an upload answers 404 with a wrong signature, and needs no to
 it('the address of an upload of an attempt that failed stores no bytes', async () => {
   const useless = archive.slice(0, 1000);
   const body = { buildHash: digestOf(archive), artifactDigest: digestOf(useless), bytes: useless.length };
-  upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
+  upload = await answerOf('builds.uploads.create', await post(plane, UPLOADS, body));
   expect(await stateOf(await put(useless))).toBe('failed');
-  await here.blobs.remove(digestOf(useless));
+  await plane.blobs.remove(digestOf(useless));
   for (const range of [undefined, 'bytes 0-999/1000'])
     expect(await stateOf(await put(useless, range))).toBe('failed');
-  expect(await here.blobs.has(digestOf(useless))).toBe(false);
+  expect(await plane.blobs.has(digestOf(useless))).toBe(false);
   const other = useless.map((byte) => byte ^ 1);
   await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
-  expect((await here.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
+  expect((await plane.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
 });
