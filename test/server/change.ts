@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { operations, type OperationResource, type Result } from '../../src/contract/index.ts';
+import {
+  operations,
+  type JsonOperationName,
+  type OperationResource,
+  type Result,
+  type UploadOperationName,
+} from '../../src/contract/index.ts';
 import { ask, id, PROJECT, type World } from './make.ts';
 
 export type Sender = { readonly server: World['server']; readonly token: string };
@@ -18,7 +24,7 @@ export const post = (
     body: JSON.stringify(body),
   });
 
-const inProject = (rest: string, projectId = PROJECT): string => `/v1/projects/${projectId}/${rest}`;
+export const inProject = (rest: string, projectId = PROJECT): string => `/v1/projects/${projectId}/${rest}`;
 
 export const EXTEND = inProject(`sessions/${id('ses', 1)}/extend`);
 export const TURNS = inProject(`authoring-sessions/${id('authsess', 1)}/turns`);
@@ -35,18 +41,14 @@ export const extension = (over: Record<string, unknown> = {}): Record<string, un
   ...over,
 });
 
-type Created = 'sessions.extend' | 'authoring.turns.create' | 'builds.uploads.create' | 'runs.reruns.create';
-
 /** The document of a good answer, as its row of the table has it. */
-export async function answerOf<N extends Created>(name: N, response: Response): Promise<Result<N>> {
-  return operations[name].success.schema.parse(await response.json()) as Result<N>;
+export async function answerOf<N extends JsonOperationName | UploadOperationName>(
+  name: N,
+  answer: Response | Promise<Response>,
+): Promise<Result<N>> {
+  return operations[name].success.schema.parse(await (await answer).json()) as Result<N>;
 }
 
 /** An operation as its extension reads it. */
-export async function readOperation(
-  { server, token }: Sender,
-  operationId: string,
-): Promise<OperationResource> {
-  const response = await ask({ server }, inProject(`operations/${operationId}`), { token });
-  return operations['operations.read'].success.schema.parse(await response.json());
-}
+export const readOperation = ({ server, token }: Sender, operationId: string): Promise<OperationResource> =>
+  answerOf('operations.read', ask({ server }, inProject(`operations/${operationId}`), { token }));

@@ -6,18 +6,17 @@ import * as z from 'zod/mini';
 import {
   controlErrors,
   errorsOf,
+  fillPath,
   isControlCode,
   openApiDocument,
   operationNames,
   operationRow,
-  type OperationName,
 } from '../../src/contract/index.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { arbitraryJson, spoiled } from './arbitrary-json.ts';
-import { HOUR_MS } from './change.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
-import { ask, HASH, type World } from './make.ts';
-import { seed, uploadAddress, type Seeded } from './seeded.ts';
+import { ask, tenants, type World } from './make.ts';
+import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
 import { listStores } from './worlds.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -45,7 +44,7 @@ const operationSchema = z.looseObject({
   responses: z.record(z.string(), z.looseObject({ content: z.optional(contentSchema) })),
 });
 
-// As a reader gets it: plain JSON.
+// Plain JSON, as a reader gets it.
 const text = JSON.stringify(openApiDocument());
 const wholeDocument: Json = jsonSchema.parse(JSON.parse(text));
 const document = documentSchema.parse(wholeDocument);
@@ -54,8 +53,8 @@ const { schemas } = document.components;
 const REF = '#/components/schemas/';
 const referenceSchema = z.strictObject({ $ref: z.string() });
 
-/** What stands at a reference of the document, or the value itself. */
-function resolved(value: Json | undefined): Json {
+/** The value that a reference points to, or the value itself. */
+function resolveReference(value: Json | undefined): Json {
   const reference = referenceSchema.safeParse(value);
   if (!reference.success) return value ?? null;
   return reference.data.$ref
@@ -67,17 +66,17 @@ const listed = z.looseObject({
   parameters: z._default(z.array(jsonSchema), []),
   responses: z.record(z.string(), jsonSchema),
 });
-function resolvedOperation(value: Json): z.infer<typeof operationSchema> {
+function resolveOperation(value: Json): z.infer<typeof operationSchema> {
   const { parameters, responses, ...rest } = listed.parse(value);
-  const answers = Object.entries(responses).map(([status, response]) => [status, resolved(response)]);
+  const answers = Object.entries(responses).map(([status, response]) => [status, resolveReference(response)]);
   return operationSchema.parse({
     ...rest,
-    parameters: parameters.map(resolved),
+    parameters: parameters.map(resolveReference),
     responses: Object.fromEntries(answers),
   });
 }
 
-/** The schemas of the document, as zod reads them: references are by another pointer, and it knows no `not`. */
+/** The schemas of the document for zod, which has another pointer for references and does not support `not`. */
 const definitions: unknown = JSON.parse(
   JSON.stringify(schemas, (name, value: unknown) => (name === 'not' ? undefined : value)).replaceAll(
     REF,
@@ -87,22 +86,22 @@ const definitions: unknown = JSON.parse(
 const validators = new Map<string, z.ZodMiniType>();
 function validatorOf(schema: Json): z.ZodMiniType {
   const key = JSON.stringify(schema);
-  const known = validators.get(key);
-  if (known !== undefined) return known;
+  const earlier = validators.get(key);
+  if (earlier !== undefined) return earlier;
   const whole: unknown = { ...JSON.parse(key.replaceAll(REF, '#/$defs/')), $defs: definitions };
-  const made = fromJSONSchema(whole as Parameters<typeof fromJSONSchema>[0]);
-  validators.set(key, made);
-  return made;
+  const validator = fromJSONSchema(whole as Parameters<typeof fromJSONSchema>[0]);
+  validators.set(key, validator);
+  return validator;
 }
 
 /** Every operation of the document, with its path and method. */
 const walked = Object.entries(document.paths)
-  .filter(([path]) => path.startsWith('/v1/')) // what lies beside needs no token and has tests of its own
+  .filter(([path]) => path.startsWith('/v1/')) // other paths need no token and have their own tests
   .flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       path,
       method: method.toUpperCase(),
-      ...resolvedOperation(operation),
+      ...resolveOperation(operation),
     })),
   );
 type Walked = (typeof walked)[number];
@@ -116,48 +115,27 @@ type Request = {
 
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Valid requests: each parameter leads to what is seeded, or is any other that its schema allows. */
-function validRequests(operation: Walked, { params }: Seeded): fc.Arbitrary<Request> {
-  const valuesOf = (where: string, requiredKeys: 'all' | 'some') => {
-    const named = operation.parameters.filter((parameter) => parameter.in === where);
-    const drawn = named.map(({ name, schema }): [string, fc.Arbitrary<string>] => {
+/** Valid requests: each parameter leads to a seeded resource, or is any other value that its schema allows. */
+function drawValidRequest(operation: Walked, { params }: Seeded): fc.Arbitrary<Request> {
+  const drawParameters = (place: string) => {
+    const listed = operation.parameters.filter((parameter) => parameter.in === place);
+    const values = listed.map(({ name, schema }): [string, fc.Arbitrary<string>] => {
       const any = arbitraryJson(schema).map(asText);
-      const known = params[name];
-      return [
-        name,
-        known === undefined
-          ? any
-          : fc.oneof({ weight: 4, arbitrary: fc.constant(known) }, { weight: 1, arbitrary: any }),
-      ];
+      const seeded = params[name];
+      if (seeded === undefined) return [name, any];
+      return [name, fc.oneof({ weight: 4, arbitrary: fc.constant(seeded) }, { weight: 1, arbitrary: any })];
     });
-    const needed = named.filter(({ required }) => required).map(({ name }) => name);
-    const options = requiredKeys === 'all' ? {} : { requiredKeys: needed };
-    return fc.record(Object.fromEntries(drawn), { noNullPrototype: true, ...options }) as fc.Arbitrary<
+    const requiredKeys = listed.filter(({ required }) => required).map(({ name }) => name);
+    return fc.record(Object.fromEntries(values), { noNullPrototype: true, requiredKeys }) as fc.Arbitrary<
       Record<string, string>
     >;
   };
   const schema = operation.requestBody?.content['application/json']?.schema;
-  const body = schema === undefined ? fc.constant(undefined) : arbitraryJson(resolved(schema));
+  const body = schema === undefined ? fc.constant(undefined) : arbitraryJson(resolveReference(schema));
   return fc
-    .record({ params: valuesOf('path', 'all'), query: valuesOf('query', 'some'), body })
+    .record({ params: drawParameters('path'), query: drawParameters('query'), body })
     .map(({ body: drawn, ...rest }) => ({ ...rest, ...(drawn !== undefined && { body: drawn }) }));
 }
-
-const BODIES: Partial<Record<OperationName, Json>> = {
-  'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 2 * HOUR_MS },
-  'authoring.turns.create': { prompt: 'go on' },
-  'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
-  'runs.reruns.create': {},
-  'operations.cancel': {},
-  'authoring.sessions.close': {},
-};
-const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
-  'authoring.sessions.close': { authoringSessionId: 'authsess_000000000003' },
-  'authoring.turns.create': { authoringSessionId: 'authsess_000000000001' },
-};
-const QUERIES: Partial<Record<OperationName, Record<string, string>>> = {
-  'builds.tools.source': { packageId: 'greeter' },
-};
 
 async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Request> {
   if (operationId.startsWith('builds.uploads.') && operationId !== 'builds.uploads.create') {
@@ -165,15 +143,15 @@ async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Req
     const buildAttemptId = pathname.split('/').at(-1) ?? '';
     return { params: { ...seeded.params, buildAttemptId }, query: Object.fromEntries(searchParams) };
   }
-  const body = BODIES[operationId];
+  const { params, query = {}, body } = REQUESTS[operationId] ?? {};
   return {
-    params: { ...seeded.params, ...PARAMS[operationId] },
-    query: QUERIES[operationId] ?? {},
-    ...(body !== undefined && { body }),
+    params: { ...seeded.params, ...params },
+    query,
+    ...(body !== undefined && { body: jsonSchema.parse(body) }),
   };
 }
 
-/** What every answer must be: of a status that the document has, and then of that schema, or of the table's code. */
+/** Checks that the document has the status of an answer, and that the answer has the schema or a code of its row. */
 const expectDescribed = async (operation: Walked, response: Response): Promise<void> => {
   expectCommonHeaders(response);
   const described = operation.responses[String(response.status)];
@@ -205,14 +183,13 @@ for (const { name, make } of await listStores(isDeep)) {
     let seeded: Seeded;
     beforeAll(async () => {
       plane = await make();
+      await tenants(plane);
       seeded = await seed(plane);
     });
     afterAll(() => plane?.close());
 
     const send = (operation: Walked, { params, query, body }: Request, raw?: string): Promise<Response> => {
-      const path = operation.path.replaceAll(/\{([A-Za-z]+)\}/g, (_, one: string) =>
-        encodeURIComponent(params[one] ?? ''),
-      );
+      const path = fillPath(operation, params);
       const search = new URLSearchParams(query).toString();
       const isUpload = operation.requestBody?.content['application/zip'] !== undefined;
       const content = isUpload
@@ -235,7 +212,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     };
 
-    it('is walked', () => {
+    it('the OpenAPI document has exactly the operations of the table', () => {
       expect(walked.map(({ operationId }) => operationId).toSorted()).toEqual(operationNames.toSorted());
     });
 
@@ -245,43 +222,45 @@ for (const { name, make } of await listStores(isDeep)) {
       await expectDescribed(operation, response);
     });
 
+    it.each(walked)('$operationId answers any valid request as OpenAPI describes', async (operation) => {
+      await forAllAsync(RUNS, [drawValidRequest(operation, seeded)], async (request) => {
+        const response = await send(operation, request);
+        await expectDescribed(operation, response);
+      });
+    });
+
     it.each(walked)(
-      '$operationId answers whatever request is valid as the document says',
+      '$operationId refuses an invalid parameter with the error envelope',
       async (operation) => {
-        await forAllAsync(RUNS, [validRequests(operation, seeded)], async (request) => {
-          const response = await send(operation, request);
-          await expectDescribed(operation, response);
+        const request = await goodRequest(operation, seeded);
+        const row = operationRow(operation.operationId);
+        const names = operation.parameters
+          .filter((parameter) => parameter.in !== 'header')
+          .map(({ name: key }) => key);
+        const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), spoiled('').map(asText));
+        await forAllAsync(RUNS, [drawn], async ([spoiledName, value]) => {
+          const isPath = operation.path.includes(`{${spoiledName}}`);
+          const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
+          const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
+          const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
+          fc.pre(
+            value !== '' &&
+              value !== '.' &&
+              value !== '..' &&
+              !(schema !== undefined && z.safeParse(schema, value).success),
+          );
+          const response = await send(operation, { ...request, params, query });
+          await expectDescribed(operation, response.clone());
+          await expectEnvelope(response, 'control.REQUEST_INVALID');
         });
       },
     );
-
-    it.each(walked)('$operationId refuses a spoiled parameter with the envelope', async (operation) => {
-      const request = await goodRequest(operation, seeded);
-      const row = operationRow(operation.operationId);
-      const names = operation.parameters.filter((one) => one.in !== 'header').map((one) => one.name);
-      const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), spoiled('').map(asText));
-      await forAllAsync(RUNS, [drawn], async ([spoiledName, value]) => {
-        const isPath = operation.path.includes(`{${spoiledName}}`);
-        const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
-        const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
-        const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
-        fc.pre(
-          value !== '' &&
-            value !== '.' &&
-            value !== '..' &&
-            !(schema !== undefined && z.safeParse(schema, value).success),
-        );
-        const response = await send(operation, { ...request, params, query });
-        await expectDescribed(operation, response.clone());
-        await expectEnvelope(response, 'control.REQUEST_INVALID');
-      });
-    });
 
     const withBody = walked.filter(
       ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
     );
     it.each(withBody)(
-      '$operationId refuses a spoiled body with the envelope, and changes nothing',
+      '$operationId refuses an invalid body with the error envelope and changes nothing',
       async (operation) => {
         const request = await goodRequest(operation, seeded);
         const row = operationRow(operation.operationId);
@@ -293,7 +272,7 @@ for (const { name, make } of await listStores(isDeep)) {
           await expectEnvelope(response, 'control.REQUEST_INVALID');
         });
         for (const raw of ['', '{', '{"a":1,"a":2}', '\ufeff{}', '{"a":\ud800}', '['.repeat(70), '1e400']) {
-          await expectEnvelope(await send(operation, request, raw), 'control.REQUEST_INVALID');
+          await expectEnvelope(send(operation, request, raw), 'control.REQUEST_INVALID');
         }
         expect(await snapshot()).toEqual(before);
       },
@@ -307,13 +286,13 @@ for (const { name, make } of await listStores(isDeep)) {
       jobs: await plane.store.jobs.count(0),
     });
 
-    it('has met no failure of its own', () => {
+    it('no request of the walk causes an internal failure', () => {
       expect(plane.log).toEqual([]);
     });
   });
 }
 
-it('the document names for each status only codes that the table has', () => {
+it('the OpenAPI document has the status of each code of the table', () => {
   for (const name of operationNames) {
     for (const code of errorsOf(operationRow(name))) {
       expect(isControlCode(code)).toBe(true);

@@ -6,40 +6,26 @@ import { HASH, ORG, PROJECT, tenants, token, world, type World } from './make.ts
 /** A control plane with tenants, and a token for everything. */
 export type Prepared = World & { readonly token: string };
 
-const MEMBERS: readonly (keyof Prepared)[] = [
-  'server',
-  'store',
-  'blobs',
-  'admin',
-  'folder',
-  'log',
-  'requests',
-  'clock',
-  'close',
-  'token',
-];
-
 type Hooks = {
   readonly before: (prepare: () => Promise<void>) => void;
   readonly after: (close: () => Promise<void>) => void;
 };
 
 function prepare({ before, after }: Hooks, limits: Partial<ServerLimits>, steps: readonly Step[]): Prepared {
-  let current: Prepared | undefined;
+  const prepared = {} as Prepared;
   before(async () => {
     const plane = await world(limits);
     await tenants(plane);
     for (const step of steps) await step(plane);
-    current = { ...plane, token: await token(plane) };
+    Object.assign(prepared, plane, { token: await token(plane) });
   });
-  after(async () => current?.close());
-  const members = MEMBERS.map((name) => [name, { enumerable: true, get: () => current?.[name] }]);
-  return Object.defineProperties({}, Object.fromEntries(members)) as Prepared;
+  after(async () => prepared.close());
+  return prepared;
 }
 
 type Step = (plane: World) => Promise<unknown>;
 
-/** A new control plane with tenants for each test of the file, after these steps. Its members are those of the test. */
+/** A new control plane with tenants for each test of the file, after these steps. */
 export const eachTest = (...steps: readonly Step[]): Prepared =>
   prepare({ before: beforeEach, after: afterEach }, {}, steps);
 
@@ -48,15 +34,10 @@ export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly
   prepare({ before: beforeAll, after: afterAll }, limits, steps);
 
 /** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
-export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> =>
-  store.transaction((tx) =>
-    tx.builds.save({
-      organizationId: ORG,
-      projectId: PROJECT,
-      buildHash: HASH,
-      archive: { digest: HASH, bytes: 1 },
-    }),
-  );
+export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> => {
+  const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
+  return store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
+};
 
 /** A store in whose transactions some members are replaced. */
 export const withMembers = (store: Store, replace: (tx: Tx) => Partial<Tx>): Store => ({

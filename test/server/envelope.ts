@@ -14,14 +14,18 @@ export function expectCommonHeaders(response: Response): void {
 }
 
 /** Checks that an answer is the canonical error envelope, of a code when one is given, and gives it back. */
-export async function expectEnvelope(response: Response, code?: ControlCode): Promise<ErrorEnvelope> {
+export async function expectEnvelope(
+  answer: Response | Promise<Response>,
+  code?: ControlCode,
+): Promise<ErrorEnvelope> {
+  const response = await answer;
   expectCommonHeaders(response);
   expect(response.headers.get('content-type')).toBe('application/json');
   const text = await response.text();
   const envelope = errorEnvelopeSchema.parse(JSON.parse(text));
   if (code !== undefined) expect(envelope.code).toBe(code);
-  const known = controlErrors[envelope.code as ControlCode];
-  expect([response.status, envelope.retryable]).toEqual([known.status, known.retryable]);
+  const { status, retryable } = controlErrors[envelope.code as ControlCode];
+  expect([response.status, envelope.retryable]).toEqual([status, retryable]);
   expect(envelope.correlationId).toBe(response.headers.get('x-correlation-id'));
   expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules|\/tmp\/|src\/server/);
   return envelope;

@@ -9,32 +9,33 @@ import {
   packExport,
   readPartFacts,
   type BundleInput,
-  type LocalReportFacts,
-  type PartFacts,
 } from '../../src/evidence/index.ts';
-import type { Platform } from '../../src/bytes/platform.ts';
 import {
   createAdmin,
   createServer,
   openEmbedded,
-  type Admin,
-  type Blobs,
-  type ControlServer,
   type ImportDocument,
   type LocalReportMetadata,
   type LogEntry,
   type ServerLimits,
-  type Store,
+  type ServerOptions,
+  type Stores,
 } from '../../src/server/index.ts';
-import { createSigner, type Signer } from '../../src/trust/index.ts';
+import type { Signer } from '../../src/trust/index.ts';
 import { writeZip, type ZipInput } from '../../src/zip/index.ts';
-import { platform } from '#platform';
-import { idOf as id, makeBundleInput, makeRunResult } from '../support/evidence.ts';
+import {
+  collect as whole,
+  idOf as id,
+  makeBundleInput,
+  makeObject,
+  makeRunResult,
+  makeSigner as signer,
+} from '../support/evidence.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 export const HASH = `sha256:${'ab'.repeat(32)}` as const;
 
-export { id };
+export { id, signer, whole };
 
 export const ORG = id('org', 1);
 export const OTHER_ORG = id('org', 2);
@@ -58,20 +59,6 @@ export async function temporaryFolder(): Promise<{ path: string; remove: () => P
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A control plane on a folder of its own, with a clock that the test moves. */
-export type World = {
-  readonly server: ControlServer;
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly admin: Admin;
-  readonly folder: string;
-  /** What was logged, but for the requests. */
-  readonly log: LogEntry[];
-  readonly requests: LogEntry[];
-  readonly clock: { nowMs: number };
-  close(): Promise<void>;
-};
-
 /** No limit of the rate: where the clock stands still, a burst is never made up for. */
 export const UNHURRIED: Partial<ServerLimits> = {
   requestsPerSecond: 1e6,
@@ -80,22 +67,52 @@ export const UNHURRIED: Partial<ServerLimits> = {
   downloadBurst: 1e6,
 };
 
-export async function world(limits: Partial<ServerLimits> = {}): Promise<World> {
-  const { path, remove } = await temporaryFolder();
+/** Opens the stores of a control plane in a folder. */
+type Open = (
+  folder: string,
+  options: { readonly now: () => number },
+) => Promise<Pick<Stores, 'store' | 'blobs'>>;
+
+/**
+ * A control plane on a folder of its own, with a clock that the test moves. `log` has what was logged except for the
+ * requests, which are in `requests`.
+ */
+export async function world(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
+  const { path: folder, remove } = await temporaryFolder();
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
-  const log: LogEntry[] = [];
-  const requests: LogEntry[] = [];
-  const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
-  const { store, blobs } = await openEmbedded(path, { now });
-  const server = createServer({ store, blobs, now, limits: { ...UNHURRIED, ...limits }, log: tell });
-  const admin = createAdmin({ store, blobs, now });
+  const [log, requests]: [LogEntry[], LogEntry[]] = [[], []];
+  const { store, blobs } = await open(folder, { now });
+  const server = createServer({
+    store,
+    blobs,
+    now,
+    limits: { ...UNHURRIED, ...limits },
+    log: (entry) => void (entry.event === 'request' ? requests : log).push(entry),
+  });
   const close = async (): Promise<void> => {
     await server.close();
     await remove();
   };
-  return { server, store, blobs, admin, folder: path, log, requests, clock, close };
+  return {
+    server,
+    store,
+    blobs,
+    admin: createAdmin({ store, blobs, now }),
+    folder,
+    log,
+    requests,
+    clock,
+    close,
+  };
 }
+export type World = Awaited<ReturnType<typeof world>>;
+
+/** A second server on the stores and the clock of a control plane. */
+export const serverOn = (
+  { store, blobs, clock }: Pick<World, 'store' | 'blobs' | 'clock'>,
+  options: Partial<ServerOptions> = {},
+) => createServer({ store, blobs, now: () => clock.nowMs, ...options });
 
 /** Two organizations; the first has two projects, the second one. */
 export async function tenants({ admin }: Pick<World, 'admin'>): Promise<void> {
@@ -121,12 +138,12 @@ export async function token(
 export const ENVIRONMENT = id('env', 1);
 const HOUR_MS = 3_600_000;
 const inProject = { organizationId: ORG, projectId: PROJECT };
-type Made<K extends 'environments' | 'sessions' | 'runs' | 'authoringSessions'> = NonNullable<
+type Imported<K extends 'environments' | 'sessions' | 'runs' | 'authoringSessions'> = NonNullable<
   ImportDocument[K]
 >[number];
 
 /** An environment with a build. */
-export const makeEnvironment = (over: Partial<Made<'environments'>> = {}): Made<'environments'> => ({
+export const makeEnvironment = (over: Partial<Imported<'environments'>> = {}): Imported<'environments'> => ({
   ...inProject,
   environmentId: ENVIRONMENT,
   name: 'staging',
@@ -138,7 +155,7 @@ export const makeEnvironment = (over: Partial<Made<'environments'>> = {}): Made<
 });
 
 /** Session `n` of the environment, which is ready for an hour. */
-export const makeSession = (n: number, over: Partial<Made<'sessions'>> = {}): Made<'sessions'> => {
+export const makeSession = (n: number, over: Partial<Imported<'sessions'>> = {}): Imported<'sessions'> => {
   const { createdAtMs = NOW_MS } = over;
   return {
     schemaVersion: 1,
@@ -159,7 +176,7 @@ export const makeSession = (n: number, over: Partial<Made<'sessions'>> = {}): Ma
 };
 
 /** Run `n` in session 1, which has not begun. */
-export const makeRun = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs'> => {
+export const makeRun = (n: number, over: Partial<Imported<'runs'>> = {}): Imported<'runs'> => {
   const { createdAtMs = NOW_MS } = over;
   return {
     schemaVersion: 1,
@@ -192,8 +209,8 @@ export const makeRun = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs
 /** Authoring session `n`, which is active. */
 export const makeAuthoringSession = (
   n: number,
-  over: Partial<Made<'authoringSessions'>> = {},
-): Made<'authoringSessions'> => ({
+  over: Partial<Imported<'authoringSessions'>> = {},
+): Imported<'authoringSessions'> => ({
   schemaVersion: 1,
   authoringSessionId: id('authsess', n),
   ...inProject,
@@ -229,30 +246,9 @@ export async function worlds(
   });
 }
 
-export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Uint8Array.from(Buffer.concat(all));
-}
-
 export async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
-
-const object = (name: string, text: string, role?: 'evidence' | 'state' | 'trajectory') => ({
-  path: `objects/${name}`,
-  mediaType: 'text/plain',
-  ...(role !== undefined && { role }),
-  open: () => stream(toUtf8(text)),
-});
-
-export const signer = (implementation: Platform['p256'] = platform.p256): Signer =>
-  createSigner(implementation.generateScalar());
-
-const runResult = (n: number) =>
-  makeRunResult(n, {
-    identity: { runId: `run_number-${n}`, drillId: 'restore', targetId: 'target', buildHash: HASH },
-  });
 
 /** The part archive of bundle `n`; `padding` bytes of zeros make it large. */
 export async function part(
@@ -260,15 +256,18 @@ export async function part(
   over: Partial<BundleInput> & { key?: Signer; padding?: number } = {},
 ): Promise<Uint8Array> {
   const { key, padding = 0, ...facts } = over;
+  const runId = `run_number-${n}`;
   const input = makeBundleInput(n, {
-    runId: `run_number-${n}`,
+    runId,
     createdAtMs: NOW_MS - 10_000 + n,
-    runResult: runResult(n),
+    runResult: makeRunResult(n, {
+      identity: { runId, drillId: 'restore', targetId: 'target', buildHash: HASH },
+    }),
     objects: [
-      object('journal.txt', `journal ${n}`, 'evidence'),
-      object('state.txt', `state ${n}`, 'state'),
-      object('trajectory.txt', `trajectory ${n}`, 'trajectory'),
-      { ...object('padding.bin', ''), open: () => stream(new Uint8Array(padding)) },
+      makeObject('journal.txt', `journal ${n}`, { role: 'evidence' }),
+      makeObject('state.txt', `state ${n}`, { role: 'state' }),
+      makeObject('trajectory.txt', `trajectory ${n}`, { role: 'trajectory' }),
+      makeObject('padding.bin', '', { open: () => stream(new Uint8Array(padding)) }),
     ],
     ...facts,
   });
@@ -278,17 +277,12 @@ export async function part(
 }
 
 /** A local report as its uploader hands it in. */
-export const localReport = (
-  n: number,
-): { bytes: Uint8Array; metadata: LocalReportMetadata; facts: LocalReportFacts } => {
+export function localReport(n: number) {
   const bytes = toUtf8(`archive of local report ${n}`);
-  const localReportId = id('lrep', n);
-  const createdAtMs = NOW_MS - 9_000 + n;
+  const common = { localReportId: id('lrep', n), manifestDigest: HASH, createdAtMs: NOW_MS - 9_000 + n };
   const metadata: LocalReportMetadata = {
-    localReportId,
-    manifestDigest: HASH,
+    ...common,
     uploadedBy: 'a person',
-    createdAtMs,
     summary: {
       runId: `run_local-${n}`,
       drillId: 'restore',
@@ -302,17 +296,9 @@ export const localReport = (
       redacted: false,
     },
   };
-  const facts: LocalReportFacts = {
-    localReportId,
-    projectId: PROJECT,
-    createdAtMs,
-    digest: digestOf(bytes),
-    bytes: bytes.length,
-    manifestDigest: HASH,
-    expandedBytes: '10',
-  };
-  return { bytes, metadata, facts };
-};
+  const listing = { projectId: PROJECT, digest: digestOf(bytes), bytes: bytes.length, expandedBytes: '10' };
+  return { bytes, metadata, facts: { ...common, ...listing } };
+}
 
 export type ExportMake = {
   readonly evidenceExportId?: string;
@@ -323,13 +309,11 @@ export type ExportMake = {
 };
 
 /** The files of a packed export, by path, and the metadata of its local reports. */
-export async function exportFiles(
-  make: ExportMake = {},
-): Promise<{ files: Record<string, Uint8Array>; localReports: LocalReportMetadata[]; facts: PartFacts[] }> {
-  const { evidenceExportId = EXPORT, parts = [await part(1)], reports = [], key } = make;
-  const scope = make.scope ?? { kind: 'project' as const, projectId: PROJECT };
+export async function exportFiles(make: ExportMake = {}) {
+  const { evidenceExportId = EXPORT, parts = [await part(1)], key } = make;
+  const { scope = { kind: 'project', projectId: PROJECT } } = make;
+  const reports = (make.reports ?? []).map(localReport);
   const facts = await Promise.all(parts.map((bytes) => readPartFacts(memoryAccess(bytes))));
-  const made = reports.map(localReport);
   const packed = await packExport(
     {
       evidenceExportId,
@@ -342,22 +326,16 @@ export async function exportFiles(
       createdAtMs: NOW_MS - 2_000,
       completedAtMs: NOW_MS - 1_000,
       parts: facts,
-      localReports: made.map((report) => report.facts),
+      localReports: reports.map((report) => report.facts),
     },
     key && { signer: key, issuer: 'acme', issuedAtMs: NOW_MS - 500 },
   );
-  const files = Object.fromEntries([
-    ...packed.documents.map(({ path, bytes }): [string, Uint8Array] => [path, bytes]),
-    ...facts.map(({ manifest }, i): [string, Uint8Array] => [
-      `parts/${manifest.evidenceBundleId}.zip`,
-      parts[i]!,
-    ]),
-    ...made.map(({ bytes, facts: { localReportId } }): [string, Uint8Array] => [
-      `local-reports/${localReportId}.zip`,
-      bytes,
-    ]),
-  ]);
-  return { files, localReports: made.map(({ metadata }) => metadata), facts };
+  const files: Record<string, Uint8Array> = {};
+  for (const { path, bytes } of packed.documents) files[path] = bytes;
+  for (const [i, { manifest }] of facts.entries())
+    files[`parts/${manifest.evidenceBundleId}.zip`] = parts[i]!;
+  for (const { bytes, metadata } of reports) files[`local-reports/${metadata.localReportId}.zip`] = bytes;
+  return { files, localReports: reports.map(({ metadata }) => metadata), facts };
 }
 
 /** Packs an export and takes it in. */

@@ -1,24 +1,25 @@
 import { digestOf, memoryAccess } from '../../src/bytes/index.ts';
-import { answerOf, post, TURNS, UPLOADS, type Sender } from './change.ts';
+import type { OperationName } from '../../src/contract/index.ts';
+import { answerOf, extension, post, TURNS, UPLOADS, type Sender } from './change.ts';
 import {
   buildArchive,
   ENVIRONMENT,
   EXPORT,
+  HASH,
   id,
   ingestedExport,
   makeAuthoringSession,
   part,
   PROJECT,
   signer,
-  tenants,
   token,
   worlds,
   type World,
 } from './make.ts';
 
-/** One of everything that the operations read or change, and the ids that lead to it. */
+/** One of each resource that the operations read or change, and a token for everything. */
 export type Seeded = Sender & {
-  /** Of every path, by the name of the parameter. */
+  /** The ids of the resources, by the name of the parameter in a path. */
   readonly params: Readonly<Record<string, string>>;
   /** A build archive that no upload has sent yet. */
   readonly archive: {
@@ -28,8 +29,8 @@ export type Seeded = Sender & {
   };
 };
 
+/** Stores a `Seeded` in a control plane with tenants. */
 export async function seed(plane: World): Promise<Seeded> {
-  await tenants(plane);
   const key = signer();
   await ingestedExport(plane, { parts: [await part(1, { key })], reports: [1, 2], key });
   const { bytes, buildHash } = await buildArchive();
@@ -38,7 +39,7 @@ export async function seed(plane: World): Promise<Seeded> {
   await plane.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
   const sender = { server: plane.server, token: await token(plane) };
   const other = TURNS.replace(id('authsess', 1), id('authsess', 2));
-  const { turn } = await answerOf('authoring.turns.create', await post(sender, other, { prompt: 'go on' }));
+  const { turn } = await answerOf('authoring.turns.create', post(sender, other, { prompt: 'continue' }));
   const another = await buildArchive('export const other = 1;\n');
   return {
     ...sender,
@@ -60,6 +61,22 @@ export async function seed(plane: World): Promise<Seeded> {
     archive: { ...another, artifactDigest: digestOf(another.bytes) },
   };
 }
+
+/** The parts of a good request for an operation that differ from those of the others. */
+export const REQUESTS: Partial<
+  Record<OperationName, { params?: Record<string, string>; query?: Record<string, string>; body?: object }>
+> = {
+  'sessions.extend': { body: extension() },
+  'authoring.turns.create': {
+    params: { authoringSessionId: id('authsess', 1) },
+    body: { prompt: 'continue' },
+  },
+  'authoring.sessions.close': { params: { authoringSessionId: id('authsess', 3) }, body: {} },
+  'builds.uploads.create': { body: { buildHash: HASH, artifactDigest: HASH, bytes: 1 } },
+  'builds.tools.source': { query: { packageId: 'greeter' } },
+  'runs.reruns.create': { body: {} },
+  'operations.cancel': { body: {} },
+};
 
 /** Begins an upload of the archive and gives the path and query of its address. */
 export async function uploadAddress({ archive, ...sender }: Seeded): Promise<string> {

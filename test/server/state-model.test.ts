@@ -121,7 +121,7 @@ const extend = (stale: number, lease: number, ttlMs: number): Command =>
   });
 
 const createTurn = command('turn', async (model, real) => {
-  const response = await change(model, real, TURNS, { prompt: 'go on' });
+  const response = await change(model, real, TURNS, { prompt: 'continue' });
   if (model.activeTurn !== undefined) {
     await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
     return;
@@ -138,7 +138,7 @@ const createTurn = command('turn', async (model, real) => {
 });
 
 const createRerun = command('rerun', async (model, real) => {
-  const { run, operation } = await answerOf('runs.reruns.create', await change(model, real, RERUNS, {}));
+  const { run, operation } = await answerOf('runs.reruns.create', change(model, real, RERUNS, {}));
   const { hostedRunId: resourceId, deadlineAtMs } = run;
   model.queue.push({
     operationId: operation.operationId,
@@ -162,7 +162,7 @@ const beginUpload = (stale: number): Command =>
     };
     const { attempt, uploadUrl, expiresAtMs } = await answerOf(
       'builds.uploads.create',
-      await change(model, real, UPLOADS, body),
+      change(model, real, UPLOADS, body),
     );
     expect(expiresAtMs).toBe(model.nowMs + defaultLimits.uploadTtlMs);
     model.uploads.push({
@@ -218,10 +218,7 @@ const replay = (nth: number): Command =>
       const again: unknown = await response.json();
       // The address of an upload is signed anew, and says the same: nothing in it depends on the time.
       expect(again).toEqual(JSON.parse(text));
-      await expectEnvelope(
-        await post(real.sender, path, { another: 'request' }, key),
-        'control.REQUEST_INVALID',
-      );
+      await expectEnvelope(post(real.sender, path, { another: 'request' }, key), 'control.REQUEST_INVALID');
     },
     // A key is kept for at least 24 hours; what comes after that is a new request.
     ({ answers, nowMs }) => answers.length > 0 && nowMs - answers[nth % answers.length]!.atMs < 24 * HOUR_MS,

@@ -155,13 +155,13 @@ describe.each([
       const flipped = Buffer.from(bytes);
       flipped[at]! ^= 4;
       await writeFile(path, flipped);
-      await expectEnvelope(await send(LARGE), 'control.STORED_BYTES_CORRUPT');
-      await expectEnvelope(await send(LARGE, { range: 'bytes=1-2' }), 'control.STORED_BYTES_CORRUPT');
+      await expectEnvelope(send(LARGE), 'control.STORED_BYTES_CORRUPT');
+      await expectEnvelope(send(LARGE, { range: 'bytes=1-2' }), 'control.STORED_BYTES_CORRUPT');
       expect((await send(LARGE, {}, 'HEAD')).status).toBe(500);
       expect((await send(`/v1/projects/${PROJECT}/evidence/${id('evidence', 2)}`)).status).toBe(200);
     }
     await truncate(path, bytes.length - 1);
-    await expectEnvelope(await send(LARGE), 'control.STORED_BYTES_CORRUPT');
+    await expectEnvelope(send(LARGE), 'control.STORED_BYTES_CORRUPT');
     await writeFile(path, bytes);
     expect((await body(await send(LARGE))).length).toBe(bytes.length);
   });

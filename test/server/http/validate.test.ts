@@ -20,7 +20,7 @@ const etagOf = async (path: string): Promise<string> =>
 // A change, and the read of what it changes.
 const CHANGES: readonly [string, string, () => unknown][] = [
   [EXTEND, EXTEND.replace('/extend', ''), extension],
-  [TURNS, TURNS.replace('/turns', ''), () => ({ prompt: 'go on' })],
+  [TURNS, TURNS.replace('/turns', ''), () => ({ prompt: 'continue' })],
   [TURNS.replace('/turns', '/close'), TURNS.replace('/turns', ''), () => ({})],
   [RERUNS, RERUNS.replace('/reruns', ''), () => ({})],
 ];
@@ -47,7 +47,7 @@ describe('If-Match of a change', () => {
     };
     const path = `/v1/projects/${operation.projectId}/operations/${operation.operationId}`;
     const etag = await etagOf(path);
-    await expectEnvelope(await change(`${path}/cancel`, {}, '"other"'), 'control.PRECONDITION_FAILED');
+    await expectEnvelope(change(`${path}/cancel`, {}, '"other"'), 'control.PRECONDITION_FAILED');
     expect((await change(`${path}/cancel`, {}, etag)).status).toBe(200);
     const late = await change(`${path}/cancel`, {}, etag, 'key-00000002');
     await expectEnvelope(late, 'control.PRECONDITION_FAILED');
@@ -62,14 +62,16 @@ describe('If-Match of a change', () => {
 
   it('of two changes with one ETag, one happens', async () => {
     const etag = await etagOf(TURNS.replace('/turns', ''));
-    const both = ['key-00000001', 'key-00000002'].map((key) => change(TURNS, { prompt: 'go on' }, etag, key));
+    const both = ['key-00000001', 'key-00000002'].map((key) =>
+      change(TURNS, { prompt: 'continue' }, etag, key),
+    );
     const statuses = (await Promise.all(both)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([202, 412]));
   });
 
   it('a new upload has no ETag that could match', async () => {
     const body = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
-    await expectEnvelope(await change(UPLOADS, body, '*'), 'control.PRECONDITION_FAILED');
+    await expectEnvelope(change(UPLOADS, body, '*'), 'control.PRECONDITION_FAILED');
   });
 });
 

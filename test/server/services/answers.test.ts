@@ -12,7 +12,7 @@ const UPLOAD = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
 
 it.each([
   ['sessions.extend', EXTEND, extension()],
-  ['authoring.turns.create', TURNS, { prompt: 'go on' }],
+  ['authoring.turns.create', TURNS, { prompt: 'continue' }],
   ['runs.reruns.create', RERUNS, {}],
   ['builds.uploads.create', UPLOADS, UPLOAD],
 ])('a replay of %s has the same bytes as the first answer', async (_name, path, body) => {
@@ -42,13 +42,13 @@ describe('a refused change', () => {
       { highWaterMark: 0 },
     );
     const bearer = await token(plane, { permissions: ['evidence.read'] });
-    await expectEnvelope(await send(bearer, endless), 'control.PERMISSION_DENIED');
+    await expectEnvelope(send(bearer, endless), 'control.PERMISSION_DENIED');
     expect(read).toBe(0);
   });
 
   it('each fault of a body is listed once', async () => {
     const { issues = [] } = await expectEnvelope(
-      await send(
+      send(
         plane.token,
         JSON.stringify({ prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 }),
       ),
@@ -66,7 +66,7 @@ describe('a refused change', () => {
 
   it('an invalid request always has issues', async () => {
     for (const body of ['', '{', '[]', '{"prompt":"a","prompt":"b"}']) {
-      const { issues } = await expectEnvelope(await send(plane.token, body), 'control.REQUEST_INVALID');
+      const { issues } = await expectEnvelope(send(plane.token, body), 'control.REQUEST_INVALID');
       expect(issues?.length, body).toBeGreaterThan(0);
     }
   });

@@ -12,7 +12,7 @@ const CONVERSATION = id('authsess', 1);
 const plane = eachTest(worlds);
 
 const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
-  answerOf('authoring.turns.create', await post(plane, path, { prompt: 'go on', ...body }));
+  answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));
 const session = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 /** Ends a turn as a worker does. */
@@ -29,7 +29,7 @@ const serveTiers = (modelTiers: readonly string[]) => {
   return { token: bearer, server: createServer({ store, blobs, now: () => clock.nowMs, modelTiers }) };
 };
 const ofTier = (tiers: readonly string[], body: object = {}) =>
-  post(serveTiers(tiers), TURNS, { prompt: 'go on', ...body });
+  post(serveTiers(tiers), TURNS, { prompt: 'continue', ...body });
 
 describe('a turn', () => {
   it('is queued with the defaults, and is the active one of its session', async () => {
@@ -42,7 +42,7 @@ describe('a turn', () => {
       organizationId: ORG,
       projectId: PROJECT,
       sequence: 1,
-      prompt: 'go on',
+      prompt: 'continue',
       model: 'model_tier_2',
       effort: 'medium',
       maxTurns: 50,
@@ -87,7 +87,7 @@ describe('a turn', () => {
     ])(
       'a turn at a control plane with the tiers %j and the body %j has the model %s',
       async (tiers, body, model) => {
-        const { turn } = await answerOf('authoring.turns.create', await ofTier(tiers, body));
+        const { turn } = await answerOf('authoring.turns.create', ofTier(tiers, body));
         expect(turn.model).toBe(model);
         expect((await readTurn(`${TURNS}/${turn.authoringTurnId}`)).status).toBe(200);
       },
@@ -146,10 +146,7 @@ describe('a turn', () => {
       const row = (await tx.authoringSessions.lock(PROJECT, CONVERSATION))!;
       await tx.authoringSessions.update({ ...row, resource: { ...row.resource, state: 'closed' } });
     });
-    await expectEnvelope(
-      await post(plane, TURNS, { prompt: 'go on' }),
-      'control.AUTHORING_SESSION_NOT_ACTIVE',
-    );
+    await expectEnvelope(post(plane, TURNS, { prompt: 'continue' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
   });
 
   it('a turn answers 404 without access to its session, and in any other session', async () => {
@@ -165,8 +162,8 @@ describe('a turn', () => {
       await readTurn(path.replace(PROJECT, SECOND_PROJECT)),
       await readTurn(path.replace(CONVERSATION, id('authsess', 2))),
       await readTurn(`${TURNS}/authturn_000000000000`),
-      await post({ ...plane, token: foreign }, TURNS, { prompt: 'go on' }),
-      await post(plane, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
+      await post({ ...plane, token: foreign }, TURNS, { prompt: 'continue' }),
+      await post(plane, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'continue' }),
     ])
       await expectEnvelope(response, 'control.NOT_FOUND');
   });

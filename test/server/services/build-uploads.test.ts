@@ -36,7 +36,7 @@ const announced = ({ bytes, buildHash }: Archive, over: Record<string, unknown> 
   ...over,
 });
 const create = async (body: unknown = announced(build), from = plane): Promise<BuildUpload> =>
-  answerOf('builds.uploads.create', await post(from, UPLOADS, body));
+  answerOf('builds.uploads.create', post(from, UPLOADS, body));
 
 type Put = { body?: BodyInit; headers?: Record<string, string>; token?: string; server?: Sender['server'] };
 const put = (address: string, { server = plane.server, ...options }: Put = {}): Promise<Response> =>
@@ -258,9 +258,9 @@ describe('sending the archive', () => {
         { highWaterMark: 0 },
       ) as BodyInit;
     const headers = { 'content-type': 'application/zip', 'content-length': '1000000000' };
-    await expectEnvelope(await put(uploadUrl, { body: endless(), headers }), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(put(uploadUrl, { body: endless(), headers }), 'control.UPLOAD_MISMATCH');
     expect(sent).toBe(0);
-    await expectEnvelope(await put(uploadUrl, { body: endless() }), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(put(uploadUrl, { body: endless() }), 'control.UPLOAD_MISMATCH');
     expect(sent).toBeLessThanOrEqual(build.bytes.length + 3 * 4096);
   });
 
@@ -271,7 +271,7 @@ describe('sending the archive', () => {
   ])('is refused with the headers %j', async (headers) => {
     const { uploadUrl } = await create();
     const body = chunked(build.bytes);
-    await expectEnvelope(await put(uploadUrl, { headers, body }), 'control.UNSUPPORTED_MEDIA_TYPE');
+    await expectEnvelope(put(uploadUrl, { headers, body }), 'control.UNSUPPORTED_MEDIA_TYPE');
   });
 });
 
@@ -289,7 +289,7 @@ it('removed bytes leave no build, and the archive can be sent again', async () =
       },
     },
   }));
-  await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
+  await expectEnvelope(put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
   expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   expect((await read(attempt)).state).toBe('verifying');
   expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
@@ -320,7 +320,7 @@ describe('an upload address', () => {
       uploadUrl.replace(PROJECT, id('prj', 2)),
     ]) {
       const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
-        await put(address),
+        put(address),
         'control.NOT_FOUND',
       );
       answers.push(JSON.stringify(envelope));
@@ -334,9 +334,9 @@ describe('an upload address', () => {
     plane.clock.nowMs = NOW_MS + HOUR_MS - 1;
     expect((await attemptOf(await put(first.uploadUrl))).state).toBe('succeeded');
     plane.clock.nowMs += 1;
-    await expectEnvelope(await put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
+    await expectEnvelope(put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
     expect((await read(first.attempt)).state).toBe('succeeded');
-    await expectEnvelope(await put(second.uploadUrl), 'control.UPLOAD_EXPIRED');
+    await expectEnvelope(put(second.uploadUrl), 'control.UPLOAD_EXPIRED');
     for (const { attempt } of [second, third]) {
       const failed = await read(attempt);
       expect([failed.state, codes(failed), failed.finishedAtMs]).toEqual([
@@ -355,7 +355,7 @@ describe('an upload address', () => {
       yield build.bytes.slice(10);
     };
     const body = streamed(late());
-    await expectEnvelope(await put(uploadUrl, { body }), 'control.UPLOAD_EXPIRED');
+    await expectEnvelope(put(uploadUrl, { body }), 'control.UPLOAD_EXPIRED');
     expect(codes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
     expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
@@ -426,7 +426,7 @@ describe('an environment that is named', () => {
   it('the environment does not advance when the end of the attempt cannot be written', async () => {
     const { uploadUrl, attempt } = await create(announced(build, over));
     const { store } = watched('succeeded');
-    await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.INTERNAL');
+    await expectEnvelope(put(uploadUrl, { server: serverOn(store) }), 'control.INTERNAL');
     expect((await environment()).version).toBe(1);
     expect(await plane.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');

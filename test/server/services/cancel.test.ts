@@ -17,7 +17,7 @@ const claim = () =>
     nowMs: plane.clock.nowMs,
     leaseMs: 100,
   });
-const turn = async () => answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'go on' }));
+const turn = async () => answerOf('authoring.turns.create', post(plane, TURNS, { prompt: 'continue' }));
 
 describe('cancelling', () => {
   it('cancelling a waiting turn ends it at once and frees its session', async () => {
@@ -43,7 +43,7 @@ describe('cancelling', () => {
   });
 
   it('cancelling a waiting rerun ends it at once', async () => {
-    const { run, operation } = await answerOf('runs.reruns.create', await post(plane, RERUNS, {}));
+    const { run, operation } = await answerOf('runs.reruns.create', post(plane, RERUNS, {}));
     expect((await cancel(operation.operationId)).state).toBe('cancelled');
     expect((await plane.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
       state: 'cancelled',

@@ -33,7 +33,7 @@ const scope = (over: Partial<IdempotencyScope> = {}): IdempotencyScope => ({
 });
 const CREATIONS = [
   ['sessions.extend', EXTEND, extension(), 200],
-  ['authoring.turns.create', TURNS, { prompt: 'go on' }, 202],
+  ['authoring.turns.create', TURNS, { prompt: 'continue' }, 202],
   ['builds.uploads.create', UPLOADS, { buildHash: HASH, artifactDigest: HASH, bytes: 5 }, 201],
   ['runs.reruns.create', RERUNS, {}, 202],
 ] as const;
@@ -53,7 +53,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
   it('records the hash of the request and the key in its operation', async () => {
     const { operation } = {
       operation: undefined,
-      ...(await answerOf(name, await post(plane, path, body, KEY))),
+      ...(await answerOf(name, post(plane, path, body, KEY))),
     };
     if (operation === undefined) return; // an upload has none
     const params = { projectId: PROJECT, ...PATH_IDS[name] };
@@ -71,13 +71,13 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     expect(made.status).toBe(status);
     const document = await answerOf(name, made);
     for (const response of replayed) expect(await answerOf(name, response)).toEqual(document);
-    expect(await answerOf(name, await post(plane, path, body, KEY))).toEqual(document);
+    expect(await answerOf(name, post(plane, path, body, KEY))).toEqual(document);
   });
 
   it('a revoked token gets no replayed answer', async () => {
     await post(plane, path, body, KEY);
     await plane.admin.revokeToken(tokenId);
-    await expectEnvelope(await post(plane, path, body, KEY), 'control.UNAUTHENTICATED');
+    await expectEnvelope(post(plane, path, body, KEY), 'control.UNAUTHENTICATED');
   });
 });
 
@@ -90,29 +90,29 @@ const PATH_IDS = {
 
 describe('a key', () => {
   it('a key is refused for another request, and its first answer stays', async () => {
-    const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', post(plane, EXTEND, extension(), KEY));
     for (const body of [extension({ ttlMs: 3 * HOUR_MS }), extension({ expectedVersion: 2 })]) {
-      await expectEnvelope(await post(plane, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+      await expectEnvelope(post(plane, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
     }
     const elsewhere = EXTEND.replace(id('ses', 1), id('ses', 2));
-    await expectEnvelope(await post(plane, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
-    expect(await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY))).toEqual(first);
+    await expectEnvelope(post(plane, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    expect(await answerOf('sessions.extend', post(plane, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('a request with a default written out is a different request', async () => {
-    await post(plane, TURNS, { prompt: 'go on' }, KEY);
-    const written = await post(plane, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
+    await post(plane, TURNS, { prompt: 'continue' }, KEY);
+    const written = await post(plane, TURNS, { prompt: 'continue', maxTurns: 50 }, KEY);
     await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
   });
 
   it('a replay gives the first answer although the resource has changed', async () => {
-    const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', post(plane, EXTEND, extension(), KEY));
     await plane.store.transaction(async (tx) => {
       const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
       await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
     });
     plane.clock.nowMs += 10 * HOUR_MS;
-    expect(await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY))).toEqual(first);
+    expect(await answerOf('sessions.extend', post(plane, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('belongs to its principal', async () => {
@@ -133,14 +133,14 @@ describe('a key', () => {
 
   it('stays free when its request is rejected', async () => {
     const wrong = extension({ expectedVersion: 7 });
-    await expectEnvelope(await post(plane, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
+    await expectEnvelope(post(plane, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
     expect(await plane.store.idempotency.find(scope())).toBeUndefined();
     expect((await post(plane, EXTEND, extension(), KEY)).status).toBe(200);
   });
 
   it('a key is not looked up for a project outside the token', async () => {
     const path = EXTEND.replace(PROJECT, id('prj', 3));
-    await expectEnvelope(await post(plane, path, extension(), KEY), 'control.NOT_FOUND');
+    await expectEnvelope(post(plane, path, extension(), KEY), 'control.NOT_FOUND');
     expect(await plane.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
   });
 
@@ -209,7 +209,7 @@ it('requests that arrive during the first one wait for it, and get its answer', 
 });
 
 it('running a change once survives a server that stops between two requests', async () => {
-  const first = await answerOf('sessions.extend', await post(plane, EXTEND, extension(), KEY));
+  const first = await answerOf('sessions.extend', post(plane, EXTEND, extension(), KEY));
   const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
   const again = await post({ ...plane, server }, EXTEND, extension(), KEY);
   expect(again.headers.get('idempotency-replayed')).toBe('true');

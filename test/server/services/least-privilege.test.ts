@@ -15,17 +15,17 @@ const only = async (permission: Permission): Promise<Sender> => ({
 /** What each permission starts, and the addresses of what it then may read. */
 const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>> = {
   'session.control': async (sender) => {
-    const { session, operation } = await answerOf('sessions.extend', await post(sender, EXTEND, extension()));
+    const { session, operation } = await answerOf('sessions.extend', post(sender, EXTEND, extension()));
     return [`sessions/${session.sessionId}`, `operations/${operation.operationId}`];
   },
   'run.write': async (sender) => {
-    const { run, operation } = await answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
+    const { run, operation } = await answerOf('runs.reruns.create', post(sender, RERUNS, {}));
     return [`runs/${run.hostedRunId}`, `sessions/${run.sessionId}`, `operations/${operation.operationId}`];
   },
   'authoring.write': async (sender) => {
     const { turn, operation } = await answerOf(
       'authoring.turns.create',
-      await post(sender, TURNS, { prompt: 'go on' }),
+      post(sender, TURNS, { prompt: 'continue' }),
     );
     const session = `authoring-sessions/${turn.authoringSessionId}`;
     return [
@@ -37,7 +37,7 @@ const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>>
   },
   'build.write': async (sender) => {
     const body = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
-    const { attempt } = await answerOf('builds.uploads.create', await post(sender, UPLOADS, body));
+    const { attempt } = await answerOf('builds.uploads.create', post(sender, UPLOADS, body));
     return [`build-attempts/${attempt.buildAttemptId}`, `environments/${ENVIRONMENT}`];
   },
 };
@@ -53,7 +53,7 @@ describe.each(Object.entries(STARTS))('%s', (permission, start) => {
       for (const other of permissions.filter((each) => each !== starter && STARTS[each] !== undefined)) {
         const shared =
           started.startsWith('sessions/') && other !== 'authoring.write' && other !== 'build.write';
-        if (!shared) await expectEnvelope(await read((await only(other)).token), 'control.PERMISSION_DENIED');
+        if (!shared) await expectEnvelope(read((await only(other)).token), 'control.PERMISSION_DENIED');
       }
     }
   });
@@ -69,8 +69,8 @@ it.each(['run.write', 'authoring.write'] as const)(
     const paths = await STARTS[permission]?.(sender);
     const operationId = paths?.at(-1)?.split('/')[1] ?? '';
     const other = permission === 'run.write' ? 'authoring.write' : 'run.write';
-    await expectEnvelope(await cancel(await only(other), operationId), 'control.PERMISSION_DENIED');
-    await expectEnvelope(await cancel(await only('evidence.read'), operationId), 'control.PERMISSION_DENIED');
+    await expectEnvelope(cancel(await only(other), operationId), 'control.PERMISSION_DENIED');
+    await expectEnvelope(cancel(await only('evidence.read'), operationId), 'control.PERMISSION_DENIED');
     const { success } = operations['operations.cancel'];
     const cancelled = success.schema.parse(await (await cancel(sender, operationId)).json());
     expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: plane.clock.nowMs });
@@ -82,8 +82,8 @@ it('work of an operator cannot be cancelled over HTTP', async () => {
   const scope = { kind: 'project' as const, projectId: PROJECT };
   const window = { fromAtMs: 0, throughAtMs: plane.clock.nowMs };
   const { operation } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
-  await expectEnvelope(await cancel(plane, operation.operationId), 'control.PERMISSION_DENIED');
-  await expectEnvelope(await cancel(plane, id('op', 99)), 'control.NOT_FOUND');
+  await expectEnvelope(cancel(plane, operation.operationId), 'control.PERMISSION_DENIED');
+  await expectEnvelope(cancel(plane, id('op', 99)), 'control.NOT_FOUND');
 });
 
 const path = inProject(`authoring-sessions/${id('authsess', 1)}`);
@@ -92,7 +92,7 @@ const close = (sender: Sender) => post(sender, `${path}/close`, {});
 it('an authoring session is closed once it has no unfinished turn, and then takes no turns', async () => {
   const sender = await only('authoring.write');
   const paths = await STARTS['authoring.write']?.(sender);
-  await expectEnvelope(await close(sender), 'control.AUTHORING_TURN_ACTIVE');
+  await expectEnvelope(close(sender), 'control.AUTHORING_TURN_ACTIVE');
   await post(sender, inProject(`${paths?.at(-1) ?? ''}/cancel`), {});
   const { session, operation } = operations['authoring.sessions.close'].success.schema.parse(
     await (await close(sender)).json(),
@@ -100,16 +100,16 @@ it('an authoring session is closed once it has no unfinished turn, and then take
   expect(session).toMatchObject({ state: 'closed', closedAtMs: plane.clock.nowMs });
   expect(operation).toMatchObject({ kind: 'authoring.session.close', state: 'succeeded' });
   expect(await (await ask(plane, path, sender)).json()).toEqual(session);
-  await expectEnvelope(await close(sender), 'control.AUTHORING_SESSION_NOT_ACTIVE');
-  await expectEnvelope(await post(sender, TURNS, { prompt: 'on' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
-  await expectEnvelope(await close(await only('run.write')), 'control.PERMISSION_DENIED');
+  await expectEnvelope(close(sender), 'control.AUTHORING_SESSION_NOT_ACTIVE');
+  await expectEnvelope(post(sender, TURNS, { prompt: 'on' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
+  await expectEnvelope(close(await only('run.write')), 'control.PERMISSION_DENIED');
 });
 
 it('an authoring session lists its turns page by page in order, with a cursor that no other session takes', async () => {
   for (let n = 0; n < 3; n++) {
     const { operation } = await answerOf(
       'authoring.turns.create',
-      await post(plane, TURNS, { prompt: `turn ${n}` }),
+      post(plane, TURNS, { prompt: `turn ${n}` }),
     );
     await post(plane, inProject(`operations/${operation.operationId}/cancel`), {});
   }
@@ -126,7 +126,7 @@ it('an authoring session lists its turns page by page in order, with a cursor th
   expect(second.nextCursor).toBeUndefined();
   const other = path.replace(id('authsess', 1), id('authsess', 2));
   await expectEnvelope(
-    await ask(plane, `${other}/turns?cursor=${first.nextCursor ?? ''}`, plane),
+    ask(plane, `${other}/turns?cursor=${first.nextCursor ?? ''}`, plane),
     'control.CURSOR_INVALID',
   );
 });

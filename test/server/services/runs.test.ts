@@ -23,7 +23,7 @@ const ORIGINAL = id('hrun', 1);
 
 const plane = eachTest(worlds, storeBuild);
 
-const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(plane, path, {}));
+const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', post(plane, path, {}));
 const runOf = async (hostedRunId: string) => (await plane.store.runs.find(PROJECT, hostedRunId))!.resource;
 
 const rerunOf = (hostedRunId: string) => post(plane, RERUNS.replace(ORIGINAL, hostedRunId), {});
@@ -139,8 +139,8 @@ describe('a rerun', () => {
       sessions: [makeSession(8, { buildHash: without })],
       runs: [ended, running],
     });
-    await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
-    await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
+    await expectEnvelope(rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
+    await expectEnvelope(rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
     expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
   });
 
@@ -171,7 +171,7 @@ it('an operation is visible through its own project only', async () => {
     [path(PROJECT), await token(plane, { projects: [SECOND_PROJECT] })],
     [path(PROJECT).replace(operation.operationId, id('op', 9)), plane.token],
   ] as const)
-    await expectEnvelope(await ask(plane, target, { token: bearer }), 'control.NOT_FOUND');
+    await expectEnvelope(ask(plane, target, { token: bearer }), 'control.NOT_FOUND');
 });
 
 it('an operation of the whole organization is visible to a token for all projects', async () => {
@@ -183,5 +183,5 @@ it('an operation of the whole organization is visible to a token for all project
   const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
   expect(await (await ask(plane, path, plane)).json()).toEqual(whole);
   const narrow = await token(plane, { projects: [PROJECT] });
-  await expectEnvelope(await ask(plane, path, { token: narrow }), 'control.NOT_FOUND');
+  await expectEnvelope(ask(plane, path, { token: narrow }), 'control.NOT_FOUND');
 });

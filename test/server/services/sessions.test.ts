@@ -80,7 +80,7 @@ describe('an extension', () => {
       runs: { ...runs, update: () => Promise.reject(new Error('on purpose')) },
     }));
     const server = createServer({ store, blobs: plane.blobs, now: () => plane.clock.nowMs });
-    await expectEnvelope(await post({ ...plane, server }, EXTEND, extension()), 'control.INTERNAL');
+    await expectEnvelope(post({ ...plane, server }, EXTEND, extension()), 'control.INTERNAL');
     expect(await stored()).toEqual(before);
   });
 
@@ -115,7 +115,7 @@ describe('an extension', () => {
 
   it('an extension is refused from the millisecond in which the session expires', async () => {
     plane.clock.nowMs = NOW_MS + HOUR_MS;
-    await expectEnvelope(await post(plane, EXTEND, extension()), 'control.SESSION_EXPIRED');
+    await expectEnvelope(post(plane, EXTEND, extension()), 'control.SESSION_EXPIRED');
     plane.clock.nowMs -= 1;
     expect((await post(plane, EXTEND, extension())).status).toBe(200);
   });
@@ -144,7 +144,7 @@ describe('an extension', () => {
   it('is refused when no version follows, and nothing is written', async () => {
     await change({ version: Number.MAX_SAFE_INTEGER });
     const request = extension({ expectedVersion: Number.MAX_SAFE_INTEGER });
-    await expectEnvelope(await post(plane, EXTEND, request), 'control.INTERNAL');
+    await expectEnvelope(post(plane, EXTEND, request), 'control.INTERNAL');
     expect((await stored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
   });
 

@@ -57,21 +57,21 @@ describe('the source of a tool', () => {
     const most = 'é'.repeat(512 * 1024);
     const tool = toolSourceSchema.parse(await (await read(await ingested(most))).json());
     expect(tool.implementation.bytes).toBe(1024 * 1024);
-    await expectEnvelope(await read(await ingested(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
+    await expectEnvelope(read(await ingested(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
   });
 
   it('tool source answers 404 for an unknown package or build', async () => {
     const buildHash = await ingested();
-    await expectEnvelope(await read(buildHash, 'other'), 'control.NOT_FOUND');
-    await expectEnvelope(await read(buildHash, 'constructor'), 'control.NOT_FOUND');
-    await expectEnvelope(await read(HASH), 'control.NOT_FOUND');
+    await expectEnvelope(read(buildHash, 'other'), 'control.NOT_FOUND');
+    await expectEnvelope(read(buildHash, 'constructor'), 'control.NOT_FOUND');
+    await expectEnvelope(read(HASH), 'control.NOT_FOUND');
   });
 
   it.each(['../../etc/passwd', 'greeter%2Findex.js', '', 'Greeter', '__proto__', 'a'.repeat(97)])(
     'accepts only a package id, not the path %j',
     async (packageId) => {
       const buildHash = await ingested();
-      const envelope = await expectEnvelope(await read(buildHash, packageId), 'control.REQUEST_INVALID');
+      const envelope = await expectEnvelope(read(buildHash, packageId), 'control.REQUEST_INVALID');
       expect(envelope.issues?.[0]?.path).toBe('/query/packageId');
     },
   );
@@ -79,7 +79,7 @@ describe('the source of a tool', () => {
   it('is not available while the build has no archive', async () => {
     const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
     await plane.store.transaction((tx) => tx.builds.save(row));
-    await expectEnvelope(await read(HASH), 'control.BUILD_NOT_AVAILABLE');
+    await expectEnvelope(read(HASH), 'control.BUILD_NOT_AVAILABLE');
   });
 
   it('is never served from an archive with a flipped byte', async () => {
@@ -93,7 +93,7 @@ describe('the source of a tool', () => {
       const flipped = Buffer.from(bytes);
       flipped[at]! ^= 1;
       await writeFile(path, flipped);
-      await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+      await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
     }
     await writeFile(path, bytes);
     expect((await read(buildHash)).status).toBe(200);
@@ -103,13 +103,13 @@ describe('the source of a tool', () => {
     const { buildHash } = await buildArchive();
     const other = await buildArchive('export const greet = 2;');
     await swap(other.bytes, buildHash);
-    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
     const edited = await buildArchive(SOURCE, { extra: { 'greeter/index.js': toUtf8('evil()') } });
     expect(edited.buildHash).toBe(buildHash);
     await swap(edited.bytes, buildHash);
-    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
     const without = await buildArchive(SOURCE, { drop: 'greeter/index.js' });
     await swap(without.bytes, buildHash);
-    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
   });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   const build = await paddedArchive();
   archive = build.bytes;
   const body = { buildHash: build.buildHash, artifactDigest: digestOf(archive), bytes: archive.length };
-  upload = await answerOf('builds.uploads.create', await post(plane, UPLOADS, body));
+  upload = await answerOf('builds.uploads.create', post(plane, UPLOADS, body));
 });
 
 /** A build archive with one large asset. */
@@ -63,7 +63,7 @@ const broken = (bytes: Uint8Array): ReadableStream => {
 };
 const cutAt = async (end: number, first = 0): Promise<void> => {
   const range = first === 0 ? undefined : rangeOf(first);
-  await expectEnvelope(await put(broken(archive.slice(first, end)), range), 'control.REQUEST_INVALID');
+  await expectEnvelope(put(broken(archive.slice(first, end)), range), 'control.REQUEST_INVALID');
 };
 const pieces = () => plane.store.uploadPieces.list(upload.attempt);
 
@@ -108,14 +108,14 @@ describe('an upload that was cut', () => {
     await sweepAttempts(work, { stalledMs: HOUR_MS });
     expect(await pieces()).toEqual([]);
     expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
-    await expectEnvelope(await ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
+    await expectEnvelope(ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
   });
 
   it('begins again after wrong bytes, which are not taken for its own', async () => {
     const wrong = archive.slice();
     wrong[5]! ^= 1;
     expect(await stateOf(await put(wrong.slice(0, 10), rangeOf(0, 10)))).toBe('awaiting_upload');
-    await expectEnvelope(await putFrom(10), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(putFrom(10), 'control.UPLOAD_MISMATCH');
     expect(await progress()).toMatchObject({ receivedBytes: 0, state: 'awaiting_upload' });
     expect(await stateOf(await put(archive))).toBe('succeeded');
   });
@@ -141,16 +141,13 @@ it.each([
   ['bytes 0-9/10', 'control.UPLOAD_MISMATCH'],
   ['bytes 1-10/TOTAL', 'control.UPLOAD_OFFSET_MISMATCH'],
 ] as const)('Content-Range of an upload %s is refused with %s', async (range, code) => {
-  await expectEnvelope(
-    await put(archive.slice(0, 10), range.replaceAll('TOTAL', String(archive.length))),
-    code,
-  );
+  await expectEnvelope(put(archive.slice(0, 10), range.replaceAll('TOTAL', String(archive.length))), code);
   expect(await pieces()).toEqual([]);
 });
 
 it('Content-Range of an upload is refused when the body is shorter or longer', async () => {
   for (const bytes of [archive.slice(0, 9), archive.slice(0, 11)])
-    await expectEnvelope(await put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
 });
 
 it('Content-Range of an upload that is behind another one gets the offset to continue at', async () => {
@@ -164,7 +161,7 @@ it('the address of an upload answers 404 with a wrong signature, and needs no to
   const forged = upload.uploadUrl.replace(/signature=./, (text) =>
     text.endsWith('A') ? 'signature=B' : 'signature=A',
   );
-  await expectEnvelope(await ask(plane, forged), 'control.NOT_FOUND');
+  await expectEnvelope(ask(plane, forged), 'control.NOT_FOUND');
   expect(await progress()).toEqual({
     schemaVersion: 1,
     buildAttemptId: upload.attempt.buildAttemptId,
@@ -177,13 +174,13 @@ it('the address of an upload answers 404 with a wrong signature, and needs no to
 it('the address of an upload of an attempt that failed stores no bytes', async () => {
   const useless = archive.slice(0, 1000);
   const body = { buildHash: digestOf(archive), artifactDigest: digestOf(useless), bytes: useless.length };
-  upload = await answerOf('builds.uploads.create', await post(plane, UPLOADS, body));
+  upload = await answerOf('builds.uploads.create', post(plane, UPLOADS, body));
   expect(await stateOf(await put(useless))).toBe('failed');
   await plane.blobs.remove(digestOf(useless));
   for (const range of [undefined, 'bytes 0-999/1000'])
     expect(await stateOf(await put(useless, range))).toBe('failed');
   expect(await plane.blobs.has(digestOf(useless))).toBe(false);
   const other = useless.map((byte) => byte ^ 1);
-  await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
+  await expectEnvelope(put(other), 'control.UPLOAD_MISMATCH');
   expect((await plane.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
 });
