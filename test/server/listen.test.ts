@@ -7,8 +7,8 @@ import {
   correlationIdSchema,
   errorEnvelopeSchema,
 } from '../../src/contract/index.ts';
-import { createServer, listen, type Listening } from '../../src/server/index.ts';
-import { EXPORT, id, ingestedExport, part, PROJECT } from './make.ts';
+import { listen, type Listening } from '../../src/server/index.ts';
+import { EXPORT, id, ingestedExport, part, PROJECT, serverOn } from './make.ts';
 import { codeOf } from './thrown.ts';
 import { wholeFile } from './each-test.ts';
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await listening.close();
 });
 
-/** Opens a connection, sends bytes as they are, and gives all that comes back until the other side closes. */
+/** Sends bytes over a new connection and returns the whole answer once the other side has closed. */
 async function raw(text: string, port = listening.port): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
@@ -40,7 +40,7 @@ async function raw(text: string, port = listening.port): Promise<string> {
   return answer;
 }
 
-/** Checks that bytes from the wire are one answer with the envelope of a code, and that nothing follows it. */
+/** Checks that bytes from the wire are exactly one answer with the envelope of a code; returns its headers. */
 function expectRaw(answer: string, code: ControlCode): Record<string, string> {
   const [head = '', ...rest] = answer.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
@@ -77,35 +77,32 @@ describe('malformed HTTP', () => {
     ['two Hosts', `GET /healthz HTTP/1.1\r\n${HOST}${HOST}${CLOSE}\r\n`],
     ['a malformed Host', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
     ['a malformed target', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
-  ])('with %s is answered with the envelope', async (_, text) => {
+  ])('a request with %s gets the error envelope', async (_, text) => {
     expectRaw(await raw(text), 'control.REQUEST_INVALID');
   });
 
-  it('with headers above the limit is answered with the envelope', async () => {
-    const large = `GET / HTTP/1.1\r\n${HOST}A: ${'a'.repeat(200 * 1024)}\r\n\r\n`;
-    expectRaw(await raw(large), 'control.HEADERS_TOO_LARGE');
-  });
-
-  it('with headers that come slowly is answered with the envelope', async () => {
-    expectRaw(await raw(`GET / HTTP/1.1\r\n${HOST}A: `), 'control.REQUEST_TIMEOUT');
-  });
-
-  it('a request with an unknown expectation gets the error envelope', async () => {
-    const text = `POST / HTTP/1.1\r\n${HOST}Expect: 200-ok\r\nContent-Length: 2\r\n${CLOSE}\r\n{}`;
-    expectRaw(await raw(text), 'control.EXPECTATION_FAILED');
+  const POST = `POST / HTTP/1.1\r\n${HOST}${CLOSE}`;
+  const UPGRADE = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+  it.each<[string, string, ControlCode]>([
+    [
+      'headers above the limit',
+      `GET / HTTP/1.1\r\n${HOST}A: ${'a'.repeat(200 * 1024)}\r\n\r\n`,
+      'control.HEADERS_TOO_LARGE',
+    ],
+    ['headers that never end', `GET / HTTP/1.1\r\n${HOST}A: `, 'control.REQUEST_TIMEOUT'],
+    [
+      'an unknown expectation',
+      `${POST}Expect: 200-ok\r\nContent-Length: 2\r\n\r\n{}`,
+      'control.EXPECTATION_FAILED',
+    ],
+    ['an Upgrade, which is ignored,', UPGRADE, 'control.UNAUTHENTICATED'],
+  ])('a request with %s gets the error envelope', async (_, text, code) => {
+    expectRaw(await raw(text), code);
   });
 
   it('a CONNECT request gets the error envelope', async () => {
-    const headers = expectRaw(
-      await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`),
-      'control.METHOD_NOT_ALLOWED',
-    );
-    expect(headers['allow']).toBe('GET, HEAD, POST, PUT');
-  });
-
-  it('an Upgrade request is handled as an ordinary request', async () => {
-    const text = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
-    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
+    const answer = await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`);
+    expect(expectRaw(answer, 'control.METHOD_NOT_ALLOWED')['allow']).toBe('GET, HEAD, POST, PUT');
   });
 
   it('malformed HTTP after a valid request does not damage its answer', async () => {
@@ -115,49 +112,34 @@ describe('malformed HTTP', () => {
   });
 });
 
+const RERUNS = `/v1/projects/${PROJECT}/runs/${id('hrun', 99)}/reruns`;
+const POST_RERUN = `POST ${RERUNS} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nIdempotency-Key: key-00000001\r\n`;
+
 describe('a token over a socket', () => {
-  const target = '/v1/projects/x/evidence/y';
-  const ask = (headers: string) => raw(`GET ${target} HTTP/1.1\r\n${HOST}${CLOSE}${headers}\r\n`);
-
-  it('a token of 100 KB is refused as invalid', async () => {
-    const headers = await ask(`Authorization: Bearer ${'a'.repeat(100_000)}\r\n`);
-    expect(expectRaw(headers, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
-  });
-
-  it('a valid token in two headers is refused', async () => {
-    expectRaw(await ask(bearer() + bearer()), 'control.UNAUTHENTICATED');
-    expectRaw(await ask(`${bearer()}authorization: Bearer dp_other\r\n`), 'control.UNAUTHENTICATED');
-  });
-
-  it('outside ASCII is refused', async () => {
-    expectRaw(await ask('Authorization: Bearer dp_\xe4\xf6\xfc\r\n'), 'control.UNAUTHENTICATED');
-  });
-
-  it('a request without a token is answered before its body is sent', async () => {
-    const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Content-Length: 1000000000\r\n\r\n`;
-    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
-  });
-
-  it('a request without a token gets no 100 Continue', async () => {
-    const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`;
-    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
+  it.each<[string, string, () => string]>([
+    ['of 100 KB', 'GET', () => `Authorization: Bearer ${'a'.repeat(100_000)}\r\n`],
+    ['in two headers', 'GET', () => `${bearer()}${bearer()}`],
+    ['next to a second token', 'GET', () => `${bearer()}authorization: Bearer dp_other\r\n`],
+    ['outside ASCII', 'GET', () => 'Authorization: Bearer dp_\xe4\xf6\xfc\r\n'],
+    ['missing, before its body is sent', 'POST', () => 'Content-Length: 1000000000\r\n'],
+    ['missing, without 100 Continue', 'POST', () => 'Expect: 100-continue\r\nContent-Length: 10\r\n'],
+  ])('a request whose token is %s is refused', async (_, method, headers) => {
+    const answer = await raw(
+      `${method} /v1/projects/x/evidence/y HTTP/1.1\r\n${HOST}${CLOSE}${headers()}\r\n`,
+    );
+    expect(expectRaw(answer, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
   });
 
   it('a request with a valid token gets 100 Continue', async () => {
-    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 99)}/reruns`;
-    const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
-    const rest = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
-    const answer = await raw(head + rest);
+    const rest = `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`;
+    const answer = await raw(POST_RERUN + bearer() + rest);
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
     expectRaw(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'control.NOT_FOUND');
   });
 
   it('a chunked body above the limit is refused despite a valid token', async () => {
-    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 99)}/reruns`;
-    const head = `POST ${path} HTTP/1.1\r\n${HOST}${bearer()}Idempotency-Key: key-00000001\r\n`;
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
-    const text = `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`;
-    const answer = await raw(text);
+    const answer = await raw(`${POST_RERUN}${bearer()}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`);
     if (answer !== '') expectRaw(answer, 'control.PAYLOAD_TOO_LARGE'); // or the connection is cut while we still send
   });
 });
@@ -187,11 +169,11 @@ it('listening on a port that is taken is refused with a code', async () => {
   taken.close();
 });
 
+const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
+
 it('close finishes running answers and accepts no new connection', async () => {
-  const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
-  const other = await listen(server);
-  const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
-  const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${plane.token}` } });
+  const other = await listen(serverOn(plane));
+  const response = await fetch(other.url + PART, { headers: { authorization: `Bearer ${plane.token}` } });
   const closing = other.close();
   const body = await response.arrayBuffer();
   expect(String(body.byteLength)).toBe(response.headers.get('content-length'));
@@ -200,14 +182,12 @@ it('close finishes running answers and accepts no new connection', async () => {
 });
 
 it('close cuts an unread answer when the drain time is over', async () => {
-  const server = createServer({ store: plane.store, blobs: plane.blobs, now: () => plane.clock.nowMs });
-  const other = await listen(server, { limits: { drainMs: 50 } });
+  const other = await listen(serverOn(plane), { limits: { drainMs: 50 } });
   const socket = connect(other.port, '127.0.0.1');
   sockets.push(socket);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
-  socket.write(`GET ${path} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
+  socket.write(`GET ${PART} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
   socket.pause();
   await expect.poll(() => socket.bytesRead, { timeout: 5_000 }).toBeGreaterThanOrEqual(0);
   await other.close();
