@@ -1,30 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/contract/index.ts';
-import { createServer, type LogEntry } from '../../../src/server/index.ts';
-import { EXTEND, extension, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import type { LogEntry } from '../../../src/server/index.ts';
+import { answerOf, EXTEND, extension, post, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, HASH, token, worlds } from '../make.ts';
+import { ask, HASH, serverOn, token, worlds } from '../make.ts';
 
 const plane = eachTest(worlds, storeBuild);
 
 const UPLOAD = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
-
-it.each([
-  ['sessions.extend', EXTEND, extension()],
-  ['authoring.turns.create', TURNS, { prompt: 'continue' }],
-  ['runs.reruns.create', RERUNS, {}],
-  ['builds.uploads.create', UPLOADS, UPLOAD],
-])('a replay of %s has the same bytes as the first answer', async (_name, path, body) => {
-  const answers = [];
-  for (let n = 0; n < 3; n++) {
-    const response = await post(plane, path, body, 'key-00000001');
-    answers.push([response.headers.get('repr-digest'), await response.text()]);
-    plane.clock.nowMs += 1_000;
-  }
-  expect(answers[1]).toEqual(answers[0]);
-  expect(answers[2]).toEqual(answers[0]);
-});
 
 const send = (bearer: string, body: BodyInit) =>
   ask(plane, TURNS, {
@@ -47,13 +31,9 @@ describe('a refused change', () => {
   });
 
   it('each fault of a body is listed once', async () => {
-    const { issues = [] } = await expectEnvelope(
-      send(
-        plane.token,
-        JSON.stringify({ prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 }),
-      ),
-      'control.REQUEST_INVALID',
-    );
+    const wrong = { prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 };
+    const answer = send(plane.token, JSON.stringify(wrong));
+    const { issues = [] } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
     const seen = issues.map(({ path, message }) => `${path} ${message}`);
     expect(seen.toSorted()).toEqual([
       '/body unknown member "what"',
@@ -85,43 +65,37 @@ it('OpenAPI names Retry-After for the answers that may be retried', () => {
 
 const baseUrl = (length: number): string => 'https://drills.example/'.padEnd(length, 'x');
 
+const refused = expect.objectContaining({ code: 'server.CONFIG_INVALID' });
+
 it('a public address that leaves no room for an upload address is refused at the start', async () => {
-  const { store, blobs } = plane;
-  const server = createServer({ store, blobs, now: () => plane.clock.nowMs, publicUrl: baseUrl(3_584) });
-  const answer = await post({ ...plane, server }, UPLOADS, UPLOAD);
-  const { uploadUrl } = (await answer.json()) as { uploadUrl: string };
+  const server = serverOn(plane, { publicUrl: baseUrl(3_584) });
+  const { uploadUrl } = await answerOf('builds.uploads.create', post({ ...plane, server }, UPLOADS, UPLOAD));
   expect(uploadUrl.length).toBeLessThanOrEqual(4_096);
-  const refused = expect.objectContaining({ code: 'server.CONFIG_INVALID' });
-  expect(() => createServer({ store, blobs, publicUrl: baseUrl(3_585) })).toThrow(refused);
+  expect(() => serverOn(plane, { publicUrl: baseUrl(3_585) })).toThrow(refused);
 });
 
 it.each([
-  [3_584, 201],
-  [3_585, 500],
-])('a function whose public address has %i characters is answered with %i', async (length, status) => {
-  const { store, blobs, clock } = plane;
-  const log: LogEntry[] = [];
-  const server = createServer({
-    store,
-    blobs,
-    now: () => clock.nowMs,
-    log: (entry) => void log.push(entry),
-    publicUrl: () => baseUrl(length),
-  });
-  expect((await post({ ...plane, server }, UPLOADS, UPLOAD)).status).toBe(status);
-  const errors = log.flatMap(({ error }) => (error === undefined ? [] : [error]));
-  expect(errors).toEqual(status === 201 ? [] : [expect.objectContaining({ code: 'server.CONFIG_INVALID' })]);
-});
+  [3_584, 201, []],
+  [3_585, 500, [refused]],
+])(
+  'a function that returns a public address of %i characters is answered with %i',
+  async (length, status, errors) => {
+    const log: LogEntry[] = [];
+    const server = serverOn(plane, {
+      log: (entry) => void log.push(entry),
+      publicUrl: () => baseUrl(length),
+    });
+    expect((await post({ ...plane, server }, UPLOADS, UPLOAD)).status).toBe(status);
+    expect(log.flatMap(({ error }) => error ?? [])).toEqual(errors);
+  },
+);
 
 const SESSION = EXTEND.replace('/extend', '');
 
 const readSession = async (ifNoneMatch: string, method = 'GET') => {
-  const response = await ask(plane, SESSION, {
-    method,
-    token: plane.token,
-    headers: { 'if-none-match': ifNoneMatch },
-  });
-  return { response, body: await response.text() };
+  const headers = { 'if-none-match': ifNoneMatch };
+  const response = await ask(plane, SESSION, { method, token: plane.token, headers });
+  return { response, body: await response.text(), etag: response.headers.get('etag') ?? '' };
 };
 
 describe('If-None-Match of a document', () => {
@@ -132,7 +106,7 @@ describe('If-None-Match of a document', () => {
     ['GET', (etag: string) => `"other", ${etag}`],
     ['GET', () => '*'],
   ])('%s with the ETag of the answer in header %# gets 304 without a body', async (method, header) => {
-    const etag = (await readSession('')).response.headers.get('etag') ?? '';
+    const { etag } = await readSession('');
     expect(etag).toMatch(/^"[^"]{44}"$/);
     const { response, body } = await readSession(header(etag), method);
     expect([response.status, body, response.headers.get('etag')]).toEqual([304, '', etag]);
@@ -140,7 +114,7 @@ describe('If-None-Match of a document', () => {
   });
 
   it('the document is sent again when it has changed, and to a client with another ETag', async () => {
-    const etag = (await readSession('"other"')).response.headers.get('etag') ?? '';
+    const { etag } = await readSession('"other"');
     await post(plane, EXTEND, extension());
     const { response, body } = await readSession(etag);
     expect([response.status, body.length > 0]).toEqual([200, true]);

@@ -1,17 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { operations, type AuthoringTurn } from '../../../src/contract/index.ts';
-import { createServer } from '../../../src/server/index.ts';
+import type { AuthoringTurn } from '../../../src/contract/index.ts';
+
 import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
 import { answerOf, post, readOperation, TURNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, id, NOW_MS, ORG, OTHER_ORG, PROJECT, SECOND_PROJECT, token, worlds } from '../make.ts';
+import {
+  ask,
+  id,
+  NOW_MS,
+  ORG,
+  OTHER_ORG,
+  PROJECT,
+  SECOND_PROJECT,
+  serverOn,
+  token,
+  worlds,
+} from '../make.ts';
 import { eachTest } from '../each-test.ts';
 
 const CONVERSATION = id('authsess', 1);
 
 const plane = eachTest(worlds);
 
-const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
+const create = (body: Record<string, unknown> = {}, path = TURNS) =>
   answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));
 const session = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
@@ -23,16 +34,10 @@ const finish = (turn: AuthoringTurn): Promise<void> =>
   });
 
 const readTurn = (path: string, bearer = plane.token) => ask(plane, path, { token: bearer });
-
-const serveTiers = (modelTiers: readonly string[]) => {
-  const { store, blobs, token: bearer, clock } = plane;
-  return { token: bearer, server: createServer({ store, blobs, now: () => clock.nowMs, modelTiers }) };
-};
-const ofTier = (tiers: readonly string[], body: object = {}) =>
-  post(serveTiers(tiers), TURNS, { prompt: 'continue', ...body });
+const serveTiers = (modelTiers: readonly string[]) => ({ ...plane, server: serverOn(plane, { modelTiers }) });
 
 describe('a turn', () => {
-  it('is queued with the defaults, and is the active one of its session', async () => {
+  it('a turn is queued with the defaults and is the active turn of its session', async () => {
     const before = await session();
     const { turn, operation, session: after } = await create();
     expect(turn).toEqual({
@@ -76,6 +81,7 @@ describe('a turn', () => {
       maxBudgetUsd: 0.01,
       timeoutMs: 7_200_000,
     };
+
     expect((await create(asked)).turn).toMatchObject(asked);
   });
 
@@ -87,14 +93,17 @@ describe('a turn', () => {
     ])(
       'a turn at a control plane with the tiers %j and the body %j has the model %s',
       async (tiers, body, model) => {
-        const { turn } = await answerOf('authoring.turns.create', ofTier(tiers, body));
+        const { turn } = await answerOf(
+          'authoring.turns.create',
+          post(serveTiers(tiers), TURNS, { prompt: 'continue', ...body }),
+        );
         expect(turn.model).toBe(model);
         expect((await readTurn(`${TURNS}/${turn.authoringTurnId}`)).status).toBe(200);
       },
     );
 
     it('a tier that is not configured is refused with its issue, and no turn is stored', async () => {
-      const answer = await ofTier(['small'], { model: 'model_tier_1' });
+      const answer = post(serveTiers(['small']), TURNS, { prompt: 'continue', model: 'model_tier_1' });
       const { issues } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
       expect(issues).toMatchObject([{ path: '/body/model', code: 'invalid_value' }]);
       expect((await session()).activeTurnId).toBeUndefined();
@@ -116,8 +125,7 @@ describe('a turn', () => {
     await finish(turn);
     expect((await create()).turn.sequence).toBe(2);
   });
-
-  it('is counted per session, without a gap, whatever was refused between', async () => {
+  it('turns are numbered per session without gaps, even if others were refused', async () => {
     const sequences: number[] = [];
     for (let n = 0; n < 3; n++) {
       const { turn } = await create();
@@ -142,18 +150,16 @@ describe('a turn', () => {
 
   it('a closed session refuses a turn before its turns are checked', async () => {
     await create();
-    await plane.store.transaction(async (tx) => {
-      const row = (await tx.authoringSessions.lock(PROJECT, CONVERSATION))!;
-      await tx.authoringSessions.update({ ...row, resource: { ...row.resource, state: 'closed' } });
-    });
+    const row = (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!;
+    const closed = { ...row, resource: { ...row.resource, state: 'closed' as const } };
+    await plane.store.transaction((tx) => tx.authoringSessions.update(closed));
     await expectEnvelope(post(plane, TURNS, { prompt: 'continue' }), 'control.AUTHORING_SESSION_NOT_ACTIVE');
   });
 
   it('a turn answers 404 without access to its session, and in any other session', async () => {
     const { turn } = await create();
     const path = `${TURNS}/${turn.authoringTurnId}`;
-    const { schema } = operations['authoring.turns.read'].success;
-    expect(schema.parse(await (await readTurn(path)).json())).toEqual(turn);
+    expect(await answerOf('authoring.turns.read', readTurn(path))).toEqual(turn);
     const foreign = await token(plane, { organizationId: OTHER_ORG });
     const narrow = await token(plane, { projects: [SECOND_PROJECT] });
     for (const response of [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hostedRunStates, operations, terminalRunStates } from '../../../src/contract/index.ts';
-import { answerOf, HOUR_MS, post, readOperation, RERUNS } from '../change.ts';
+import { hostedRunStates, terminalRunStates } from '../../../src/contract/index.ts';
+import { answerOf, HOUR_MS, inProject, post, readOperation, RERUNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,
@@ -23,14 +23,14 @@ const ORIGINAL = id('hrun', 1);
 
 const plane = eachTest(worlds, storeBuild);
 
-const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', post(plane, path, {}));
+const rerun = (path = RERUNS) => answerOf('runs.reruns.create', post(plane, path, {}));
 const runOf = async (hostedRunId: string) => (await plane.store.runs.find(PROJECT, hostedRunId))!.resource;
 
 const rerunOf = (hostedRunId: string) => post(plane, RERUNS.replace(ORIGINAL, hostedRunId), {});
 
 describe('a rerun', () => {
-  it('has new ids and the pinned inputs of the original', async () => {
-    plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired long ago
+  it('a rerun has new ids and the pinned inputs of the original', async () => {
+    plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired
     const original = await runOf(ORIGINAL);
     const { run, operation } = await rerun();
     expect(run).toEqual({
@@ -60,7 +60,12 @@ describe('a rerun', () => {
       updatedAtMs: plane.clock.nowMs,
       rerunOfHostedRunId: ORIGINAL,
     });
-    const ids = (of: typeof run) => [of.hostedRunId, of.evidenceBundleId, of.sessionId, of.request.runId];
+    const ids = ({ hostedRunId, evidenceBundleId, sessionId, request }: typeof run) => [
+      hostedRunId,
+      evidenceBundleId,
+      sessionId,
+      request.runId,
+    ];
     expect(new Set([...ids(run), ...ids(original)]).size).toBe(8);
     expect(await runOf(run.hostedRunId)).toEqual(run);
     expect(await runOf(ORIGINAL)).toEqual(original);
@@ -76,8 +81,8 @@ describe('a rerun', () => {
 
   it('a rerun gets a new world with the inputs of the original world', async () => {
     const { run } = await rerun();
-    const response = await ask(plane, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, plane);
-    expect(operations['sessions.read'].success.schema.parse(await response.json())).toEqual({
+    const answer = ask(plane, inProject(`sessions/${run.sessionId}`), plane);
+    expect(await answerOf('sessions.read', answer)).toEqual({
       schemaVersion: 1,
       organizationId: ORG,
       projectId: PROJECT,
@@ -96,8 +101,7 @@ describe('a rerun', () => {
       version: 1,
     });
   });
-
-  it('keeps the build of the original when the environment has advanced', async () => {
+  it('a rerun keeps the build of the original when the environment has advanced', async () => {
     await plane.store.transaction(async (tx) => {
       const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
       await tx.environments.update({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
@@ -120,27 +124,24 @@ describe('a rerun', () => {
     expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
     expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
   });
-
-  it.each(hostedRunStates)('a rerun of a run that is %s', async (state) => {
-    const hostedRunId = id('hrun', 7);
-    await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
-    const response = await rerunOf(hostedRunId);
-    if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
-    else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
-  });
+  it.each(hostedRunStates)(
+    'a rerun of a run that is %s is accepted only if the run has ended',
+    async (state) => {
+      await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
+      const response = await rerunOf(id('hrun', 7));
+      if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
+      else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
+    },
+  );
 
   it('a rerun needs the build, and is first refused because the run has not ended', async () => {
-    const without = `sha256:${'ef'.repeat(32)}`;
-    const over = { sessionId: id('ses', 8), buildHash: without };
-    const ended = makeRun(8, { ...over, state: 'failed' });
-    const running = makeRun(9, { ...over, state: 'running' });
-    await plane.admin.importResources({
-      schemaVersion: 1,
-      sessions: [makeSession(8, { buildHash: without })],
-      runs: [ended, running],
-    });
-    await expectEnvelope(rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
-    await expectEnvelope(rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
+    const over = { sessionId: id('ses', 8), buildHash: `sha256:${'ef'.repeat(32)}` };
+    const runs = [makeRun(8, { ...over, state: 'failed' }), makeRun(9, { ...over, state: 'running' })];
+    const sessions = [makeSession(8, { buildHash: over.buildHash })];
+    await plane.admin.importResources({ schemaVersion: 1, sessions, runs });
+
+    await expectEnvelope(rerunOf(id('hrun', 8)), 'control.BUILD_NOT_AVAILABLE');
+    await expectEnvelope(rerunOf(id('hrun', 9)), 'control.RUN_NOT_TERMINAL');
     expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
   });
 
