@@ -94,7 +94,7 @@ function validatorOf(schema: Json): z.ZodMiniType {
   return validator;
 }
 
-/** Every operation of the document that needs a token, with its path and method. */
+/** Every operation below /v1/, with its path and method. */
 const walked = Object.entries(document.paths)
   .filter(([path]) => path.startsWith('/v1/'))
   .flatMap(([path, item]) =>

@@ -4,41 +4,34 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { createClient } from '../../../src/client/index.ts';
 import type { BuildUpload } from '../../../src/contract/index.ts';
-import { createServer, listen, type Listening } from '../../../src/server/index.ts';
-import { buildArchive, PROJECT, tenants, token, world, type World } from '../make.ts';
+import { listen, type Listening } from '../../../src/server/index.ts';
+import { wholeFile } from '../each-test.ts';
+import { buildArchive, PROJECT, serverOn } from '../make.ts';
 
-let plane: World;
+const plane = wholeFile();
 let listening: Listening;
 let archive: Awaited<ReturnType<typeof buildArchive>>;
 let begin: () => Promise<BuildUpload>;
 beforeAll(async () => {
-  plane = await world();
-  await tenants(plane);
   archive = await buildArchive();
-  const { store, blobs } = plane;
+  const { bytes, buildHash } = archive;
   let url = '';
   const limits = { requestTimeoutMs: 300 };
-  const server = createServer({ store, blobs, now: () => plane.clock.nowMs, publicUrl: () => url, limits });
-  listening = await listen(server, { limits });
+  listening = await listen(serverOn(plane, { publicUrl: () => url, limits }), { limits });
   ({ url } = listening);
-  const client = createClient({ baseUrl: url, token: await token(plane) });
-  begin = () =>
-    client.builds.uploads.create({
-      projectId: PROJECT,
-      buildHash: archive.buildHash,
-      artifactDigest: digestOf(archive.bytes),
-      bytes: archive.bytes.length,
-    });
+  const client = createClient({ baseUrl: url, token: plane.token });
+  const announced = { projectId: PROJECT, buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length };
+  begin = () => client.builds.uploads.create(announced);
 });
-afterAll(async () => {
-  await listening.close();
-  await plane.close();
-});
+afterAll(() => listening.close());
+
+const sendWhole = ({ uploadUrl, method, headers }: BuildUpload): Promise<Response> =>
+  fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
 
 type Answer = { readonly status: number; readonly body: string; readonly continued: boolean };
 
-/** A PUT over a socket, as a client in no hurry sends it: the body only once it is asked for. */
-const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<Answer> =>
+/** Sends a PUT over a socket, with its body only after 100 Continue. */
+const sendAfterContinue = (upload: BuildUpload, headers: Record<string, string>): Promise<Answer> =>
   new Promise((resolve, reject) => {
     let continued = false;
     const sending = request(upload.uploadUrl, {
@@ -62,7 +55,7 @@ const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<
     sending.flushHeaders();
   });
 
-/** What comes back for an upload of which only a part is sent. */
+/** Sends only the first bytes of an upload and returns the answer. */
 async function sendPart(upload: BuildUpload, end = false): Promise<string> {
   const { port, pathname, search } = new URL(upload.uploadUrl);
   const socket = connect({ port: Number(port), host: '127.0.0.1' });
@@ -84,9 +77,7 @@ describe('an upload over a socket', () => {
   it('an upload that stops is answered, and can be sent again', async () => {
     const upload = await begin();
     expect(await sendPart(upload)).toContain('"code":"control.REQUEST_TIMEOUT"');
-    const { uploadUrl, method, headers } = upload;
-    const again = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
-    expect(again.status).toBe(200);
+    expect((await sendWhole(upload)).status).toBe(200);
   });
 
   it('an upload whose client closes its half is answered, and the bytes that arrived are stored', async () => {
@@ -98,25 +89,24 @@ describe('an upload over a socket', () => {
     expect(progress).toMatchObject({ receivedBytes: 100, state: 'awaiting_upload' });
   });
 
-  it('accepts an upload by the API client at the address from the answer', async () => {
-    const { uploadUrl, method, headers } = await begin();
-    const response = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
+  it('an upload to the address from the answer succeeds', async () => {
+    const response = await sendWhole(await begin());
     expect([response.status, await response.json()]).toEqual([
       200,
       expect.objectContaining({ state: 'succeeded', buildHash: archive.buildHash }),
     ]);
   });
 
-  it('sends 100 Continue only when the body would be accepted', async () => {
+  it('the server sends 100 Continue only for an upload that it would accept', async () => {
     const upload = await begin();
     const length = String(archive.bytes.length);
-    const short = await patient(upload, { 'content-length': '1' });
+    const short = await sendAfterContinue(upload, { 'content-length': '1' });
     expect([short.status, short.continued]).toEqual([422, false]);
-    const other = await patient(upload, { 'content-length': length, 'content-type': 'text/plain' });
+    const other = await sendAfterContinue(upload, { 'content-length': length, 'content-type': 'text/plain' });
     expect([other.status, other.continued]).toEqual([415, false]);
     const forged = { ...upload, uploadUrl: upload.uploadUrl.replace(/signature=./, 'signature=*') };
-    expect((await patient(forged, { 'content-length': length })).continued).toBe(false);
-    const good = await patient(upload, { 'content-length': length });
+    expect((await sendAfterContinue(forged, { 'content-length': length })).continued).toBe(false);
+    const good = await sendAfterContinue(upload, { 'content-length': length });
     expect([good.status, good.continued]).toEqual([200, true]);
     expect(JSON.parse(good.body)).toMatchObject({ state: 'succeeded' });
   });
