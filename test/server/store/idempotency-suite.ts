@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyRow, Store, Tx } from '../../../src/server/store/store.ts';
+import type { IdempotencyRow, Store } from '../../../src/server/store/store.ts';
 import { HASH, NOW_MS } from '../make.ts';
-import { atOnce, inProject, eachPair, type PairFactory } from './work-rows.ts';
+import { atOnce, inProject, eachPair, type StoreFactory } from './rows.ts';
 
 const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', idempotencyKey: 'k' };
 const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
@@ -13,24 +13,22 @@ const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
   ...over,
 });
 
-/** Claims a key; returns the row that is stored then. */
+/** Claims a key and returns the row that is stored then. */
 const claimKey = (store: Store, row: IdempotencyRow): Promise<IdempotencyRow> =>
   store.transaction(async (tx) => (await tx.idempotency.claim(row)) ?? row);
 
-/** What every store must do with idempotency keys, also when two instances are asked at once. */
-export function idempotencySuite(name: string, factory: PairFactory): void {
+/** Tests idempotency keys, also when two instances claim them at once. */
+export function idempotencySuite(name: string, factory: StoreFactory): void {
   describe(`${name}: idempotency keys`, () => {
-    const pair = eachPair(factory);
-    const [store] = pair;
-    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
+    const { pair, store, write } = eachPair(factory);
 
-    it('are claimed by one of 100 requests that come at once to two instances', async () => {
-      const stands = await atOnce(pair, 100, (on, n) => claimKey(on, record({ response: String(n) })));
-      expect(new Set(stands.map(({ response }) => response)).size).toBe(1);
-      expect(stands.filter(({ response }, n) => response === String(n))).toHaveLength(1);
+    it('one of 100 simultaneous requests to two instances claims a key', async () => {
+      const claims = await atOnce(pair, 100, (on, n) => claimKey(on, record({ response: String(n) })));
+      expect(new Set(claims.map(({ response }) => response)).size).toBe(1);
+      expect(claims.filter(({ response }, n) => response === String(n))).toHaveLength(1);
     });
 
-    it('keep the answer until they expire', async () => {
+    it('a key keeps its answer until it expires', async () => {
       const done = record({ response: '{"a":1}' });
       await write(async (tx) => {
         await tx.idempotency.claim(record());
@@ -42,7 +40,7 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       expect(await claimKey(store, later)).toEqual(later);
     });
 
-    it('are waited for by a transaction that claims the same, until the first has ended', async () => {
+    it('a transaction that claims a claimed key waits until the first transaction has ended', async () => {
       const [first, second] = pair;
       for (const fails of [true, false]) {
         let claimed!: () => void;
@@ -62,7 +60,7 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       }
     });
 
-    it('belong to principal, project and operation, and are removed when they have expired', async () => {
+    it('a key belongs to its principal, project and operation, and is removed when it has expired', async () => {
       const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { idempotencyKey: 'K' }];
       await claimKey(store, record());
       for (const other of others)

@@ -11,18 +11,19 @@ import { codeOf } from '../thrown.ts';
 
 const postgres = await startPostgres({ durable: true });
 
-/** One transaction of two rows: both are there, or neither. */
-const pair = (store: Store, n: number): Promise<void> =>
+/** Inserts two rows in one transaction. */
+const insertPair = (store: Store, n: number): Promise<void> =>
   store.transaction(async (tx) => {
     const [organizationId, projectId] = [id('org', n), id('prj', n)];
     await tx.organizations.insert({ organizationId, name: 'x', createdAtMs: n });
     await tx.projects.insert({ organizationId, projectId, name: 'x', createdAtMs: n });
   });
 
-/** The numbers of the organizations that are there; each has its project. */
-async function kept(store: Store): Promise<Set<string>> {
+/** Lists the ids of the organizations; each must have its project. */
+async function listPairs(store: Store): Promise<Set<string>> {
   const organizations = (await store.organizations.list()).map(({ organizationId }) => organizationId);
-  for (const one of organizations) expect(await store.projects.list(one)).toHaveLength(1);
+  for (const organizationId of organizations)
+    expect(await store.projects.list(organizationId)).toHaveLength(1);
   return new Set(organizations);
 }
 
@@ -38,7 +39,7 @@ it.each(['SIGQUIT', 'SIGKILL'] as const)(
       const client = async (): Promise<void> => {
         while (!down.signal.aborted) {
           const n = next++;
-          await pair(store, n).then(
+          await insertPair(store, n).then(
             () => answered.push(id('org', n)),
             (error: unknown) => refusals.push(error),
           );
@@ -52,8 +53,8 @@ it.each(['SIGQUIT', 'SIGKILL'] as const)(
       await Promise.all(clients);
       expect(await codeOf(store.organizations.list())).toBe('control.UNAVAILABLE');
       await postgres.start();
-      const there = await kept(store);
-      expect(answered.filter((one) => !there.has(one))).toEqual([]);
+      const stored = await listPairs(store);
+      expect(answered.filter((organizationId) => !stored.has(organizationId))).toEqual([]);
     }
     expect(answered.length).toBeGreaterThan(5);
     expect(refusals.length).toBeGreaterThan(0);
@@ -99,8 +100,8 @@ it('committed rows survive when the process is killed during transactions', asyn
       if (answered.length === most) child.kill('SIGKILL');
     }
     await closed;
-    const there = await kept(store);
-    expect(answered.filter((one) => !there.has(one))).toEqual([]);
+    const stored = await listPairs(store);
+    expect(answered.filter((organizationId) => !stored.has(organizationId))).toEqual([]);
   }
   expect(answered.length).toBeGreaterThan(100);
   await store.close();

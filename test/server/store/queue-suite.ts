@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { NewJob, Store, Tx } from '../../../src/server/store/store.ts';
+import type { NewJob, Store } from '../../../src/server/store/store.ts';
 import { id, NOW_MS } from '../make.ts';
-import { atOnce, inProject, operation, eachPair, type PairFactory } from './work-rows.ts';
+import { atOnce, inProject, operation, eachPair, type StoreFactory } from './rows.ts';
 
 const job = (n: number, over: Partial<NewJob> = {}): NewJob => ({
   ...inProject,
@@ -16,49 +16,45 @@ const claim = { kinds: ['run.rerun'], worker: 'one', nowMs: NOW_MS + 1_000, leas
 
 const enqueue = (store: Store, ...jobs: NewJob[]): Promise<void> =>
   store.transaction(async (tx) => {
-    for (const one of jobs) {
-      await tx.operations.insert({ ...operation(0), operationId: one.operationId });
-      await tx.jobs.enqueue(one);
+    for (const row of jobs) {
+      await tx.operations.insert({ ...operation(0), operationId: row.operationId });
+      await tx.jobs.enqueue(row);
     }
   });
 
-/** What the queue of every store must do, also when the workers of two instances come at once. */
-export function queueSuite(name: string, factory: PairFactory): void {
+/** Tests the queue of a store, also when workers of two instances claim at once. */
+export function queueSuite(name: string, factory: StoreFactory): void {
   describe(`${name}: queued work`, () => {
-    const pair = eachPair(factory);
-    const [store] = pair;
-    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
+    const { pair, store, write } = eachPair(factory);
 
-    it('is handed to one worker at a time, the longest waiting first', async () => {
+    it('a job is claimed by one worker at a time, the longest waiting first', async () => {
       const later = job(4, { createdAtMs: NOW_MS + 5_000 });
       await enqueue(store, job(2), job(1), job(3, { kind: 'authoring.turn' }), later);
-      const first = await store.claimJob(claim);
       const { createdAtMs: _createdAtMs, ...facts } = job(1);
-      expect(first).toEqual({ ...facts, attempt: 1, fence: 1 });
-      expect(await store.claimJob({ ...claim, worker: 'two' })).toMatchObject({ operationId: id('op', 2) });
-      expect(await store.claimJob(claim)).toBeUndefined();
-      expect(await store.claimJob({ ...claim, kinds: [] })).toBeUndefined();
-      expect(await store.claimJob({ ...claim, kinds: ['authoring.turn', 'run.rerun'] })).toMatchObject({
-        operationId: id('op', 3),
-      });
-      expect(await store.claimJob({ ...claim, nowMs: NOW_MS + 5_000 })).toMatchObject({
-        operationId: id('op', 4),
-      });
+      expect(await store.claimJob(claim)).toEqual({ ...facts, attempt: 1, fence: 1 });
+      for (const [over, n] of [
+        [{ worker: 'two' }, 2],
+        [{}, undefined],
+        [{ kinds: [] }, undefined],
+        [{ kinds: ['authoring.turn', 'run.rerun'] }, 3],
+        [{ nowMs: NOW_MS + 5_000 }, 4],
+      ] as const)
+        expect((await store.claimJob({ ...claim, ...over }))?.operationId).toBe(n && id('op', n));
     });
 
-    it('is claimed once each by workers of two instances that come at once', async () => {
+    it('simultaneous workers of two instances claim each job once', async () => {
       await enqueue(store, ...Array.from({ length: 30 }, (_, n) => job(n)));
       const claimed = await atOnce(pair, 8, async (on, worker) => {
-        const mine: string[] = [];
+        const claims: string[] = [];
         for (;;) {
           const next = await on.claimJob({ ...claim, worker: `worker ${worker}` });
-          if (next === undefined) return mine;
-          mine.push(next.operationId);
+          if (next === undefined) return claims;
+          claims.push(next.operationId);
         }
       });
       const all = claimed.flat();
       expect(new Set(all).size).toBe(all.length);
-      // Who found every row held by others went home; what is left is there for the next.
+      // A worker ends when others hold every row, so some jobs may remain.
       for (let next = await store.claimJob(claim); next !== undefined; next = await store.claimJob(claim))
         all.push(next.operationId);
       expect(all.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => id('op', n)));
@@ -94,7 +90,7 @@ export function queueSuite(name: string, factory: PairFactory): void {
       expect(await store.claimJob({ ...claim, nowMs: laterMs + 1_000 })).toBeUndefined();
     });
 
-    it('is counted by kind', async () => {
+    it('jobs are counted by kind', async () => {
       expect(await store.jobs.count(NOW_MS)).toEqual([]);
       await enqueue(store, job(1), job(2), job(3, { kind: 'authoring.turn' }));
       await store.claimJob(claim);

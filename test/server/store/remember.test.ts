@@ -1,35 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { createMemory, type Versions } from '../../../src/server/store/remember.ts';
 
-/** A memory of data with versions, which counts how often either is read. */
-function counted() {
-  const seen = { version: { all: 1, tenants: 1 } as Versions, versions: 0, reads: 0 };
+/** Creates a memory that counts how often it reads versions and data. */
+function createCounted() {
+  const source = { version: { all: 1, tenants: 1 } as Versions, versions: 0, reads: 0 };
   const memory = createMemory(() => {
-    seen.versions++;
-    return seen.version;
+    source.versions++;
+    return source.version;
   });
-  const read = (table = 'tokens', key = 'a') => memory.remember(table, key, async () => ++seen.reads);
-  return { ...memory, seen, read };
+  const read = (table = 'tokens', key = 'a') => memory.remember(table, key, async () => ++source.reads);
+  return { ...memory, source, read };
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+/** Waits until everything that was begun has had its turn, also on a busy machine. */
+const turn = async (): Promise<void> => {
+  await sleep(1);
+  await setImmediate();
+};
 
 describe('the memory of a store', () => {
-  it('reads one version, and one row once, for all that is asked for at the same time', async () => {
-    const { seen, read } = counted();
+  it('simultaneous requests read one version, and each row once', async () => {
+    const { source, read } = createCounted();
     expect(await Promise.all([read(), read(), read('tokens', 'b')])).toEqual([1, 1, 2]);
-    expect(seen).toMatchObject({ versions: 1, reads: 2 });
+    expect(source).toMatchObject({ versions: 1, reads: 2 });
   });
 
-  it('asks for the version again for a later read', async () => {
-    const { seen, read } = counted();
+  it('a later read reads the version again', async () => {
+    const { source, read } = createCounted();
     await read();
     await turn();
     expect(await read()).toBe(1);
-    expect(seen.versions).toBe(2);
+    expect(source.versions).toBe(2);
   });
 
-  it('reads one later version for all that is asked for while a version is read', async () => {
+  it('requests that come while a version is read share one later version', async () => {
     const answers: ((versions: Versions) => void)[] = [];
     const { remember } = createMemory(() => new Promise((resolve) => answers.push(resolve)));
     let row = 'before';
@@ -51,23 +56,23 @@ describe('the memory of a store', () => {
   });
 
   it.each<[name: string, table: string, version: Versions, reads: number]>([
-    ['a token again after another version of tenants', 'tokens', { all: 1, tenants: 2 }, 2],
+    ['a token again when the version of tenants differs', 'tokens', { all: 1, tenants: 2 }, 2],
     ['a token again without a version of tenants', 'tokens', { all: 1 }, 2],
-    ['no token again after another version of other tables', 'tokens', { all: 2, tenants: 1 }, 1],
-    ['a session again after another version', 'sessions', { all: 2, tenants: 1 }, 2],
+    ['no token again when the version of other tables differs', 'tokens', { all: 2, tenants: 1 }, 1],
+    ['a session again when the version differs', 'sessions', { all: 2, tenants: 1 }, 2],
     ['a session again without a version', 'sessions', { tenants: 1 }, 2],
-    ['no session again after the same version', 'sessions', { all: 1 }, 1],
+    ['no session again when the version is the same', 'sessions', { all: 1 }, 1],
   ])('reads %s', async (_, table, version, reads) => {
-    const { seen, read } = counted();
+    const { source, read } = createCounted();
     await read(table);
     await turn();
-    seen.version = version;
+    source.version = version;
     expect(await read(table)).toBe(reads);
   });
 
-  it('never takes two unknown versions for the same', async () => {
-    const { seen, read } = counted();
-    seen.version = {};
+  it('two unknown versions are never the same', async () => {
+    const { source, read } = createCounted();
+    source.version = {};
     for (const expected of [1, 2]) {
       expect(await read()).toBe(expected);
       await turn();
@@ -75,26 +80,26 @@ describe('the memory of a store', () => {
   });
 
   it('forgets one table and keeps the others', async () => {
-    const { read, forget } = counted();
+    const { read, forget } = createCounted();
     await Promise.all([read('tokens'), read('sessions')]);
     forget('sessions');
     expect(await Promise.all([read('tokens'), read('sessions')])).toEqual([1, 3]);
   });
 
-  it('does not keep a read that failed', async () => {
-    const { remember, read } = counted();
+  it('a read that failed is not remembered', async () => {
+    const { remember, read } = createCounted();
     await expect(remember('tokens', 'a', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
     expect(await read()).toBe(1);
   });
 
-  it('does not keep requests from each other when the version cannot be read', async () => {
-    let fails = true;
-    const { remember } = createMemory(() => {
-      if (fails) throw new Error('lost');
-      return {};
-    });
+  it('a request succeeds after one whose version could not be read', async () => {
+    const readVersions = vi
+      .fn<() => Versions>(() => ({}))
+      .mockImplementationOnce(() => {
+        throw new Error('lost');
+      });
+    const { remember } = createMemory(readVersions);
     await expect(remember('tokens', 'a', async () => 1)).rejects.toThrow('lost');
-    fails = false;
     expect(await remember('tokens', 'a', async () => 1)).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../src/server/store/migrations.ts';
@@ -7,24 +8,18 @@ import { openPostgresStore } from '../../../../src/server/store/postgres/postgre
 import { startPostgres } from '../../../support/postgres.ts';
 import { ORG } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
-import { idempotencySuite } from '../idempotency-suite.ts';
-import { queueSuite } from '../queue-suite.ts';
-import { retentionSuite } from '../retention-suite.ts';
-import { storeSuite } from '../suite.ts';
-import type { PairFactory } from '../work-rows.ts';
-import { workSuite } from '../work-suite.ts';
+import { insertOrganization } from '../rows.ts';
+import { storeSuites } from '../suite.ts';
 
 const postgres = await startPostgres();
 
 const SOURCE = new URL('../../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
 
-/** Another process that opens the store and then runs `more`; resolves when it has ended. */
-function opener(url: string, options: string, more = ''): { pid: number; ended: Promise<number | null> } {
+/** Starts another process that opens the store and closes it. */
+function startOpener(url: string, options = '{}'): { pid: number; ended: Promise<number | null> } {
   const script = `
     import { openPostgresStore } from ${JSON.stringify(SOURCE)};
-    const store = await openPostgresStore(process.env.URL, ${options});
-    ${more}
-    await store.close();
+    await (await openPostgresStore(process.env.URL, ${options})).close();
   `;
   const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
   const child = spawn(process.execPath, args, { env: { ...process.env, URL: url }, stdio: 'inherit' });
@@ -32,22 +27,18 @@ function opener(url: string, options: string, more = ''): { pid: number; ended: 
   return { pid: child.pid!, ended };
 }
 
-const pair: PairFactory = async () => {
-  const url = await postgres.schema();
-  const stores = [await openPostgresStore(url), await openPostgresStore(url)] as const;
-  return { stores, remove: async () => undefined };
-};
+const openAsPlain = (url: string) =>
+  openPostgresStore(Object.assign(new URL(url), { username: 'plain', password: 'plain' }).href);
+
+/** Opens the store and closes it again. */
+const migrate = async (url: string, options: Parameters<typeof openPostgresStore>[1] = {}): Promise<void> =>
+  (await openPostgresStore(url, options)).close();
 
 describe('PostgreSQL', () => {
-  storeSuite('the PostgreSQL store', async () => {
+  storeSuites('the PostgreSQL store', async () => {
     const url = await postgres.schema();
-    return { open: () => openPostgresStore(url), remove: async () => undefined };
+    return { open: () => openPostgresStore(url), isShared: true, remove: async () => undefined };
   });
-
-  workSuite('the PostgreSQL store: work', pair);
-  queueSuite('the PostgreSQL store', pair);
-  idempotencySuite('the PostgreSQL store', pair);
-  retentionSuite('the PostgreSQL store: retention', pair);
 
   describe('opening the PostgreSQL store', () => {
     let url: string;
@@ -56,20 +47,21 @@ describe('PostgreSQL', () => {
     });
 
     const ask = (text: string, values: unknown[] = []) => postgres.query(url, text, values);
-    const version = async () =>
-      (await ask("SELECT value FROM meta WHERE name = 'schema_version'")).map(({ value }) => Number(value));
+    const readMeta = async (name: string) =>
+      (await ask('SELECT value FROM meta WHERE name = $1', [name])).map(({ value }) => value);
+    const readVersion = async () => (await readMeta('schema_version')).map(Number);
 
     it('numbers its schema, and sorts every text by its bytes', async () => {
-      await (await openPostgresStore(url)).close();
-      expect(await version()).toEqual([migrations.length]);
+      await migrate(url);
+      expect(await readVersion()).toEqual([migrations.length]);
       const loose = `SELECT table_name, column_name FROM information_schema.columns
         WHERE table_schema = 'public' AND data_type NOT IN ('bigint')
           AND (data_type <> 'text' OR collation_name IS DISTINCT FROM 'C')`;
       expect(await ask(loose)).toEqual([]);
     });
 
-    it('notes each statement that changes organizations, projects or tokens', async () => {
-      await (await openPostgresStore(url)).close();
+    it('each statement that changes organizations, projects or tokens changes their version', async () => {
+      await migrate(url);
       const changes = [
         "INSERT INTO organizations VALUES ('o', 'o', 1)",
         "INSERT INTO projects VALUES ('p', 'o', 'p', 1)",
@@ -78,16 +70,16 @@ describe('PostgreSQL', () => {
         'DELETE FROM tokens',
         'TRUNCATE organizations CASCADE',
       ];
-      const noted = new Set<unknown>();
+      const versions = new Set<unknown>();
       for (const change of changes) {
         await ask(change);
-        noted.add((await ask("SELECT value FROM meta WHERE name = 'tenants_changed'"))[0]?.['value']);
+        versions.add((await readMeta('tenants_changed'))[0]);
       }
-      expect([noted.size, noted.has(undefined)]).toEqual([changes.length, false]);
+      expect([versions.size, versions.has(undefined)]).toEqual([changes.length, false]);
     });
 
     it('refuses a newer schema, and a version that is not a number', async () => {
-      await (await openPostgresStore(url)).close();
+      await migrate(url);
       for (const value of [String(migrations.length + 1), 'x', '-1', '0.5']) {
         await ask("UPDATE meta SET value = $1 WHERE name = 'schema_version'", [value]);
         expect(await codeOf(openPostgresStore(url))).toBe('server.CONFIG_INVALID');
@@ -97,37 +89,35 @@ describe('PostgreSQL', () => {
     it('migration resumes after the last finished step and undoes a failed one', async () => {
       const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
       await expect(openPostgresStore(url, { migrations: broken })).rejects.toThrow('nowhere');
-      expect(await version()).toEqual([migrations.length]);
-      const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
-      await (await openPostgresStore(url, { migrations: mended })).close();
+      expect(await readVersion()).toEqual([migrations.length]);
+      await migrate(url, { migrations: [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'] });
       expect(await ask('SELECT * FROM more')).toEqual([]);
       expect(await codeOf(openPostgresStore(url))).toBe('server.CONFIG_INVALID');
     });
 
-    it('lets processes that open it at once make the schema once', async () => {
-      const all = await Promise.all(Array.from({ length: 4 }, () => opener(url, '{}').ended));
-      expect(all).toEqual([0, 0, 0, 0]);
-      expect(await version()).toEqual([migrations.length]);
+    it('simultaneous processes create the schema once', async () => {
+      const exits = await Promise.all(Array.from({ length: 4 }, () => startOpener(url).ended));
+      expect(exits).toEqual([0, 0, 0, 0]);
+      expect(await readVersion()).toEqual([migrations.length]);
     });
 
     it('migration resumes after a process was killed during a step', async () => {
       const slow = JSON.stringify(['CREATE TABLE half (a TEXT); SELECT pg_sleep(60);']);
-      const { pid, ended } = opener(url, `{ migrations: ${slow} }`);
+      const { pid, ended } = startOpener(url, `{ migrations: ${slow} }`);
       const asleep =
         "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()";
       while ((await ask(asleep)).length === 0);
       process.kill(pid, 'SIGKILL');
       await ended;
-      // Its backend sees that nobody listens when it wakes; here it is woken, as an administrator would.
+      // The backend would notice the lost client when the sleep ends; an administrator can end it sooner.
       for (const { pid: backend } of await ask(asleep))
         await ask('SELECT pg_terminate_backend($1)', [backend]);
-      const store = await openPostgresStore(url);
-      await store.close();
-      expect(await version()).toEqual([migrations.length]);
+      await migrate(url);
+      expect(await readVersion()).toEqual([migrations.length]);
       expect(await ask("SELECT to_regclass('half') AS name")).toEqual([{ name: null }]);
     });
 
-    it('refuses to wait for ever behind another that changes the schema', async () => {
+    it('opening fails when another process migrates for too long', async () => {
       const slow = ['SELECT pg_sleep(5);'];
       const first = openPostgresStore(url, { migrations: slow, migrationTimeoutMs: 900 });
       const second = openPostgresStore(url, { migrations: slow, migrationTimeoutMs: 100 });
@@ -137,35 +127,26 @@ describe('PostgreSQL', () => {
       ]);
     });
 
-    it('is opened, when it is up to date, by a role that may not make tables', async () => {
-      await (await openPostgresStore(url)).close();
+    it('a role that may not create tables opens a store that is up to date', async () => {
+      await migrate(url);
       await ask("CREATE ROLE plain LOGIN PASSWORD 'plain'");
       await ask('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain');
-      const plain = Object.assign(new URL(url), { username: 'plain', password: 'plain' }).href;
-      const store = await openPostgresStore(plain);
-      await store.transaction((tx) =>
-        tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
-      );
+      const store = await openAsPlain(url);
+      await insertOrganization(store);
       await store.close();
-      const empty = Object.assign(new URL(await postgres.database()), {
-        username: 'plain',
-        password: 'plain',
-      }).href;
-      expect(await codeOf(openPostgresStore(empty))).toBe('server.CONFIG_INVALID');
+      expect(await codeOf(openAsPlain(await postgres.database()))).toBe('server.CONFIG_INVALID');
     });
 
-    it('refuses a database of another encoding', async () => {
+    it('refuses a database whose encoding is not UTF-8', async () => {
       await ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
       const latin = Object.assign(new URL(url), { pathname: '/latin' }).href;
       await expect(openPostgresStore(latin)).rejects.toThrow('LATIN1');
       expect(await codeOf(openPostgresStore(latin))).toBe('server.CONFIG_INVALID');
     });
 
-    it('is shared by two that open the same database', async () => {
+    it('two stores on the same database share its rows and secrets', async () => {
       const [first, second] = await Promise.all([openPostgresStore(url), openPostgresStore(url)]);
-      await first.transaction((tx) =>
-        tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
-      );
+      await insertOrganization(first);
       expect(await second.organizations.find(ORG)).toBeDefined();
       const secrets = await Promise.all([first.secret('a'), second.secret('a'), first.secret('a')]);
       expect(new Set(secrets.map(String)).size).toBe(1);
@@ -174,7 +155,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  describe('an address that does not lead to a database', () => {
+  describe('an address without a database', () => {
     const SECRET = 'hunter2secret';
     const { port, user } = postgres;
     it.each([
@@ -182,15 +163,20 @@ describe('PostgreSQL', () => {
       ['no such host', `postgres://${user}:${SECRET}@host.invalid/test`, 'failed'],
       ['a wrong password', `postgres://${user}:${SECRET}@127.0.0.1:${port}/postgres`, 'refuses the login'],
       ['no such role', `postgres://nobody:${SECRET}@127.0.0.1:${port}/postgres`, 'refuses the login'],
-      ['no TLS there', `postgres://${user}:${SECRET}@127.0.0.1:${port}/postgres?sslmode=verify-full`, 'SSL'],
+      [
+        'a server without TLS',
+        `postgres://${user}:${SECRET}@127.0.0.1:${port}/postgres?sslmode=verify-full`,
+        'SSL',
+      ],
       ['another scheme', `mysql://${user}:${SECRET}@127.0.0.1/test`, 'postgres://'],
       ['no address', `postgres://${user}:${SECRET}@127.0.0.1:port/test`, 'postgres://'],
       ['a slash in the password', `postgres://${user}:${SECRET}/@127.0.0.1/test`, 'postgres://'],
-      ['a certificate that is not there', `postgres://u:${SECRET}@h/d?sslrootcert=/${SECRET}`, 'postgres://'],
+      ['a certificate that is missing', `postgres://u:${SECRET}@h/d?sslrootcert=/${SECRET}`, 'postgres://'],
       ['no URL', SECRET, 'postgres://'],
-    ])('stops with one line that holds no secret: %s', async (_what, address, says) => {
+    ])('stops with one line without a secret: %s', async (_what, address, reason) => {
       const error: unknown = await openPostgresStore(address).catch((caught: unknown) => caught);
-      expect(error).toMatchObject({ code: 'server.CONFIG_INVALID', message: expect.stringContaining(says) });
+      const message = expect.stringContaining(reason);
+      expect(error).toMatchObject({ code: 'server.CONFIG_INVALID', message });
       expect((error as Error).message).not.toMatch(/\n/);
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
     });
@@ -203,8 +189,7 @@ describe('PostgreSQL', () => {
       });
     });
 
-    it('does not wait longer than it should for one that is silent', async () => {
-      const { createServer } = await import('node:net');
+    it('opening fails when the server does not answer in time', async () => {
       const silent = createServer(() => undefined).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const address = silent.address() as { port: number };

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const RATE = { perSecond: 100, burst: 20 };
-const limiterOn = (store: Store, now: () => number) =>
+const createLimiter = (store: Store, now: () => number) =>
   createSharedRateLimiter({
     ...RATE,
     kind: 'test',
@@ -28,7 +28,7 @@ const limiterOn = (store: Store, now: () => number) =>
   });
 
 describe('the rate of a token that two servers count together', () => {
-  it('one by one, shares are those of a bucket in memory', async () => {
+  it('single requests get the shares of a bucket in memory', async () => {
     const request = fc.record({ pauseMs: fc.nat(30), server: fc.nat(1) });
     await forAllAsync(20, [fc.array(request, { maxLength: 60 })], async (requests) => {
       let nowMs = NOW_MS;
@@ -44,20 +44,22 @@ describe('the rate of a token that two servers count together', () => {
     });
   });
 
-  it('lets no more through than one server, whatever comes at once', async () => {
+  it('two servers together let no more simultaneous requests through than one', async () => {
     let nowMs = NOW_MS;
-    const limiters = stores.map((store) => limiterOn(store, () => nowMs));
+    const limiters = stores.map((store) => createLimiter(store, () => nowMs));
     const key = `key-${++buckets}`;
     let granted = 0;
     for (let round = 0; round < 10; round++, nowMs += 50) {
-      const all = await Promise.all(Array.from({ length: 60 }, async (_, n) => limiters[n % 2]!.take(key)));
-      granted += all.filter((refusal) => refusal === undefined).length;
+      const refusals = await Promise.all(
+        Array.from({ length: 60 }, async (_, n) => limiters[n % 2]!.take(key)),
+      );
+      granted += refusals.filter((refusal) => refusal === undefined).length;
     }
     expect(granted).toBeLessThanOrEqual(20 + 9 * 5);
     expect(granted).toBeGreaterThan(20);
   });
 
-  it('a clock that is set back takes nothing away, and grants nothing', async () => {
+  it('a clock that is set back removes no credit and adds none', async () => {
     const bucket = `bucket-${++buckets}`;
     const lease = { ...RATE, bucket, want: 20 };
     expect((await stores[0].leaseRate!({ ...lease, nowMs: NOW_MS })).granted).toBe(20);

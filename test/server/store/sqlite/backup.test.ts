@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../../src/bytes/hash.ts';
 import { backupSqlite, openSqliteStore, type Store } from '../../../../src/server/index.ts';
-import { id, NOW_MS, temporaryFolder } from '../../make.ts';
+import { id, temporaryFolder } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
+import { insertOrganization, organization } from '../rows.ts';
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -21,16 +22,22 @@ afterEach(async () => {
   await remove();
 });
 
-const add = (n: number): Promise<void> =>
-  store.transaction((tx) =>
-    tx.organizations.insert({ organizationId: id('org', n), name: `${n}`, createdAtMs: NOW_MS }),
-  );
+const insert = (n: number): Promise<void> => insertOrganization(store, id('org', n), `${n}`);
+const backUp = () => backupSqlite(at('store.sqlite'), at('copy.sqlite'));
+
+/** Lists the names of the organizations in the copy. */
+async function listCopy(): Promise<string[]> {
+  const copy = await openSqliteStore(at('copy.sqlite'));
+  const names = (await copy.organizations.list()).map(({ name }) => name);
+  await copy.close();
+  return names;
+}
 
 describe('a backup of the embedded store', () => {
-  it('is a store with what was committed, in a file for its owner only', async () => {
-    await add(1);
+  it('a backup is a store with what was committed, in a file that only its owner can read', async () => {
+    await insert(1);
     const secret = await store.secret('cursor');
-    const copy = await backupSqlite(at('store.sqlite'), at('copy.sqlite'));
+    const copy = await backUp();
     const bytes = await readFile(at('copy.sqlite'));
     expect(copy).toEqual({ digest: digestOf(bytes), bytes: bytes.length });
     expect((await stat(at('copy.sqlite'))).mode & 0o777).toBe(0o600);
@@ -41,29 +48,25 @@ describe('a backup of the embedded store', () => {
   });
 
   it('a backup during a transaction contains nothing of it', async () => {
-    await add(1);
+    await insert(1);
     await store.transaction(async (tx) => {
-      await tx.organizations.insert({ organizationId: id('org', 2), name: '2', createdAtMs: NOW_MS });
-      await backupSqlite(at('store.sqlite'), at('copy.sqlite'));
+      await tx.organizations.insert(organization(id('org', 2), '2'));
+      await backUp();
     });
-    const other = await openSqliteStore(at('copy.sqlite'));
-    expect((await other.organizations.list()).map(({ name }) => name)).toEqual(['1']);
-    await other.close();
+    expect(await listCopy()).toEqual(['1']);
   });
 
-  it('is of one moment while others write', async () => {
+  it('a backup while others write has the state of one moment', async () => {
     const writing = (async () => {
-      for (let n = 1; n <= 50; n++) await add(n);
+      for (let n = 1; n <= 50; n++) await insert(n);
     })();
-    await backupSqlite(at('store.sqlite'), at('copy.sqlite'));
+    await backUp();
     await writing;
-    const other = await openSqliteStore(at('copy.sqlite'));
-    const names = (await other.organizations.list()).map(({ name }) => Number(name));
-    expect(names).toEqual(names.map((_, n) => n + 1));
-    await other.close();
+    const names = await listCopy();
+    expect(names).toEqual(names.map((_, n) => `${n + 1}`));
   });
 
-  it('keeps the schema as it is, so that it can be taken before it is moved on', async () => {
+  it('a backup does not migrate the schema, so that it can be made before an update', async () => {
     const older = await openSqliteStore(at('older.sqlite'), { migrations: [] });
     await older.close();
     await backupSqlite(at('older.sqlite'), at('copy.sqlite'));
@@ -73,10 +76,10 @@ describe('a backup of the embedded store', () => {
     expect(row).toBeUndefined();
   });
 
-  it('never replaces a file, and leaves nothing half-written', async () => {
+  it('a backup never replaces a file and leaves no unfinished one', async () => {
     await writeFile(at('copy.sqlite'), 'precious');
     const before = await readdir(folder);
-    expect(await codeOf(backupSqlite(at('store.sqlite'), at('copy.sqlite')))).toBe('io.EXISTS');
+    expect(await codeOf(backUp())).toBe('io.EXISTS');
     expect(await readFile(at('copy.sqlite'), 'utf8')).toBe('precious');
     expect(await readdir(folder)).toEqual(before);
   });
@@ -84,8 +87,8 @@ describe('a backup of the embedded store', () => {
   it.each([
     ['a store that is absent', 'nothing.sqlite', 'copy.sqlite', 'io.NOT_FOUND'],
     ['a folder that is absent', 'store.sqlite', 'nowhere/copy.sqlite', 'io.NOT_FOUND'],
-    ['a file that is no store', 'text.sqlite', 'copy.sqlite', 'server.CONFIG_INVALID'],
-  ])('is refused for %s', async (_, from, to, code) => {
+    ['a file that is not a store', 'text.sqlite', 'copy.sqlite', 'server.CONFIG_INVALID'],
+  ])('a backup is refused for %s', async (_, from, to, code) => {
     await writeFile(at('text.sqlite'), 'this is no database at all, but long enough'.repeat(100));
     const before = await readdir(folder);
     expect(await codeOf(backupSqlite(at(from), at(to)))).toBe(code);

@@ -8,31 +8,15 @@ import { migrations } from '../../../../src/server/store/migrations.ts';
 import { openSqliteStore, type Store } from '../../../../src/server/index.ts';
 import { id, ORG, temporaryFolder } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
-import { idempotencySuite } from '../idempotency-suite.ts';
-import { queueSuite } from '../queue-suite.ts';
-import { retentionSuite } from '../retention-suite.ts';
-import { storeSuite } from '../suite.ts';
-import type { PairFactory } from '../work-rows.ts';
-import { workSuite } from '../work-suite.ts';
+import { insertOrganization, organization } from '../rows.ts';
+import { storeSuites } from '../suite.ts';
 
-storeSuite('the embedded store', async () => {
+storeSuites('the embedded store', async () => {
   const { path, remove } = await temporaryFolder();
-  return { open: () => openSqliteStore(join(path, 'store.sqlite')), remove };
+  return { open: () => openSqliteStore(join(path, 'store.sqlite')), isShared: false, remove };
 });
 
-const pair: PairFactory = async () => {
-  const { path, remove } = await temporaryFolder();
-  const store = await openSqliteStore(join(path, 'store.sqlite'));
-  return { stores: [store, store], remove }; // its instances share one process
-};
-workSuite('the embedded store: work', pair);
-queueSuite('the embedded store', pair);
-idempotencySuite('the embedded store', pair);
-retentionSuite('the embedded store: retention', pair);
-
-const organization = (n: number, name = 'x') => ({ organizationId: id('org', n), name, createdAtMs: n });
-const insert = (store: Store, n: number, name?: string) =>
-  store.transaction((tx) => tx.organizations.insert(organization(n, name)));
+const insert = (store: Store, n: number, name?: string) => insertOrganization(store, id('org', n), name);
 
 describe('opening the embedded store', () => {
   let path: string;
@@ -50,7 +34,7 @@ describe('opening the embedded store', () => {
     database.close();
   };
 
-  it('writes ahead, syncs each commit and numbers its schema', async () => {
+  it('opening uses write-ahead logging, strict tables and a numbered schema', async () => {
     await (await openSqliteStore(path)).close();
     withDatabase((database) => {
       expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
@@ -75,9 +59,8 @@ describe('opening the embedded store', () => {
   it('migration resumes after the last finished step and undoes a failed one', async () => {
     const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
     await expect(openSqliteStore(path, { migrations: broken })).rejects.toThrow();
-    const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
-    const store = await openSqliteStore(path, { migrations: mended });
-    await store.close();
+    const repaired = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
+    await (await openSqliteStore(path, { migrations: repaired })).close();
     withDatabase((database) => {
       expect(database.prepare('SELECT count(*) AS n FROM more').get()).toEqual({ n: 0 });
     });
@@ -92,13 +75,8 @@ describe('opening the embedded store', () => {
   it('refuses a damaged store', async () => {
     const store = await openSqliteStore(path);
     await store.transaction(async (tx) => {
-      for (let n = 0; n < 2000; n++) {
-        await tx.organizations.insert({
-          organizationId: `org_${String(n).padStart(12, '0')}`,
-          name: 'x'.repeat(50),
-          createdAtMs: n,
-        });
-      }
+      for (let n = 0; n < 2000; n++)
+        await tx.organizations.insert(organization(id('org', n), 'x'.repeat(50)));
     });
     await store.close();
     const { length } = await readFile(path);
@@ -112,18 +90,16 @@ describe('opening the embedded store', () => {
     expect(await codeOf(openSqliteStore(join(path, 'no', 'where')))).toBe('io.UNREADABLE');
   });
 
-  it('is shared by two that open the same file', async () => {
+  it('two stores that open the same file share its rows and secrets', async () => {
     const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
-    await first.transaction((tx) =>
-      tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
-    );
+    await insertOrganization(first);
     expect(await second.organizations.find(ORG)).toBeDefined();
     expect(await second.secret('cursor')).toEqual(await first.secret('cursor'));
     await first.close();
     await second.close();
   });
 
-  it('reads what another process committed after it read the same row', async () => {
+  it('a row that was read before is read again after another process committed', async () => {
     const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
     expect(await first.organizations.find(id('org', 1))).toBeUndefined();
     for (const name of ['old', 'new']) {
@@ -137,7 +113,7 @@ describe('opening the embedded store', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('undoes only the failed ones of transactions that are committed together', async () => {
+  it('only the failed transactions of a group are undone', async () => {
     const store = await openSqliteStore(path);
     const outcomes = await Promise.allSettled([insert(store, 1), insert(store, 1), insert(store, 2)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -145,7 +121,7 @@ describe('opening the embedded store', () => {
     await store.close();
   });
 
-  it('fails all of them when one ends the transaction of the database, and runs the next', async () => {
+  it('all transactions of a group fail when one ends the transaction of the database, and the next runs', async () => {
     const store = await openSqliteStore(path);
     withDatabase((database) => {
       database.exec(`CREATE TRIGGER fail BEFORE INSERT ON organizations WHEN new.name = 'fail'
@@ -153,16 +129,16 @@ describe('opening the embedded store', () => {
     });
     const outcomes = await Promise.allSettled([insert(store, 1), insert(store, 2, 'fail'), insert(store, 3)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
-    expect(await store.organizations.list()).toEqual([organization(3)]);
+    expect(await store.organizations.list()).toEqual([organization(id('org', 3))]);
     await store.close();
   });
 
-  it('lets other work run during a long transaction, and while another process holds the lock', async () => {
+  it('other work runs during a long transaction, and while another process holds the lock', async () => {
     const store = await openSqliteStore(path);
     const turns: number[] = [];
     const count = setInterval(() => turns.push(turns.length), 1);
     await store.transaction(async (tx) => {
-      for (let n = 0; turns.length < 3; n++) await tx.organizations.insert(organization(n));
+      for (let n = 0; turns.length < 3; n++) await tx.organizations.insert(organization(id('org', n)));
     });
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
@@ -172,12 +148,12 @@ describe('opening the embedded store', () => {
     other.exec('DELETE FROM organizations; COMMIT');
     other.close();
     await waiting;
-    expect(await store.organizations.list()).toEqual([organization(0, 'again')]);
+    expect(await store.organizations.list()).toEqual([organization(id('org', 0), 'again')]);
     clearInterval(count);
     await store.close();
   });
 
-  it('keeps committed rows when the process is killed at once', async () => {
+  it('committed rows survive when the process is killed at once', async () => {
     const script = `
       import { openSqliteStore } from ${JSON.stringify(new URL('../../../../src/server/store/sqlite/sqlite.ts', import.meta.url).href)};
       const store = await openSqliteStore(${JSON.stringify(path)});
