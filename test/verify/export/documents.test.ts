@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
-
 import {
   attest,
   memorySource,
@@ -9,7 +8,6 @@ import {
   type ExportManifest,
   type ExportStatement,
 } from '../../../src/evidence/index.ts';
-import type { TrustedKey } from '../../../src/trust/index.ts';
 import { verifyExport, type ExportReport, type VerifyExportOptions } from '../../../src/verify/index.ts';
 import {
   codesOf,
@@ -25,6 +23,7 @@ import {
   PROJECT,
   stateOf,
 } from '../../support/evidence.ts';
+import { omitFiles } from '../../support/sources.ts';
 
 type Files = Record<string, Uint8Array>;
 const MANIFEST = 'manifest.json';
@@ -38,10 +37,7 @@ const unsigned = await makeExport({ signer: made.signer, signedList: false });
 const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(made.signer), ...options });
 
-const without = (path: string, files = made.files): Files =>
-  Object.fromEntries(Object.entries(files).filter(([name]) => name !== path));
-
-/** The export with another manifest, and an export.json that agrees with it: all that an editor without a key can do. */
+/** The export with an edited manifest, and an export.json that agrees with it: an attack without a key. */
 function withManifest(edit: (manifest: ExportManifest) => void, files = made.files): Files {
   const manifest = edited<ExportManifest>(files[MANIFEST], (value) => {
     edit(value);
@@ -59,50 +55,46 @@ function withManifest(edit: (manifest: ExportManifest) => void, files = made.fil
   return { ...files, [MANIFEST]: manifest, [RESOURCE]: resource };
 }
 
-/** The export with an export attestation that was edited and signed again by a key, trusted or not. */
-async function withAttestation(
-  edit: (statement: ExportStatement) => void,
-  signer = made.signer,
-  files = made.files,
-): Promise<Files> {
-  const { statement } = made.packed.attestation!;
-  const copy = structuredClone(statement);
-  copy.keyId = signer.keyId;
-  edit(copy);
-  return { ...files, [ATTESTATION]: canonicalBytes(await attest(copy, { ...signer, keyId: copy.keyId })) };
+/** The export with an edited export attestation, signed again by the trusted key. */
+async function withAttestation(edit: (statement: ExportStatement) => void): Promise<Files> {
+  const statement = structuredClone(made.packed.attestation!.statement);
+  edit(statement);
+  return { ...made.files, [ATTESTATION]: canonicalBytes(await attest(statement, made.signer)) };
 }
+
+/** Lists the parts in reverse order. */
+const reverseParts = ({ parts }: ExportManifest): void => {
+  parts.reverse();
+  parts.forEach((row, i) => void (row.ordinal = i));
+};
+
+test.each([MANIFEST, ATTESTATION])('an export with any byte of %s flipped fails', async (path) => {
+  const bytes = made.files[path]!;
+  for (let offset = 0; offset < bytes.length; offset += 3) {
+    const report = await verify({ ...made.files, [path]: flipped(bytes, offset) }, { depth: 'digest' });
+    expect([offset, report.verdict]).toEqual([offset, 'failed']);
+  }
+});
 
 describe('the manifest of an export', () => {
   test('must exist', async () => {
-    const report = await verify(without(MANIFEST));
+    const report = await verify(omitFiles(made.files, MANIFEST));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.MANIFEST_MISSING']]);
-    expect(
-      ['export.selection', 'export.files', 'export.attestation'].map((id) =>
-        stateOf(report, id as 'export.files'),
-      ),
-    ).toEqual(['not_checked', 'not_checked', 'not_checked']);
+    for (const id of ['export.selection', 'export.files', 'export.attestation'] as const)
+      expect(stateOf(report, id)).toBe('not_checked');
     expect(report.parts).toEqual([]);
-    // A digest that nobody pinned is not that of a manifest that is not there; nor were envelopes given.
     expect([report.completeness, stateOf(report, 'dsse.attestation')]).toEqual(['claimed', undefined]);
   });
 
-  test('fails with any byte flipped, never verified', async () => {
-    const bytes = made.files[MANIFEST]!;
-    for (let offset = 0; offset < bytes.length; offset += 3) {
-      const report = await verify({ ...made.files, [MANIFEST]: flipped(bytes, offset) }, { depth: 'digest' });
-      expect([offset, report.verdict]).toEqual([offset, 'failed']);
-    }
-  });
-
-  test('without one bundle is noticed only by a pinned digest or the number of bundles', async () => {
-    const cut = (await makeExport({ signer: made.signer, parts: 1, signedList: false })).files;
-    const report = await verify(cut);
+  test('that lacks one bundle is only refused by a pinned digest or the number of bundles', async () => {
+    const { files } = await makeExport({ signer: made.signer, parts: 1, signedList: false });
+    const report = await verify(files);
     expect([report.verdict, report.completeness]).toEqual(['verified', 'claimed']);
     expect(codesOf(report)).toEqual(['export.COMPLETENESS_CLAIMED']);
-    const pinned = await verify(cut, { expect: { manifestDigest: unsigned.packed.manifestDigest } });
+    const pinned = await verify(files, { expect: { manifestDigest: unsigned.packed.manifestDigest } });
     expect([pinned.verdict, errorsOf(pinned)]).toEqual(['failed', ['expect.MANIFEST_MISMATCH']]);
     expect(pinned.completeness).toBe('claimed');
-    const counted = await verify(cut, { expect: { bundles: 2 } });
+    const counted = await verify(files, { expect: { bundles: 2 } });
     expect([counted.verdict, errorsOf(counted)]).toEqual(['failed', ['expect.BUNDLES_MISMATCH']]);
   });
 
@@ -113,10 +105,7 @@ describe('the manifest of an export', () => {
     const sorted = await makeExport({ parts: 0, signedList: false, input: { parts: facts } });
     const parts = { 'parts/evidence_000000000001.zip': later.bytes, [SECOND]: earlier.bytes };
     expect(errorsOf(await verify({ ...sorted.files, ...parts }))).toEqual([]);
-    const files = withManifest((m) => {
-      m.parts.reverse();
-      m.parts.forEach((row, i) => void (row.ordinal = i));
-    }, sorted.files);
+    const files = withManifest(reverseParts, sorted.files);
     expect(errorsOf(await verify({ ...files, ...parts }))).toEqual(['export.SELECTION_MISMATCH']);
   });
 
@@ -124,17 +113,15 @@ describe('the manifest of an export', () => {
     const { signer } = made;
     const same = await makeExport({ signer, signedList: false, bundle: { createdAtMs: NOW - 100_000 } });
     expect((await verify(same.files)).verdict).toBe('verified');
-    const files = withManifest((m) => {
-      m.parts.reverse();
-      m.parts.forEach((row, i) => void (row.ordinal = i));
-    }, same.files);
-    expect(errorsOf(await verify(files))).toEqual(['export.SELECTION_MISMATCH']);
+    expect(errorsOf(await verify(withManifest(reverseParts, same.files)))).toEqual([
+      'export.SELECTION_MISMATCH',
+    ]);
   });
 });
 
 describe('export.json', () => {
   test('must exist', async () => {
-    const report = await verify(without(RESOURCE));
+    const report = await verify(omitFiles(made.files, RESOURCE));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.RESOURCE_MISSING']]);
   });
 
@@ -144,18 +131,12 @@ describe('export.json', () => {
   });
 });
 
-const withKey = (rest: Partial<TrustedKey>): Partial<VerifyExportOptions> => ({
-  trust: makeTrust(made.signer, rest),
-});
-
-const pinnedDigest = (): { manifestDigest: `sha256:${string}` } => ({
-  manifestDigest: made.packed.manifestDigest,
-});
+const pinnedDigest = { manifestDigest: made.packed.manifestDigest };
 
 describe('completeness', () => {
   test('is attested by a trusted key, and pinned by the caller even then', async () => {
     expect((await verify(made.files)).completeness).toBe('attested');
-    const report = await verify(made.files, { expect: pinnedDigest() });
+    const report = await verify(made.files, { expect: pinnedDigest });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'pinned']);
     expect(report.signer).toBeDefined();
   });
@@ -172,99 +153,72 @@ describe('completeness', () => {
   test('is claimed without a trust store, and pinned without one by the caller', async () => {
     const claimed = await verifyExport(memorySource(made.files), { asOfMs: NOW });
     expect(claimed.completeness).toBe('claimed');
-    const pinned = await verifyExport(memorySource(made.files), { asOfMs: NOW, expect: pinnedDigest() });
+    const pinned = await verifyExport(memorySource(made.files), { asOfMs: NOW, expect: pinnedDigest });
     expect([pinned.verdict, pinned.completeness]).toEqual(['intact', 'pinned']);
   });
 
   test('of a project is attested by a key for this project alone', async () => {
-    const report = await verify(made.files, withKey({ projects: [PROJECT] }));
+    const report = await verify(made.files, { trust: makeTrust(made.signer, { projects: [PROJECT] }) });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'attested']);
   });
 
   test('of a whole organization is not attested by a key for one project', async () => {
     const input = { scope: { kind: 'organization' as const } };
     const { files, signer } = await makeExport({ input });
-    const limited = await verifyExport(memorySource(files), {
-      asOfMs: NOW,
-      trust: makeTrust(signer, { projects: [PROJECT] }),
-    });
+    const limited = await verify(files, { trust: makeTrust(signer, { projects: [PROJECT] }) });
     expect([limited.verdict, limited.completeness]).toEqual(['failed', 'claimed']);
     expect(errorsOf(limited)).toEqual(['trust.PROJECT_MISMATCH']);
-    const whole = { asOfMs: NOW, trust: makeTrust(signer, { organizations: [ORGANIZATION] }) };
-    expect((await verifyExport(memorySource(files), whole)).completeness).toBe('attested');
+    const trust = makeTrust(signer, { organizations: [ORGANIZATION] });
+    expect((await verify(files, { trust })).completeness).toBe('attested');
   });
 });
 
-const judgedAt = async (issuedAtMs: number): Promise<ExportReport> =>
+const verifyIssuedAt = async (issuedAtMs: number): Promise<ExportReport> =>
   verify(await withAttestation((s) => void (s.issuedAtMs = issuedAtMs)));
 
 describe('the export attestation', () => {
-  test('may be of this millisecond, and not of the next', async () => {
-    expect((await judgedAt(NOW)).completeness).toBe('attested');
-    const report = await judgedAt(NOW + 1);
+  test('may be issued in this millisecond, but not in the next', async () => {
+    expect((await verifyIssuedAt(NOW)).completeness).toBe('attested');
+    const report = await verifyIssuedAt(NOW + 1);
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
   });
 
-  test('fails with any byte flipped', async () => {
-    const bytes = made.files[ATTESTATION]!;
-    for (let offset = 0; offset < bytes.length; offset += 3) {
-      const report = await verify(
-        { ...made.files, [ATTESTATION]: flipped(bytes, offset) },
-        { depth: 'digest' },
-      );
-      expect([offset, report.verdict]).toEqual([offset, 'failed']);
-    }
-  });
-
-  test('that fails without a trust store still fails', async () => {
+  test('that names another export fails without a trust store, too', async () => {
     const files = await withAttestation((s) => void (s.subject.evidenceExportId = idOf('evexp', 9)));
     expect((await verifyExport(memorySource(files), { asOfMs: NOW })).verdict).toBe('failed');
   });
 });
 
-const expectedOf = async (projectId: string, files: Files): Promise<string | undefined> =>
+const stateWith = async (projectId: string, files: Files): Promise<string | undefined> =>
   stateOf(await verify(files, { expect: { projectId } }), 'export.expected');
 
-describe('what the caller expects of an export', () => {
-  test('is open without a manifest, except that a digest that does not match fails', async () => {
-    const damaged = { ...made.files, [MANIFEST]: toUtf8('{}') };
-    const counted = await verify(damaged, { expect: { bundles: 2, projectId: PROJECT } });
-    expect([stateOf(counted, 'export.expected'), errorsOf(counted)]).toEqual([
-      'not_checked',
-      ['export.MANIFEST_INVALID'],
-    ]);
-    const pinned = await verify(damaged, {
-      expect: { bundles: 2, manifestDigest: made.packed.manifestDigest },
-    });
-    expect(errorsOf(pinned)).toEqual(['expect.MANIFEST_MISMATCH', 'export.MANIFEST_INVALID']);
+const broken = toUtf8('{}');
+
+describe('the expectations about an export', () => {
+  test.each([
+    ['open without a manifest', { bundles: 2, projectId: PROJECT }, []],
+    ['open if a part of them is met', { bundles: 2, manifestDigest: digestOf(broken) }, []],
+    ['broken by the digest alone', { bundles: 2, ...pinnedDigest }, ['expect.MANIFEST_MISMATCH']],
+  ] as const)('are %s', async (_, expected, codes) => {
+    const report = await verify({ ...made.files, [MANIFEST]: broken }, { expect: expected });
+    expect(stateOf(report, 'export.expected')).toBe(codes.length === 0 ? 'not_checked' : 'failed');
+    expect(errorsOf(report)).toEqual([...codes, 'export.MANIFEST_INVALID']);
   });
 
-  test('does not apply when nothing is expected', async () => {
+  test('do not apply when nothing is expected', async () => {
     expect(stateOf(await verify(made.files), 'export.expected')).toBe('not_applicable');
   });
 
-  test('is open where a part of it could not be read, though the rest is met', async () => {
-    const damaged = toUtf8('{}');
-    const report = await verify(
-      { ...made.files, [MANIFEST]: damaged },
-      { expect: { manifestDigest: digestOf(damaged), bundles: 2 } },
-    );
-    expect([stateOf(report, 'export.expected'), errorsOf(report)]).toEqual([
-      'not_checked',
-      ['export.MANIFEST_INVALID'],
-    ]);
-  });
-
-  test('of a project is not met by an export of an organization, unless all of it is of the project', async () => {
+  test('about a project are not met by an export of an organization, unless all of it is of the project', async () => {
     const input = { scope: { kind: 'organization' as const } };
     const { files } = await makeExport({ signer: made.signer, signedList: false, input });
-    expect(await expectedOf(PROJECT, files)).toBe('passed');
-    expect(await expectedOf(idOf('prj', 9), files)).toBe('failed');
+    expect(await stateWith(PROJECT, files)).toBe('passed');
+    expect(await stateWith(idOf('prj', 9), files)).toBe('failed');
     const mixed = withManifest((m) => void (m.localReports[0]!.projectId = idOf('prj', 9)), files);
-    expect(await expectedOf(PROJECT, mixed)).toBe('failed');
+    expect(await stateWith(PROJECT, mixed)).toBe('failed');
   });
 
-  test('of a project is not met by an export of another project, however empty', async () => {
+  test('about a project are not met by an empty export of another project', async () => {
     const { files } = await makeExport({ parts: 0, reports: 0 });
     const report = await verify(files, { expect: { projectId: idOf('prj', 9) } });
     expect(errorsOf(report)).toContain('expect.PROJECT_MISMATCH');

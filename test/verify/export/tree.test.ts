@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { DrillproofError } from '../../../src/errors.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
 import { codesOf, flipped, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
+import { failListing, omitFiles } from '../../support/sources.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
 const made = await makeExport();
 
-const options = () => ({ asOfMs: NOW, trust: makeTrust(made.signer) });
-const treeOf = (source: EvidenceSource): Promise<ExportTreeReport> => verifyExportTree(source, options());
-const tree = (files: Files): Promise<ExportTreeReport> => treeOf(memorySource(files));
+const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+const source = memorySource(made.files);
+const verifySource = (from: EvidenceSource): Promise<ExportTreeReport> => verifyExportTree(from, options);
+const verify = (files: Files): Promise<ExportTreeReport> => verifySource(memorySource(files));
 
 describe('the tree of an export', () => {
   it('has the checks, findings and signer of the whole export', async () => {
-    const report = await tree(made.files);
-    const whole = await verifyExport(memorySource(made.files), options());
+    const report = await verifySource(source);
+    const whole = await verifyExport(source, options);
     expect([report.checks, report.findings]).toEqual([whole.checks, whole.findings]);
     expect(report.manifest).toEqual(made.packed.manifest);
     expect(report.manifestDigest).toBe(made.packed.manifestDigest);
@@ -26,43 +27,35 @@ describe('the tree of an export', () => {
   });
 
   it.each(['manifest.json', 'export.json', 'export-attestation.json'])(
-    'is refused as the whole export is over a damaged %s',
+    'is refused like the whole export over a damaged %s',
     async (path) => {
       const files = { ...made.files, [path]: toUtf8('{}'), 'parts/more.zip': toUtf8('x') };
-      const report = await tree(files);
-      const whole = await verifyExport(memorySource(files), options());
+      const report = await verify(files);
+      const whole = await verifyExport(memorySource(files), options);
       expect(report.checks.some(({ state }) => state === 'failed')).toBe(true);
       expect([report.checks, report.findings]).toEqual([whole.checks, whole.findings]);
     },
   );
 
   it('has no manifest, signer or digest when there is none', async () => {
-    const report = await tree({ 'notes.txt': toUtf8('hi') });
-    expect(report).not.toHaveProperty('manifest');
-    expect(report).not.toHaveProperty('manifestDigest');
-    expect(report).not.toHaveProperty('signer');
+    const report = await verify({ 'notes.txt': toUtf8('hi') });
+    for (const name of ['manifest', 'manifestDigest', 'signer']) expect(report).not.toHaveProperty(name);
   });
 
   it('has no files when it cannot be listed, and only that finding', async () => {
-    const source = {
-      ...memorySource(made.files),
-      files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')),
-    };
-    const report = await treeOf(source);
+    const report = await verifySource(failListing(source));
     expect([report.files, report.checks, codesOf(report)]).toEqual([[], [], ['io.UNREADABLE']]);
   });
 
   it('is verified without reading parts and reports, even if a bag states their digests', async () => {
-    const bag = (changes: Files) => treeOf(bagSource(memorySource(bagOf(made.files, changes))));
-    const damaged = {
+    const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(made.files, changes))));
+    const report = await verifyBag({
       [`data/${PART}`]: flipped(made.files[PART]!, 100),
       [`data/${REPORT}`]: flipped(made.files[REPORT]!, 3),
-    };
-    const report = await bag(damaged);
+    });
     expect([stateOf(report, 'export.bag'), report.findings]).toEqual(['passed', []]);
     const other = bagOf({ ...made.files, [PART]: toUtf8('x'), [REPORT]: toUtf8('y') });
-    const lines = other['manifest-sha256.txt']!;
-    const stated = await bag({ 'manifest-sha256.txt': lines });
+    const stated = await verifyBag({ 'manifest-sha256.txt': other['manifest-sha256.txt']! });
     expect([stateOf(stated, 'export.bag'), codesOf(stated)]).toEqual([
       'failed',
       ['bag.PAYLOAD_MISMATCH', 'bag.TAG_MISMATCH'],
@@ -74,8 +67,8 @@ describe('the tree of an export', () => {
   });
 
   it('without a manifest is still verified as a bag', async () => {
-    const { 'manifest.json': _, ...files } = made.files;
-    const report = await treeOf(bagSource(memorySource(bagOf(files))));
+    const bag = bagOf(omitFiles(made.files, 'manifest.json'));
+    const report = await verifySource(bagSource(memorySource(bag)));
     expect(stateOf(report, 'export.bag')).toBe('passed');
     expect(codesOf(report)).toContain('export.MANIFEST_MISSING');
   });

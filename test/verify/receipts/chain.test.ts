@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
-import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { checkChain, type ReceiptFacts, type ReceiptSummary } from '../../../src/verify/receipts/chain.ts';
 import { verifyReceipts } from '../../../src/verify/index.ts';
 import { NOW } from '../../support/evidence.ts';
 import { makeChain, receiptFacts } from '../../support/receipts.ts';
+import { failListing, failReads } from '../../support/sources.ts';
 
 const digestAt = (path: string) => digestOf(toUtf8(path));
 
@@ -35,11 +35,11 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
 };
 const after = (path: string, before: string, choices: Choices = {}): ReceiptFacts =>
   receiptAt(path, { previous: { path: before, digest: digestAt(before) }, ...choices });
-const judge = (...facts: readonly ReceiptFacts[]) => checkChain(facts, undefined, undefined);
+const check = (...facts: readonly ReceiptFacts[]) => checkChain(facts, undefined, undefined);
 const pathsOf = (...facts: readonly ReceiptFacts[]): readonly string[] =>
-  judge(...facts).order.map(({ path }) => path);
+  check(...facts).order.map(({ path }) => path);
 
-it('the order of receipts is by time, and of the same time by name, however they were found', () => {
+it('the order of receipts is by time, and of the same time by name, in whatever order they were listed', () => {
   const [early, late, last] = [
     receiptAt('z', { finishedAtMs: 1 }),
     receiptAt('a', { finishedAtMs: 2 }),
@@ -49,18 +49,18 @@ it('the order of receipts is by time, and of the same time by name, however they
   expect(pathsOf(last, late, early)).toEqual(['z', 'a', 'b']);
 });
 
-it('the order of receipts has those at its end that could not be read', () => {
+it('receipts that could not be read are last in the order', () => {
   const unread: ReceiptFacts = { path: '0', findings: [] };
   const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
   expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
-  const { order, head, subject } = judge(unread);
+  const { order, head, subject } = check(unread);
   expect([order, head, subject]).toEqual([[unread], undefined, undefined]);
 });
 
 describe('the head of a chain', () => {
   it('is the receipt that no other names, whatever its time', () => {
     const first = receiptAt('a', { finishedAtMs: 9 });
-    expect(judge(first, after('b', 'a', { finishedAtMs: 1 })).head).toEqual({
+    expect(check(first, after('b', 'a', { finishedAtMs: 1 })).head).toEqual({
       path: 'b',
       digest: digestAt('b'),
       finishedAtMs: 1,
@@ -69,15 +69,15 @@ describe('the head of a chain', () => {
 
   it('is the newest of several that no other names', () => {
     const facts = [receiptAt('a'), after('b', 'a', { finishedAtMs: NOW + 1 }), after('c', 'a')];
-    expect(judge(...facts).head?.path).toBe('b');
+    expect(check(...facts).head?.path).toBe('b');
   });
 
   it('is never an unlinked receipt if there is a linked one', () => {
     const older = receiptAt('z', { linked: false, finishedAtMs: NOW + 1 });
-    expect(judge(receiptAt('a'), older).head?.path).toBe('a');
-    expect(judge(older).head?.path).toBe('z');
+    expect(check(receiptAt('a'), older).head?.path).toBe('a');
+    expect(check(older).head?.path).toBe('z');
     const oldest = receiptAt('y', { linked: false });
-    expect(judge(older, oldest).head?.path).toBe('z');
+    expect(check(older, oldest).head?.path).toBe('z');
   });
 
   it('is the newest where each is named by another', () => {
@@ -86,14 +86,14 @@ describe('the head of a chain', () => {
       after('b', 'c', { finishedAtMs: 2 }),
       after('c', 'a', { finishedAtMs: 3 }),
     ];
-    expect(judge(...ring).head?.path).toBe('c');
+    expect(check(...ring).head?.path).toBe('c');
   });
 });
 
 it('a receipt without a link may be of the same moment as the beginning of a chain, and not later', () => {
   const older = receiptAt('o', { linked: false, finishedAtMs: 1 });
   const codes = (finishedAtMs: number) =>
-    judge(older, after('a', 'o'), receiptAt('b', { linked: false, finishedAtMs })).findings.map(
+    check(older, after('a', 'o'), receiptAt('b', { linked: false, finishedAtMs })).findings.map(
       ({ code }) => code,
     );
   expect(codes(NOW)).not.toContain('receipt.FORKED');
@@ -103,15 +103,7 @@ it('a receipt without a link may be of the same moment as the beginning of a cha
 it('the report on receipts has a line for one that could not be read, and the subject of the others', async () => {
   const { files, written } = await makeChain(2);
   const { path } = written[0]!;
-  const whole = memorySource(files);
-  const report = await verifyReceipts(
-    {
-      ...whole,
-      open: (name) =>
-        name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name),
-    },
-    {},
-  );
+  const report = await verifyReceipts(failReads(memorySource(files), path), {});
   const { evidenceExportId, organizationId, manifestDigest } = receiptFacts;
   expect(report).toMatchObject({ evidenceExportId, organizationId, manifestDigest });
   expect(report.receipts).toMatchObject([{ path: written[1]!.path, digest: written[1]!.digest }, { path }]);
@@ -119,9 +111,6 @@ it('the report on receipts has a line for one that could not be read, and the su
 });
 
 it('the report on receipts has no receipts and a finding when the mirror cannot be listed', async () => {
-  const report = await verifyReceipts(
-    { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
-    {},
-  );
+  const report = await verifyReceipts(failListing(memorySource({})), {});
   expect(report).toMatchObject({ verdict: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
 });

@@ -2,26 +2,23 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
-import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { receiptsReportSchema } from '../../../src/verify/report.ts';
 import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../../../src/verify/index.ts';
 import { NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';
 import { forAllAsync } from '../../support/property.ts';
+import { failReads, omitFiles } from '../../support/sources.ts';
 
-const judge = (files: Files, options: VerifyReceiptsOptions = {}) =>
+const verify = (files: Files, options: VerifyReceiptsOptions = {}) =>
   verifyReceipts(memorySource(files), options);
 const errorsOf = async (files: Files, options: VerifyReceiptsOptions = {}): Promise<Code[]> => {
-  const { findings } = await judge(files, options);
+  const { findings } = await verify(files, options);
   return [...new Set(findings.filter(({ severity }) => severity === 'error').map(({ code }) => code))];
 };
-const without = (files: Files, ...paths: readonly string[]): Files =>
-  Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)));
-
 it('a chain of receipts is sound as a mirror writes it, and its head is the newest', async () => {
   const { files, written } = await makeChain(4);
-  const report = await judge(files);
+  const report = await verify(files);
   const head = written.at(-1)!;
   expect(report).toMatchObject({
     verdict: 'sound',
@@ -34,19 +31,19 @@ it('a chain of receipts is sound as a mirror writes it, and its head is the newe
 });
 
 it('a chain of receipts of one receipt is sound, and an empty one is not', async () => {
-  expect((await judge((await makeChain(1)).files)).verdict).toBe('sound');
-  expect((await judge({})).verdict).toBe('none');
-  expect((await judge({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
+  expect((await verify((await makeChain(1)).files)).verdict).toBe('sound');
+  expect((await verify({})).verdict).toBe('none');
+  expect((await verify({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
 });
 
 it('a chain of receipts matches the schema of reports', async () => {
   const { files } = await makeChain(2);
-  const report = await judge(files);
+  const report = await verify(files);
   expect(receiptsReportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
 });
 
 function replaced(files: Files, path: string, edit: Parameters<typeof putReceipt>[2]): Files {
-  const changed = without(files, path);
+  const changed = omitFiles(files, path);
   putReceipt(changed, files[path], edit);
   return changed;
 }
@@ -54,36 +51,36 @@ function replaced(files: Files, path: string, edit: Parameters<typeof putReceipt
 const LENGTH = 6;
 const at = (most = LENGTH - 1) => fc.integer({ min: 0, max: most });
 
-describe('whatever is done to a chain', () => {
-  it('one that is gone from the beginning or the middle is missing', async () => {
+describe('after an attack on a chain of receipts', () => {
+  it('a receipt that was removed from the beginning or the middle is missing', async () => {
     const { files, written } = await makeChain(LENGTH);
     await forAllAsync(40, [fc.uniqueArray(at(LENGTH - 2), { minLength: 1 })], async (gone) => {
-      const left = without(files, ...gone.map((n) => written[n]!.path));
-      expect(await errorsOf(left)).toEqual(['receipt.MISSING']);
+      const rest = omitFiles(files, ...gone.map((n) => written[n]!.path));
+      expect(await errorsOf(rest)).toEqual(['receipt.MISSING']);
     });
   });
 
-  it('the newest that are gone cannot be seen, unless the caller expects one of them', async () => {
+  it('removed newest receipts are only noticed if the caller expects one of them', async () => {
     const { files, written } = await makeChain(LENGTH);
-    await forAllAsync(40, [fc.integer({ min: 1, max: LENGTH - 1 }), at()], async (kept, expected) => {
-      const left = without(files, ...written.slice(kept).map(({ path }) => path));
-      expect(await errorsOf(left)).toEqual([]);
-      const codes = await errorsOf(left, { expectHead: written[expected]!.digest });
-      expect(codes).toEqual(expected < kept ? [] : ['receipt.HEAD_MISMATCH']);
+    await forAllAsync(40, [fc.integer({ min: 1, max: LENGTH - 1 }), at()], async (count, expected) => {
+      const rest = omitFiles(files, ...written.slice(count).map(({ path }) => path));
+      expect(await errorsOf(rest)).toEqual([]);
+      const codes = await errorsOf(rest, { expectHead: written[expected]!.digest });
+      expect(codes).toEqual(expected < count ? [] : ['receipt.HEAD_MISMATCH']);
     });
   });
 
-  it('a byte that is changed in any receipt breaks it', async () => {
+  it('a changed byte in any receipt breaks the chain', async () => {
     const { files, written } = await makeChain(3);
     await forAllAsync(150, [at(2), fc.nat(), fc.integer({ min: 1, max: 255 })], async (n, offset, mask) => {
       const { path } = written[n]!;
       const bytes = Uint8Array.from(files[path]!);
       bytes[offset % bytes.length]! ^= mask;
-      expect((await judge({ ...files, [path]: bytes })).verdict).toBe('broken');
+      expect((await verify({ ...files, [path]: bytes })).verdict).toBe('broken');
     });
   });
 
-  it('an edit under the name that it then has leaves the old one missing, the head alone excepted', async () => {
+  it('an edited receipt with the right name leaves the old one missing, unless it was the head', async () => {
     const { files, written } = await makeChain(LENGTH);
     await forAllAsync(100, [at(LENGTH - 2)], async (n) => {
       const { path } = written[n]!;
@@ -96,11 +93,11 @@ describe('whatever is done to a chain', () => {
     expect(await errorsOf(changed, { expectHead: head.digest })).toEqual(['receipt.HEAD_MISMATCH']);
   });
 
-  it('two that change places contradict their names and those after them', async () => {
+  it('two swapped receipts contradict their names and the links to them', async () => {
     const { files, written } = await makeChain(LENGTH);
     await forAllAsync(100, [fc.uniqueArray(at(), { minLength: 2, maxLength: 2 })], async ([a = 0, b = 1]) => {
-      const [one, two] = [written[a]!.path, written[b]!.path];
-      const codes = await errorsOf({ ...files, [one]: files[two]!, [two]: files[one]! });
+      const [first, second] = [written[a]!.path, written[b]!.path];
+      const codes = await errorsOf({ ...files, [first]: files[second]!, [second]: files[first]! });
       expect(codes).toContain('receipt.NAME_MISMATCH');
       expect(codes).toContain('receipt.LINK_MISMATCH');
     });
@@ -122,17 +119,7 @@ describe('a receipt in a chain', () => {
       'receipt.DAMAGED',
       'receipt.LINK_MISMATCH',
     ]);
-    const whole = memorySource(files);
-    const report = await verifyReceipts(
-      {
-        ...whole,
-        open: (name) =>
-          name === path
-            ? Promise.reject(new DrillproofError('io.UNREADABLE', 'a bad sector'))
-            : whole.open(name),
-      },
-      {},
-    );
+    const report = await verifyReceipts(failReads(memorySource(files), path), {});
     expect(report.verdict).toBe('unread');
   });
 });
@@ -146,9 +133,9 @@ const older = async (): Promise<Files> => {
 };
 
 it('receipts from before they were linked do not excuse a second chain next to them', async () => {
-  const anew: Files = {};
-  await appendReceipts(anew, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
-  const files = { ...(await older()), ...anew };
+  const fresh: Files = {};
+  await appendReceipts(fresh, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
+  const files = { ...(await older()), ...fresh };
   expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
 });
 
@@ -171,5 +158,5 @@ it('one receipt by itself is verified under any name, and its report notes that 
 it('an envelope next to a receipt, whatever it signs, adds nothing to the report', async () => {
   const { files, written } = await makeChain(2);
   const withEnvelope = { ...files, [`${written[0]!.path}.dsse`]: toUtf8('{"payload":""}') };
-  expect(await judge(withEnvelope)).toEqual(await judge(files));
+  expect(await verify(withEnvelope)).toEqual(await verify(files));
 });
