@@ -12,6 +12,7 @@ const REFUSED: readonly [string, object, string][] = [
   ['a misspelt ZIP limit', { zipLimits: { entry: 1 } }, 'options.zipLimits has the unknown member'],
   ['NaN as a limit', { limits: { parts: Number.NaN } }, 'options.limits.parts is NaN'],
   ['NaN as the time', { asOfMs: Number.NaN }, 'options.asOfMs is NaN'],
+  ['half a millisecond', { asOfMs: 1.5 }, 'options.asOfMs is 1.5'],
   ['an invalid Date', { asOfMs: new Date(Number.NaN) }, 'options.asOfMs is an object of another kind'],
   ['text as the time', { asOfMs: '2026-01-01' }, 'options.asOfMs is "2026-01-01"'],
   ['no time', { asOfMs: undefined }, 'options.asOfMs is undefined'],

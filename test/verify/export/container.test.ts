@@ -32,7 +32,7 @@ const stateAndVerdict = (report: ExportReport) => [report.verdict, stateOf(repor
 /** A second reader that differs for the container, but not for its parts. */
 const readContainer = (readZip: SecondOpinion['readZip']): SecondOpinion => ({
   ...secondOpinion,
-  readZip: (access) => (access.size === zip.length ? readZip : secondOpinion.readZip)(access),
+  readZip: (access) => (access.size === zip.length ? readZip(access) : secondOpinion.readZip(access)),
 });
 
 describe('the second reader of a one-file export', () => {

@@ -271,8 +271,8 @@ describe('the work of a verification', () => {
   });
 
   test('continues when a part could not be read by the function of the caller', async () => {
-    const failToRead = () => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
-    const report = await verify(made.files, { verifyPart: failToRead });
+    const error = new DrillproofError('io.CHANGED', 'it shrank');
+    const report = await verify(made.files, { verifyPart: () => Promise.reject(error) });
     expect([report.verdict, ...report.parts.map(errorsOf)]).toEqual([
       'incomplete',
       ['io.CHANGED'],

@@ -1,52 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-
-import { type RunResult } from '../../../src/contract/index.ts';
-import { attest, packBundle, type Statement } from '../../../src/evidence/index.ts';
+import { fromUtf8 } from '../../../src/bytes/index.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-
-import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
+import type { RunResult } from '../../../src/contract/index.ts';
+import { attest, packBundle } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
-
 import {
   collect,
   edited,
   errorsOf,
-  forge,
   hashOf,
   idOf,
   makeBundleInput,
-  makePart,
   makeSigner,
   makeSigning,
-  makeTrust,
   NOW,
-  pack,
   stateOf,
-  unpack,
-  type Json,
 } from '../../support/evidence.ts';
+import { entries, packed, part, signer, verify, withManifest, withStatement } from './setup.ts';
 
-const ATTESTATION = 'attestation.json';
+const findingsOf = async (bytes: Uint8Array) =>
+  (await verify(bytes)).findings.map(({ code, path }) => [code, path]);
 
-const signer = makeSigner();
-const trust = makeTrust(signer);
-const part = (await makePart(1, signer)).bytes;
-const entries = await unpack(part);
-
-const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
-  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });
-
-/** The part with another attestation beside everything as it was. */
-const withAttestation = (attestation: Uint8Array): Promise<Uint8Array> =>
-  pack(new Map(entries).set(ATTESTATION, attestation));
-
-/** The part with a statement that was edited and signed again by the trusted key. */
-const withStatement = async (edit: (statement: Statement) => void): Promise<Uint8Array> =>
-  withAttestation(await forge(entries.get(ATTESTATION), signer, edit));
-
-describe('what a signed bundle binds', () => {
-  const reproduction: [string, unknown][] = [
+describe('a signed bundle', () => {
+  test.each<[string, unknown]>([
     ['drillId', 'other'],
     ['targetId', 'other'],
     ['buildHash', hashOf('x')],
@@ -60,55 +36,38 @@ describe('what a signed bundle binds', () => {
     ['originalTrialCount', 2],
     ['originalAttempt', 2],
     ['originalAttemptLimit', 2],
-  ];
-  test.each(reproduction)('fails when the reproduction has another %s: %s', async (field, value) => {
-    const report = await verify(
-      await withStatement(({ subject: { reproduction: own } }) => {
-        if (value === undefined) Reflect.deleteProperty(own, field);
-        else Object.assign(own, { [field]: value });
-      }),
-    );
-    expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
-      ['bundle.BINDING_MISMATCH', `reproduction.${field}`],
-    ]);
-    expect(report.verdict).toBe('failed');
+  ])('fails when the reproduction has another %s: %s', async (field, value) => {
+    const bytes = await withStatement(({ subject: { reproduction } }) => {
+      if (value === undefined) Reflect.deleteProperty(reproduction, field);
+      else Object.assign(reproduction, { [field]: value });
+    });
+    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', `reproduction.${field}`]]);
+    expect((await verify(bytes)).verdict).toBe('failed');
   });
 
   test('fails when the statement names a different manifest', async () => {
-    const report = await verify(
-      await withStatement((s) => void (s.subject.manifestDigest = hashOf('other'))),
-    );
+    const actual = hashOf('other');
+    const report = await verify(await withStatement((s) => void (s.subject.manifestDigest = actual)));
     expect(errorsOf(report)).toEqual(['attestation.SUBJECT_MISMATCH']);
-    expect(report.findings).toMatchObject([
-      {
-        path: 'attestation.json#/statement/subject/manifestDigest',
-        expected: report.manifestDigest,
-        actual: hashOf('other'),
-      },
-    ]);
+    const path = 'attestation.json#/statement/subject/manifestDigest';
+    expect(report.findings).toMatchObject([{ path, expected: report.manifestDigest, actual }]);
     expect(report.verdict).toBe('failed');
   });
 
-  const results: [string, (result: RunResult) => void][] = [
+  test.each<[string, (result: RunResult) => void]>([
     ['stateHash', (result) => void (result.stateHash = hashOf('x'))],
     ['evidenceHash', (result) => void (result.evidenceHash = hashOf('x'))],
     ['trajectoryHash', (result) => void (result.trajectoryHash = hashOf('x'))],
     ['identity.runId', (result) => void (result.identity.runId = 'run_other-run')],
-  ];
-  test.each(results)(
-    'fails when the run result has another %s, though all was signed again',
-    async (name, edit) => {
-      const report = await verify(await withRunResult(edit));
-      expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
-        ['bundle.BINDING_MISMATCH', `result.${name}`],
-      ]);
-      expect(report.verdict).toBe('failed');
-    },
-  );
+  ])('fails when the run result has another %s, even if everything was signed again', async (name, edit) => {
+    const bytes = await withRunResult(edit);
+    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', `result.${name}`]]);
+    expect((await verify(bytes)).verdict).toBe('failed');
+  });
 
   test('fails when the runId of the manifest differs from that of the statement and the result', async () => {
-    const report = await verify(await withManifest((m) => void (m['runId'] = 'run_other-run')));
-    expect(report.findings.map(({ path }) => path)).toEqual(['subject.runId']);
+    const bytes = await withManifest((m) => void (m['runId'] = 'run_other-run'));
+    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', 'subject.runId']]);
   });
 
   test.each(['run-result', 'evidence', 'state', 'trajectory'])(
@@ -137,35 +96,19 @@ describe('what a signed bundle binds', () => {
   });
 });
 
-type Manifest = Json & { objects: Json[] };
-
-/** The part with an edited manifest and a statement about it, signed again by the trusted key. */
-async function withManifest(edit: (manifest: Manifest) => void, files = entries): Promise<Uint8Array> {
-  const manifest = edited<Manifest>(files.get('manifest.json'), edit);
-  const attestation = await forge(files.get(ATTESTATION), signer, (statement) => {
-    statement.subject.manifestDigest = hashOf(new TextDecoder().decode(manifest));
-  });
-  return pack(new Map(files).set('manifest.json', manifest).set(ATTESTATION, attestation));
-}
-
 /** The part with an edited run result that manifest and statement name, signed again by the trusted key. */
 async function withRunResult(edit: (result: RunResult) => void): Promise<Uint8Array> {
   const path = 'objects/run-result.json';
   const result = edited<RunResult>(entries.get(path), edit);
-  const digest = hashOf(new TextDecoder().decode(result));
-  const attestation = await forge(
-    entries.get(ATTESTATION),
-    signer,
-    (s) => void (s.subject.runResultHash = digest),
-  );
-  const files = new Map(entries).set(path, result).set(ATTESTATION, attestation);
-  return withManifest(({ objects }) => {
-    const row = objects.find((object) => object['path'] === path)!;
+  const digest = hashOf(fromUtf8(result));
+  const list = ({ objects }: { objects: object[] }): void => {
+    const row = objects.find((object) => 'path' in object && object.path === path)!;
     Object.assign(row, { digest, bytes: result.length });
-  }, files);
+  };
+  return withManifest(list, new Map(entries).set(path, result), { runResultHash: digest });
 }
 
-test('the type of a statement may be another one that the caller accepts, and then not ours', async () => {
+test('the type of a statement may be another one that the caller accepts, and then not the default', async () => {
   const type = 'https://example.com/evidence/v1';
   const bytes = await withStatement((s) => void (s.predicateType = type));
   const predicateTypes = { evidence: [type], export: [] };
@@ -176,7 +119,7 @@ test('the type of a statement may be another one that the caller accepts, and th
 const issuedAt = (issuedAtMs: number): Promise<Uint8Array> =>
   withStatement((s) => void (s.issuedAtMs = issuedAtMs));
 
-test('the time of a statement may be that of the verification, and not a millisecond later', async () => {
+test('the time of a statement may be that of the verification, but not a millisecond later', async () => {
   expect((await verify(await issuedAt(NOW))).verdict).toBe('verified');
   const report = await verify(await issuedAt(NOW + 1));
   expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
@@ -188,11 +131,8 @@ describe('a second opinion', () => {
 
   test('that agrees is reported', async () => {
     const report = await verify(part, { secondOpinion: second });
-    expect([report.verdict, stateOf(report, 'second.reader'), stateOf(report, 'second.crypto')]).toEqual([
-      'verified',
-      'passed',
-      'passed',
-    ]);
+    expect(report.verdict).toBe('verified');
+    for (const id of ['second.reader', 'second.crypto'] as const) expect(stateOf(report, id)).toBe('passed');
   });
 
   test('that disagrees about the signature fails the part', async () => {
@@ -224,6 +164,5 @@ describe('a second opinion', () => {
 type Entry = { name: string; bytes: number; digest: `sha256:${string}` };
 
 test('signing refuses a statement that names another key', async () => {
-  const { statement } = (await makePart(1, signer)).packed.attestation!;
-  await expect(attest(statement, makeSigner())).rejects.toThrow(TypeError);
+  await expect(attest(packed.attestation!.statement, makeSigner())).rejects.toThrow(TypeError);
 });

@@ -1,56 +1,52 @@
 import { describe, expect, it } from 'vitest';
-import { memoryAccess, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
-import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
+import { platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
+import { attestDsse } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { dsseBytes, keyIdOf } from '../../../src/trust/index.ts';
-import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
+import type { BundleReport } from '../../../src/verify/index.ts';
 import {
   errorsOf,
   forge,
   idOf,
   listingOf,
-  makePart,
   makeSigner,
   makeTrust,
-  NOW,
   repacked,
   stateOf,
-  unpack,
 } from '../../support/evidence.ts';
+import { packed, part as signed, signer, unsigned, verify } from './setup.ts';
 
+const ATTESTATION = 'attestation.json';
+const ZEROS = `sha256:${'0'.repeat(64)}`;
 const BUNDLE = idOf('evidence', 1);
 const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
-const signer = makeSigner();
-const trust = makeTrust(signer);
-const signed = (await makePart(1, signer)).bytes;
-const unsigned = (await makePart(1)).bytes;
-const statement = parseAttestation((await unpack(signed)).get('attestation.json')!).statement;
+const { statement } = packed.attestation!;
 const dsse = dsseBytes(await attestDsse(statement, [signer]));
 
-const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
-  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });
-
-/** A part in which the object of a role is other bytes of the same name. */
-const withObject = (path: RegExp, bytes: Uint8Array): Promise<Uint8Array> =>
-  repacked(signed, (entries) => {
-    const name = [...entries.keys()].find((one) => path.test(one));
-    if (name === undefined) throw new TypeError('there is no such object');
-    entries.set(name, bytes);
+/** The part with other bytes for an object. */
+const withObject = (path: string, bytes: Uint8Array): Promise<Uint8Array> =>
+  repacked(signed, (entries) => void entries.set(path, bytes));
+const withoutResult = () => withObject('objects/run-result.json', toUtf8('{}'));
+/** The part with another subject in its statement, signed again. */
+const withSubject = (bytes: Uint8Array, subject: Partial<typeof statement.subject>): Promise<Uint8Array> =>
+  repacked(bytes, async (entries) => {
+    const sign = forge(entries.get(ATTESTATION), signer, (s) => void Object.assign(s.subject, subject));
+    entries.set(ATTESTATION, await sign);
   });
 
 const ids = (report: BundleReport) => report.checks.map(({ id }) => id);
-const key = () => ({
+const key = {
   issuer: statement.issuer,
   keyId: signer.keyId,
   issuedAtMs: statement.issuedAtMs,
   thumbprint: keyIdOf(signer.point),
   validThroughMs: null,
-});
-/** What a report finds by a code, without its words and without what the catalogue says of it. */
-const found = (report: BundleReport, code: string) =>
+};
+/** The findings with a code, without their words and without the members that the catalogue determines. */
+const findingsOf = (report: BundleReport, code: string) =>
   report.findings
-    .filter((one) => one.code === code)
+    .filter((finding) => finding.code === code)
     .map(({ class: _class, severity: _severity, message, ...rest }) => {
       expect(message).not.toBe('');
       return rest;
@@ -59,19 +55,19 @@ const found = (report: BundleReport, code: string) =>
 describe('the signers of a part', () => {
   it('are those of its attestation, with the inputs that it pins', async () => {
     const report = await verify(signed);
-    expect(report.signers).toStrictEqual([{ ...key(), in: 'attestation' }]);
+    expect(report.signers).toStrictEqual([{ ...key, in: 'attestation' }]);
     expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
   });
 
-  it('are those of a given envelope, with the inputs that it pins, where it has no attestation', async () => {
+  it('are those of an envelope from the caller if it has no attestation, with the inputs that it pins', async () => {
     const report = await verify(unsigned, { dsse });
-    expect([report.verdict, report.signers]).toStrictEqual(['verified', [{ ...key(), in: 'dsse' }]]);
+    expect([report.verdict, report.signers]).toStrictEqual(['verified', [{ ...key, in: 'dsse' }]]);
     expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
   });
 
-  it('are those of both, its own first', async () => {
+  it('are those of its attestation and then those of the envelope', async () => {
     const { signers } = await verify(signed, { dsse });
-    expect(signers?.map((one) => one.in)).toEqual(['attestation', 'dsse']);
+    expect(signers?.map((key_) => key_.in)).toEqual(['attestation', 'dsse']);
   });
 
   it('are absent when no trusted key signed it', async () => {
@@ -86,91 +82,79 @@ describe('the signers of a part', () => {
   });
 });
 
-it('a part of which something could not be read leaves an envelope about an unread bundle open, and fails one about another manifest', async () => {
-  const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
+it('a part with an unreadable run result leaves the envelope open, and fails if it is about another manifest', async () => {
+  const bytes = await withoutResult();
   const report = await verify(bytes, { dsse });
   expect(stateOf(report, 'dsse.attestation')).toBe('not_checked');
   expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
   expect(errorsOf(report)).not.toContain('bundle.BINDING_MISMATCH');
-  const other = await repacked(bytes, async (entries) => {
-    const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
-      subject.manifestDigest = `sha256:${'0'.repeat(64)}`;
-    });
-    entries.set('attestation.json', forged);
-  });
+  const other = await withSubject(bytes, { manifestDigest: ZEROS });
   expect(errorsOf(await verify(other))).toContain('attestation.SUBJECT_MISMATCH');
 });
 
-it('a part of which something could not be read leaves a hash open that differs from the statement when it could not be compared', async () => {
-  const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
-  const other = await repacked(bytes, async (entries) => {
-    const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
-      subject.stateHash = `sha256:${'0'.repeat(64)}`;
-    });
-    entries.set('attestation.json', forged);
-  });
-  const report = await verify(other);
-  expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+it('a part with an unreadable run result has no finding about hashes that could not be compared', async () => {
+  const bytes = await withoutResult();
+  const report = await verify(await withSubject(bytes, { stateHash: ZEROS }));
+  expect([report.verdict, stateOf(report, 'attestation.binding')]).toEqual(['failed', 'not_checked']);
   expect(errorsOf(report)).toEqual(errorsOf(await verify(bytes)));
-  expect(report.verdict).toBe('failed');
 });
 
-it('a part of which something could not be read lists exactly the checks that were requested', async () => {
+it('a part that could not be read lists exactly the checks that were requested', async () => {
   const broken = new Uint8Array(10);
-  expect(ids(await verify(broken))).not.toContain('second.reader');
-  expect(ids(await verify(broken))).not.toContain('dsse.attestation');
-  const asked = await verify(broken, { secondOpinion, dsse });
+  for (const id of ['second.reader', 'dsse.attestation'] as const)
+    expect(stateOf(await verify(broken), id)).toBeUndefined();
+  const requested = await verify(broken, { secondOpinion, dsse });
   for (const id of ['second.reader', 'second.crypto', 'dsse.attestation'] as const)
-    expect(stateOf(asked, id)).toBe('not_checked');
-  expect(new Set(ids(asked)).size).toBe(ids(asked).length);
+    expect(stateOf(requested, id)).toBe('not_checked');
+  expect(new Set(ids(requested)).size).toBe(ids(requested).length);
 });
 
-it('a part whose attestation could not be read fails, and has one answer on the envelopes that were given', async () => {
-  const broken = await repacked(signed, (entries) => void entries.set('attestation.json', toUtf8('{}')));
+it('a part with an invalid attestation fails, and has one result for the envelopes from the caller', async () => {
+  const broken = await repacked(signed, (entries) => void entries.set(ATTESTATION, toUtf8('{}')));
   const report = await verify(broken, { dsse });
   expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
   expect(stateOf(report, 'dsse.attestation')).toBe('passed');
   expect(new Set(ids(report)).size).toBe(ids(report).length);
 });
 
-it('a second opinion of the signature does not apply to a part that carries none, and is named only where it is asked for', async () => {
+it('a second opinion of the signature does not apply to an unsigned part, and is reported only on request', async () => {
   expect(stateOf(await verify(unsigned, { secondOpinion }), 'second.crypto')).toBe('not_applicable');
   expect(stateOf(await verify(unsigned), 'second.crypto')).toBeUndefined();
 });
 
 it('a finding about a part has the id of the bundle, the path and the actual value', async () => {
-  const bytes = await withObject(/readme/, toUtf8('other'));
-  const path = [...(await unpack(bytes)).keys()].find((name) => name.includes('readme'))!;
-  const [size] = found(await verify(bytes), 'object.BYTES_MISMATCH');
+  const path = 'objects/files/readme.txt';
+  const bytes = await withObject(path, toUtf8('other'));
+  const [size] = findingsOf(await verify(bytes), 'object.BYTES_MISMATCH');
   expect(size).toMatchObject({ subject: BUNDLE, path, actual: '5' });
-  const [digest] = found(await verify(bytes), 'object.DIGEST_MISMATCH');
+  const [digest] = findingsOf(await verify(bytes), 'object.DIGEST_MISMATCH');
   expect(digest).toMatchObject({ subject: BUNDLE, path });
   expect(digest?.expected).not.toBe(digest?.actual);
-  const gone = await repacked(bytes, (entries) => void entries.delete(path));
-  expect(found(await verify(gone), 'object.MISSING')).toStrictEqual([
+  const missing = await repacked(bytes, (entries) => void entries.delete(path));
+  expect(findingsOf(await verify(missing), 'object.MISSING')).toStrictEqual([
     { code: 'object.MISSING', subject: BUNDLE, path },
   ]);
-  const extra = await repacked(signed, (entries) => void entries.set('objects/zz', toUtf8('x')));
-  expect(found(await verify(extra), 'object.EXTRA')).toStrictEqual([
+  const extra = await withObject('objects/zz', toUtf8('x'));
+  expect(findingsOf(await verify(extra), 'object.EXTRA')).toStrictEqual([
     { code: 'object.EXTRA', subject: BUNDLE, path: 'objects/zz' },
   ]);
-  expect(found(await verify(extra), 'zip.ORDER_UNUSUAL')).toEqual([]);
+  expect(findingsOf(await verify(extra), 'zip.ORDER_UNUSUAL')).toEqual([]);
 });
 
-it('a finding about a part names it by its row, where one lists it', async () => {
+it('a finding about a part has the id in the row that lists the part', async () => {
   const listed = await listingOf(signed);
   const row = { ...listed.row, evidenceBundleId: idOf('evidence', 9) };
   const report = await verify(signed, { listed: { ...listed, row } });
-  expect(found(report, 'part.ROW_MISMATCH')).toMatchObject([
+  expect(findingsOf(report, 'part.ROW_MISMATCH')).toMatchObject([
     { subject: idOf('evidence', 9), expected: idOf('evidence', 9), actual: BUNDLE },
   ]);
 });
 
-it('a finding about a part fails for a broken expectation even if another one about the export cannot be checked', async () => {
+it('a broken expectation about a part is a finding, even if another one about the export cannot be checked', async () => {
   const expected = { organizationId: idOf('org', 9), bundles: 1 };
   const report = await verify(signed, { expect: expected });
   expect(stateOf(report, 'bundle.expected')).toBe('failed');
-  expect(found(report, 'expect.ORGANIZATION_MISMATCH')).toMatchObject([
+  expect(findingsOf(report, 'expect.ORGANIZATION_MISMATCH')).toMatchObject([
     { subject: BUNDLE, path: 'manifest.json', expected: idOf('org', 9) },
   ]);
   expect(stateOf(await verify(signed, { expect: { bundles: 1 } }), 'bundle.expected')).toBe('not_checked');

@@ -25,6 +25,9 @@ import {
   type MadeExport,
 } from '../../support/evidence.ts';
 import { forAllAsync } from '../../support/property.ts';
+import { omitFiles } from '../../support/sources.ts';
+
+const PART = 'parts/evidence_000000000001.zip';
 
 const [a, b, c] = [makeSigner(), makeSigner(), makeSigner()];
 const keys = (...signers: readonly Signer[]): TrustStore =>
@@ -35,14 +38,14 @@ const unsigned = await makeExport({ signer: a, parts: 3, signedParts: false, sig
 const signed = await makeExport({ signer: a, parts: 3, signedList: false });
 const stranger = (await makePart(9)).packed;
 
-/** An envelope about the bundle of that number; the exports hold 1 to 3. */
-async function about(n: number, signer: Signer): Promise<Uint8Array> {
+/** An envelope about the bundle of that number; the exports have 1 to 3. */
+async function sign(n: number, signer: Signer): Promise<Uint8Array> {
   const entries = await unpack((await makePart(n, signer)).bytes);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
   return dsseBytes(await attestDsse(statement, [signer]));
 }
 
-async function aboutList({ packed }: MadeExport, signer: Signer): Promise<Uint8Array> {
+async function signList({ packed }: MadeExport, signer: Signer): Promise<Uint8Array> {
   const statement = exportStatement(packed.manifest, packed.manifestDigest, makeSigning(signer));
   return dsseBytes(await attestExportDsse(statement, [signer]));
 }
@@ -55,22 +58,19 @@ const signersOf = ({ parts }: ExportReport): number[] =>
 
 const hexOf = ({ manifestDigest }: PackedBundle): string => manifestDigest.slice('sha256:'.length);
 
-describe('envelopes given with an export', () => {
+describe('envelopes from the caller for an export', () => {
   it('replace the attestations of the bundles that they are about, and change no other bundle', async () => {
-    const report = await verify(unsigned, [await about(1, a), await about(3, b)]);
+    const report = await verify(unsigned, [await sign(1, a), await sign(3, b)]);
     expect(verdictsOf(report)).toEqual(['verified', 'intact', 'verified']);
     expect(report.parts.map(({ signer }) => signer?.keyId)).toEqual([a.keyId, undefined, b.keyId]);
-    expect(report.parts.map((part) => stateOf(part, 'dsse.attestation'))).toEqual([
-      'passed',
-      undefined,
-      'passed',
-    ]);
-    expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['intact', undefined]);
+    const states = [...report.parts, report].map((part) => stateOf(part, 'dsse.attestation'));
+    expect(states).toEqual(['passed', undefined, 'passed', undefined]);
+    expect(report.verdict).toBe('intact');
     expect(codesOf(report.parts[1]!)).toEqual(['bundle.UNSIGNED']);
   });
 
   it('count in addition to its attestations and to each other, each key once', async () => {
-    const dsse = [await about(1, b), await about(1, c), await about(2, a), await about(3, b)];
+    const dsse = [await sign(1, b), await sign(1, c), await sign(2, a), await sign(3, b)];
     const report = await verify(signed, dsse);
     expect([report.verdict, signersOf(report)]).toEqual(['verified', [3, 1, 2]]);
     expect(report.parts[0]!.signers?.map(({ in: place }) => place)).toEqual(['attestation', 'dsse', 'dsse']);
@@ -78,62 +78,56 @@ describe('envelopes given with an export', () => {
     expect([again.verdict, signersOf(again)]).toEqual(['verified', [2, 1, 1]]);
   });
 
-  it('are about the list and about bundles at once', async () => {
-    const dsse = [await about(1, b), await aboutList(unsigned, a), await about(2, b), await about(3, b)];
-    const report = await verify(unsigned, [...dsse, await aboutList(unsigned, c)]);
-    expect(report).toMatchObject({
-      verdict: 'verified',
-      completeness: 'attested',
-      signer: { keyId: a.keyId },
-    });
+  it('may be about the list and about bundles at the same time', async () => {
+    const dsse = [await sign(1, b), await signList(unsigned, a), await sign(2, b), await sign(3, b)];
+    const report = await verify(unsigned, [...dsse, await signList(unsigned, c)]);
+    expect(report).toMatchObject({ verdict: 'verified', completeness: 'attested' });
+    expect(report.signer?.keyId).toBe(a.keyId);
     expect(stateOf(report, 'dsse.attestation')).toBe('passed');
   });
 
   it('give the same result in every order, except for the first signer', async () => {
-    const dsse = [await about(1, b), await about(2, a), await about(3, c), await aboutList(unsigned, a)];
+    const dsse = [await sign(1, b), await sign(2, a), await sign(3, c), await signList(unsigned, a)];
     await forAllAsync(10, [fc.shuffledSubarray(dsse, { minLength: 4 })], async (order) => {
       expect(await verify(unsigned, order)).toEqual(await verify(unsigned, dsse));
     });
   });
 
   it('change nothing when there are none', async () => {
-    expect(await verify(signed, [])).toEqual(
-      await verifyExport(memorySource(signed.files), { asOfMs: NOW, trust: all }),
-    );
+    const without = await verifyExport(memorySource(signed.files), { asOfMs: NOW, trust: all });
+    expect(await verify(signed, [])).toEqual(without);
   });
 
-  it('may be one alone, given as such or in a list', async () => {
-    const dsse = await aboutList(signed, a);
+  it('may be a single one, in a list or not', async () => {
+    const dsse = await signList(signed, a);
     expect(await verify(signed, [dsse])).toEqual(await verify(signed, dsse));
-    expect((await verify(signed, await about(1, b))).verdict).toBe('verified');
+    expect((await verify(signed, await sign(1, b))).verdict).toBe('verified');
   });
 
   it('leave parts intact without a trust store, and at depth digest', async () => {
-    const dsse = [await about(1, a), await about(2, a), await about(3, a)];
+    const dsse = [await sign(1, a), await sign(2, a), await sign(3, a)];
     for (const options of [{ trust: undefined }, { depth: 'digest' as const }]) {
       const report = await verify(unsigned, dsse, options);
       expect(report.verdict).toBe('intact');
-      expect(report.parts.map((part) => stateOf(part, 'dsse.attestation'))).toEqual(
-        Array(3).fill('not_checked'),
-      );
+      for (const part of report.parts) expect(stateOf(part, 'dsse.attestation')).toBe('not_checked');
     }
   });
 
   it('are not_checked when a part is missing or the manifest cannot be read', async () => {
-    const [path] = Object.keys(unsigned.files);
-    const { [path!]: _gone, ...files } = unsigned.files;
-    const dsse = [await about(1, a), await about(2, a)];
-    const less = await verify({ ...unsigned, files }, dsse);
-    expect(stateOf(less.parts[0]!, 'dsse.attestation')).toBe('not_checked');
-    expect(less.verdict).toBe('failed');
+    const dsse = [await sign(1, a), await sign(2, a)];
+    const missing = await verify({ ...unsigned, files: omitFiles(unsigned.files, PART) }, dsse);
+    expect([missing.verdict, stateOf(missing.parts[0]!, 'dsse.attestation')]).toEqual([
+      'failed',
+      'not_checked',
+    ]);
     const broken = { ...unsigned.files, 'manifest.json': toUtf8('{}') };
     const report = await verify({ ...unsigned, files: broken }, dsse);
     expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'not_checked']);
   });
 
-  it('are passed on with the row to the verifier of the part', async () => {
+  it('reach the function of the caller that verifies the part', async () => {
     const seen: string[][] = [];
-    await verify(unsigned, [await about(2, a), await aboutList(unsigned, a), await about(2, b)], {
+    await verify(unsigned, [await sign(2, a), await signList(unsigned, a), await sign(2, b)], {
       verifyPart: (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
         seen.push(envelopes.map(({ path }) => path));
       },
@@ -142,107 +136,105 @@ describe('envelopes given with an export', () => {
   });
 });
 
-describe('an envelope that does not hold', () => {
-  it('fails the export when it is about a bundle that is not in it, and is named', async () => {
-    const dsse = [await about(1, a), await about(9, a)];
+describe('an envelope that is wrong', () => {
+  it('fails the export when it is about a bundle that is not in it, and has a finding', async () => {
+    const dsse = [await sign(1, a), await sign(9, a)];
     const report = await verify(unsigned, dsse);
     expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
     expect(report.findings.find(({ code }) => code === 'dsse.SUBJECT_UNKNOWN')).toMatchObject({
       path: 'dsse/1#/payload#/subject/0/digest/sha256',
       actual: stranger.manifestDigest,
     });
-    expect([errorsOf(report), stateOf(report, 'dsse.attestation')]).toEqual([
-      ['dsse.SUBJECT_UNKNOWN'],
-      'failed',
-    ]);
+    expect(errorsOf(report)).toEqual(['dsse.SUBJECT_UNKNOWN']);
+    expect(stateOf(report, 'dsse.attestation')).toBe('failed');
     expect(verdictsOf(report)).toEqual(['verified', 'intact', 'intact']);
   });
 
-  it('makes those about the list count for nothing', async () => {
-    const report = await verify(signed, [await aboutList(signed, a), await about(9, a)]);
+  it.each([
+    ['so that no envelope about the list counts', all],
+    ['without a trust store, too', undefined],
+  ])('fails the export %s', async (_, trust) => {
+    const dsse = [await signList(signed, a), await sign(9, a)];
+    const report = await verify(signed, dsse, { trust });
     expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
-    expect(report.signer).toBeUndefined();
-  });
-
-  it('fails it without a trust store, too', async () => {
-    const dsse = [await aboutList(signed, a), await about(9, a)];
-    const report = await verify(signed, dsse, { trust: undefined });
-    expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'failed']);
+    expect([report.signer, stateOf(report, 'dsse.attestation')]).toEqual([undefined, 'failed']);
   });
 
   it('fails the export when it is about the list of another, or about nothing', async () => {
     const other = await makeExport({ parts: 1, reports: 0 });
-    const first = await about(1, a);
-    expect(errorsOf(await verify(unsigned, [first, await aboutList(other, a)]))).toEqual([
+    const first = await sign(1, a);
+    expect(errorsOf(await verify(unsigned, [first, await signList(other, a)]))).toEqual([
       'export.ATTESTATION_SUBJECT_MISMATCH',
     ]);
     expect(errorsOf(await verify(unsigned, [first, toUtf8('{}')]))).toEqual(['dsse.INVALID']);
     expect((await verify(unsigned, [first, new Uint8Array()])).verdict).toBe('failed');
   });
 
-  it('never counts for another bundle of the export, whichever subject is outside the predicate', async () => {
-    const [first, second] = [parseDsse(await about(1, a)), parseDsse(await about(2, a))];
+  it('never counts for another bundle of the export, even with another subject outside the predicate', async () => {
+    const [first, second] = [parseDsse(await sign(1, a)), parseDsse(await sign(2, a))];
     const swapped = dsseBytes({ ...first, signatures: second.signatures });
     const report = await verify(unsigned, [swapped]);
     expect(verdictsOf(report)).toEqual(['failed', 'intact', 'intact']);
     expect(errorsOf(report.parts[0]!)).toEqual(['attestation.SIGNATURE_INVALID']);
     const text = new TextDecoder().decode(first.payload);
-    const [one, two] = unsigned.packedParts;
-    const redirected = text.replace(`{"sha256":"${hexOf(one!)}"}`, `{"sha256":"${hexOf(two!)}"}`);
+    const [from, to] = unsigned.packedParts.map((bundle) => `{"sha256":"${hexOf(bundle)}"}`);
+    const redirected = text.replace(from!, to!);
     expect(redirected).not.toBe(text);
     const forged = await verify(unsigned, [dsseBytes({ ...first, payload: toUtf8(redirected) })]);
     expect(verdictsOf(forged)).toEqual(['intact', 'failed', 'intact']);
     expect(errorsOf(forged.parts[1]!)).toEqual(['dsse.SUBJECT_MISMATCH']);
   });
 
-  it('fails its bundle whatever else signed it, and counts none of the other keys', async () => {
-    const good = await about(1, b);
-    const report = await verify(signed, [good, await about(1, c)], { trust: keys(a, b) });
+  it('fails its bundle whatever else signed it, and no other key counts', async () => {
+    const good = await sign(1, b);
+    const report = await verify(signed, [good, await sign(1, c)], { trust: keys(a, b) });
     expect(verdictsOf(report)).toEqual(['failed', 'verified', 'verified']);
     expect(errorsOf(report.parts[0]!)).toEqual(['trust.KEY_UNKNOWN']);
-    expect(report.parts[0]!.findings.find(({ code }) => code === 'trust.KEY_UNKNOWN')?.path).toMatch(
-      /^dsse\/1/,
-    );
+    const finding = report.parts[0]!.findings.find(({ code }) => code === 'trust.KEY_UNKNOWN');
+    expect(finding?.path).toMatch(/^dsse\/1/);
     expect(signersOf(report)).toEqual([1, 1, 1]);
   });
 
   it('fails its bundle when its key is trusted for something else', async () => {
     const trust = trustStore([...makeTrust(a).keys, ...makeTrust(b, { purposes: ['export'] }).keys]);
-    const report = await verify(unsigned, [await about(1, a), await about(2, b)], { trust });
+    const report = await verify(unsigned, [await sign(1, a), await sign(2, b)], { trust });
     expect(verdictsOf(report)).toEqual(['verified', 'failed', 'intact']);
     expect(errorsOf(report.parts[1]!)).toEqual(['trust.PURPOSE_MISMATCH']);
   });
 });
 
-it('envelopes given with a single part add their keys up, and each of them has to be about it', async () => {
-  const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
+it('envelopes from the caller for a single part add up their keys, and each must be about the part', async () => {
+  const bytes = unsigned.files[PART]!;
   const part = (...dsse: readonly Uint8Array[]) =>
     verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse });
-  const both = await part(await about(1, a), await about(1, b));
+  const both = await part(await sign(1, a), await sign(1, b));
   expect([both.verdict, both.signers?.map(({ keyId }) => keyId)]).toEqual(['verified', [a.keyId, b.keyId]]);
-  const wrong = await part(await about(1, a), await about(2, a));
+  const wrong = await part(await sign(1, a), await sign(2, a));
   expect([wrong.verdict, wrong.signers]).toEqual(['failed', undefined]);
   expect(errorsOf(wrong)).toContain('attestation.SUBJECT_MISMATCH');
 });
 
-describe('how many envelopes there may be', () => {
-  it('is 10,000, each of which is verified', async () => {
+describe('the limits of envelopes', () => {
+  it('are 10,000 envelopes, each of which is verified', async () => {
     const many = Array.from({ length: MAX_ENVELOPES }, () => toUtf8('{}'));
     const report = await verify(unsigned, many);
-    const of = report.findings.filter(({ code }) => code === 'dsse.INVALID').map(({ path }) => path);
-    expect(new Set(of.map((path) => path?.split('#')[0])).size).toBe(MAX_ENVELOPES);
+    const invalid = report.findings.filter(({ code }) => code === 'dsse.INVALID');
+    expect(new Set(invalid.map(({ path }) => path?.split('#')[0])).size).toBe(MAX_ENVELOPES);
     await expect(verify(unsigned, [...many, toUtf8('{}')])).rejects.toThrow(TypeError);
   });
 
   it.each([
     [0, 'verified'],
     [1, 'failed'],
-  ])('and each has at most 1 MiB: with %d more it is %s', async (more, verdict) => {
-    const envelope = await about(1, a);
+  ])('are 1 MiB for each: with %d bytes more the part is %s', async (more, verdict) => {
+    const envelope = await sign(1, a);
     const padded = new Uint8Array(2 ** 20 + more).fill(0x20);
     padded.set(envelope);
-    const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
-    const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse: [padded] });
+    const report = await verifyPart(memoryAccess(unsigned.files[PART]!), {
+      asOfMs: NOW,
+      trust: all,
+      dsse: [padded],
+    });
     expect(report.verdict).toBe(verdict);
     expect(errorsOf(await verify(unsigned, [padded]))).toEqual(more === 0 ? [] : ['json.TOO_LARGE']);
   });

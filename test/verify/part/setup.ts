@@ -1,0 +1,47 @@
+/** A signed part, and copies of it that were edited and signed again, as with a stolen key. */
+import { fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
+import type { Statement } from '../../../src/evidence/index.ts';
+import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
+import {
+  edited,
+  forge,
+  hashOf,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  pack,
+  unpack,
+  type Json,
+} from '../../support/evidence.ts';
+
+export const signer = makeSigner();
+export const trust = makeTrust(signer);
+export const { packed, bytes: part } = await makePart(1, signer);
+export const unsigned = (await makePart(1)).bytes;
+export const entries = await unpack(part);
+
+export const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
+  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });
+
+/** The attestation of a part with an edited statement, signed again. */
+const resign = (files: ReadonlyMap<string, Uint8Array>, edit: (statement: Statement) => void) =>
+  forge(files.get('attestation.json'), signer, edit);
+
+export const withStatement = async (edit: (statement: Statement) => void): Promise<Uint8Array> =>
+  pack(new Map(entries).set('attestation.json', await resign(entries, edit)));
+
+/** The part with other files, an edited manifest, and a statement about both. */
+export async function withManifest(
+  edit: (manifest: Json & { objects: Json[] }) => void,
+  files: ReadonlyMap<string, Uint8Array> = entries,
+  subject: Partial<Statement['subject']> = {},
+): Promise<Uint8Array> {
+  const manifest = edited(files.get('manifest.json'), edit);
+  const manifestDigest = hashOf(fromUtf8(manifest));
+  const attestation = await resign(
+    files,
+    (s) => void Object.assign(s.subject, { manifestDigest, ...subject }),
+  );
+  return pack(new Map(files).set('manifest.json', manifest).set('attestation.json', attestation));
+}
