@@ -2,6 +2,7 @@ import { checkArguments, OBJECT, TEXT } from '../../bytes/index.ts';
 import {
   assertExportFiles,
   type EvidenceSource,
+  isExportPath,
   type OpenFile,
   openZipEvidence,
 } from '../../evidence/index.ts';
@@ -49,8 +50,10 @@ export async function openEvidence(path: string, env: AwsEnvironment = process.e
 }
 
 async function openTree(volume: Volume, name: string): Promise<OpenEvidence> {
-  const { source } = await openExport(volume);
-  assertExportFiles(name, await source.files());
+  const level = await volume.list();
+  const { source } = await openExport(volume, level);
+  // Verification lists the whole tree, so it is listed here only if the first level leaves a doubt.
+  if (!level.files.some(isExportPath)) assertExportFiles(name, await source.files());
   return { kind: 'export', source, close: () => volume.close() };
 }
 

@@ -244,7 +244,7 @@ function briefText(page: Page, report: ExportReport | BundleReport): string[] {
   return [
     ...verdict,
     ...countedSignerLines(page, report),
-    ...fact(page, 'drills', outcomeWords(partsOf(report))),
+    ...fact(page, 'drills', outcomeWords(partsOf(report)) || undefined),
     ...fact(page, 'not checked', [...notCheckedWords(checksIn(report)), CONTENT].join('; ')),
     ...fact(page, 'completeness', completenessOf(report)),
     ...fact(page, 'coverage', coverageWords(report)),

@@ -68,6 +68,10 @@ describe('the report of an export', () => {
     expect(text).not.toContain('package-1');
   });
 
+  it('has no row for outcomes if no part could be read', () => {
+    expect(renderText(exportReport({ parts: [] }))).not.toMatch(/^ {2}drills/m);
+  });
+
   it('lists each key once, with the number of parts that it signed and when', () => {
     const other = part(4, { signer: { ...SIGNER, issuer: 'other' } });
     const text = section(
