@@ -20,26 +20,23 @@ const made = await makeExport();
 
 type Files = Readonly<Record<string, Uint8Array>>;
 
-/** A look at files in memory, each under an identity of its own. */
-async function view(files: Files, identity: string, source = memorySource(files)): Promise<ScrubView> {
-  const listed = (await source.files()).map((file): [string, SourceFile] => [
-    file.path,
-    { ...file, identity },
-  ]);
-  return { source, files: new Map(listed), unfinished: false };
+/** A view of files in memory, all with this identity. */
+async function makeView(files: Files, identity: string, source = memorySource(files)): Promise<ScrubView> {
+  const rows = (await source.files()).map((file) => [file.path, { ...file, identity }] as const);
+  return { source, files: new Map<string, SourceFile>(rows), unfinished: false };
 }
 
-/** A place that is another one at each look, and then stays; its journal is in memory. */
-function placeOf(...views: readonly Promise<ScrubView>[]): ScrubPlace & { readonly looks: () => number } {
-  let kept = Buffer.alloc(0);
+/** A place with the next of these views at each look, then always the last. Its journal is in memory. */
+function makePlace(...views: readonly Promise<ScrubView>[]): ScrubPlace & { readonly looks: () => number } {
+  let content = Buffer.alloc(0);
   let looks = 0;
   return {
     name: 'evexp_000000000001',
     place: 'memory',
     journal: {
-      read: () => Promise.resolve(kept),
-      append: async (lines) => void (kept = Buffer.concat([kept, lines])),
-      replace: async (content) => void (kept = Buffer.from(content)),
+      read: () => Promise.resolve(content),
+      append: async (lines) => void (content = Buffer.concat([content, lines])),
+      replace: async (bytes) => void (content = Buffer.from(bytes)),
     },
     look: () => views[Math.min(looks++, views.length - 1)]!,
     sink: () => Promise.reject(new Error('nothing is written')),
@@ -53,79 +50,77 @@ const codes = ({ faults }: MirrorScrub): string[] => faults.map(({ code }) => co
 
 describe('a scrub of a place that changes meanwhile', () => {
   test('reads a file again that was replaced while it was read', async () => {
-    const place = placeOf(view(rotten(), 'a'), view(made.files, 'b'));
+    const place = makePlace(makeView(rotten(), 'a'), makeView(made.files, 'b'));
     const result = await scrubMirror(place, OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['good', []]);
   });
 
   test('reports damage of a file that is the same before and after', async () => {
-    const place = placeOf(view(rotten(), 'a'));
+    const place = makePlace(makeView(rotten(), 'a'));
     expect(codes(await scrubMirror(place, OPTIONS))).toEqual(['part.DIGEST_MISMATCH']);
   });
 
   test('ends although the files never stop changing', async () => {
-    const views = Array.from({ length: 50 }, (_, i) => view(rotten(), String(i)));
-    const place = placeOf(...views);
+    const views = Array.from({ length: 50 }, (_, i) => makeView(rotten(), String(i)));
+    const place = makePlace(...views);
     expect(codes(await scrubMirror(place, OPTIONS))).toEqual(['part.DIGEST_MISMATCH']);
     expect(place.looks()).toBeLessThan(10);
   });
 
   test('reads changed documents again too', async () => {
-    const place = placeOf(view(rotten('manifest.json'), 'a'), view(made.files, 'b'));
+    const place = makePlace(makeView(rotten('manifest.json'), 'a'), makeView(made.files, 'b'));
     expect((await scrubMirror(place, OPTIONS)).outcome).toBe('good');
   });
 });
 
-/** The export with a part of which no byte can be read. */
-function failing(code: 'io.UNREADABLE' | 'io.CHANGED'): EvidenceSource {
+/** The export with an unreadable part. */
+function makeUnreadable(code: 'io.UNREADABLE' | 'io.CHANGED'): EvidenceSource {
   const source = memorySource(made.files);
   const broken = () => ({ ...faultyAccess(made.files[PART]!, 0, code), close: () => Promise.resolve() });
   return { ...source, open: async (path) => (path === PART ? broken() : source.open(path)) };
 }
 
 describe('a scrub of unreadable files', () => {
-  test.each(['io.UNREADABLE', 'io.CHANGED'] as const)(
-    'leaves it open, and is no damage: %s',
-    async (code) => {
-      const result = await scrubMirror(placeOf(view(made.files, 'a', failing(code))), OPTIONS);
-      expect([result.outcome, codes(result)]).toEqual(['unreadable', [code]]);
-      expect(result.faults[0]!.found).toBe('unreadable');
-    },
-  );
+  test.each(['io.UNREADABLE', 'io.CHANGED'] as const)('reports %s, which is not damage', async (code) => {
+    const result = await scrubMirror(makePlace(makeView(made.files, 'a', makeUnreadable(code))), OPTIONS);
+    expect([result.outcome, codes(result)]).toEqual(['unreadable', [code]]);
+    expect(result.faults[0]!.found).toBe('unreadable');
+  });
 
   test('reports damage elsewhere as the outcome', async () => {
-    const source = failing('io.UNREADABLE');
+    const source = makeUnreadable('io.UNREADABLE');
     const other = 'parts/evidence_000000000002.zip';
     const bad = memorySource(rotten(other));
     const both = { ...source, open: (path: string) => (path === other ? bad : source).open(path) };
-    const result = await scrubMirror(placeOf(view(made.files, 'a', both)), OPTIONS);
+    const result = await scrubMirror(makePlace(makeView(made.files, 'a', both)), OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['damaged', ['io.UNREADABLE', 'part.DIGEST_MISMATCH']]);
   });
 
   test('of one mirror reads the others', async () => {
-    const gone = placeOf(Promise.reject(new DrillproofError('io.UNREADABLE', 'no')));
-    const here = placeOf(view(made.files, 'a'));
-    const told: string[] = [];
-    const archive = { mirrors: ['gone', 'here'], open: (name: string) => (name === 'gone' ? gone : here) };
-    await scrubMany(archive, OPTIONS, async ({ outcome }) => void told.push(outcome));
-    expect(told).toEqual(['unreadable', 'good']);
+    const missing = makePlace(Promise.reject(new DrillproofError('io.UNREADABLE', 'no')));
+    const intact = makePlace(makeView(made.files, 'a'));
+    const outcomes: string[] = [];
+    const open = (name: string) => (name === 'missing' ? missing : intact);
+    const archive = { mirrors: ['missing', 'intact'], open };
+    await scrubMany(archive, OPTIONS, async ({ outcome }) => void outcomes.push(outcome));
+    expect(outcomes).toEqual(['unreadable', 'good']);
   });
 
-  test('throws an error that is not an error of reading', async () => {
-    const place = placeOf(Promise.reject(new RangeError('a bug')));
+  test('rethrows an error that is not a read error', async () => {
+    const place = makePlace(Promise.reject(new RangeError('a bug')));
     await expect(scrubMirror(place, OPTIONS)).rejects.toThrow(RangeError);
   });
 });
 
-/** The journal that a scrub of the sound export left so long ago. */
-async function journalOf(agoMs: number): Promise<Uint8Array> {
-  const place = placeOf(view(made.files, 'a'));
+/** The journal of a scrub of the intact export in the past. */
+async function makeJournal(agoMs: number): Promise<Uint8Array> {
+  const place = makePlace(makeView(made.files, 'a'));
   await scrubMirror(place, { ...OPTIONS, now: () => NOW - agoMs });
   return (await place.journal.read())!;
 }
 
-async function outcomeUnder(journal: Uint8Array, olderThanMs: number): Promise<string> {
-  const place = placeOf(view(rotten(), 'a'));
+async function scrubWith(journal: Uint8Array, olderThanMs: number): Promise<string> {
+  const place = makePlace(makeView(rotten(), 'a'));
   await place.journal.replace(journal);
   return (await scrubMirror(place, { ...OPTIONS, olderThanMs })).outcome;
 }
@@ -135,7 +130,7 @@ const spoil = (bytes: Uint8Array, { at, cut, put }: Change): Uint8Array =>
   Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
 
 test('no content of a journal makes a scrub report a damaged file that is due as good', async () => {
-  const old = await journalOf(1_000);
+  const old = await makeJournal(1_000);
   const change = fc.record({
     at: fc.nat(old.length),
     cut: fc.nat(40),
@@ -144,24 +139,23 @@ test('no content of a journal makes a scrub report a damaged file that is due as
   const changed = fc.array(change, { maxLength: 4 }).map((changes) => changes.reduce<Uint8Array>(spoil, old));
   const journal = fc.oneof(changed, fc.uint8Array({ maxLength: 2_000 }));
   await forAllAsync(60, [journal], async (bytes) => {
-    expect(await outcomeUnder(bytes, 1_000)).toBe('damaged');
-    expect(await outcomeUnder(bytes, 0)).toBe('damaged');
+    expect(await scrubWith(bytes, 1_000)).toBe('damaged');
+    expect(await scrubWith(bytes, 0)).toBe('damaged');
   });
 });
 
 test('no content of a journal is used for longer than the requested age', async () => {
-  const journal = await journalOf(999);
-  expect(await outcomeUnder(journal, 1_000)).toBe('good');
-  expect(await outcomeUnder(journal, 999)).toBe('damaged');
+  const journal = await makeJournal(999);
+  expect(await scrubWith(journal, 1_000)).toBe('good');
+  expect(await scrubWith(journal, 999)).toBe('damaged');
 });
 
 test('scrubMirror refuses less than one job with a TypeError', async () => {
-  await expect(scrubMirror(placeOf(view(made.files, 'a')), { ...OPTIONS, jobs: 0 })).rejects.toThrow(
-    TypeError,
-  );
+  const place = makePlace(makeView(made.files, 'a'));
+  await expect(scrubMirror(place, { ...OPTIONS, jobs: 0 })).rejects.toThrow(TypeError);
 });
 
 test('scrubMirror gives the same result with many jobs', async () => {
-  const one = await scrubMirror(placeOf(view(rotten(), 'a')), OPTIONS);
-  expect(await scrubMirror(placeOf(view(rotten(), 'a')), { ...OPTIONS, jobs: 8 })).toEqual(one);
+  const results = [1, 8].map((jobs) => scrubMirror(makePlace(makeView(rotten(), 'a')), { ...OPTIONS, jobs }));
+  expect(await results[1]).toEqual(await results[0]);
 });

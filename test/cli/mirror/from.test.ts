@@ -2,7 +2,15 @@ import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseReceipt } from '../../../src/evidence/export/receipt.ts';
-import { cleanUp, exportId, madeExport, mirrorInto, newFolder, partOf, rot } from '../../node/scrub/make.ts';
+import {
+  cleanUp,
+  exportId,
+  makeExportWithId,
+  mirrorInto,
+  newFolder,
+  partOf,
+  rot,
+} from '../../node/scrub/make.ts';
 import { NOW, PROJECT } from '../../support/evidence.ts';
 import { call } from '../make.ts';
 
@@ -14,7 +22,7 @@ const run = (line: string) => call(line.split(' '), { now: () => NOW + 1_000 });
 async function mirrored({ bag = false } = {}) {
   const folder = await newFolder();
   const [first, to] = [join(folder, 'first'), join(folder, 'copy')];
-  const made = await madeExport(1);
+  const made = await makeExportWithId(1);
   await mirrorInto(first, made, { bag });
   return { folder, first, to, digest: made.packed.manifestDigest };
 }
@@ -69,7 +77,7 @@ describe('mirror --from', () => {
   it('refuses a second mirror whose manifest is not the expected one, or is not pinned by its export.json', async () => {
     const { folder, first, to, digest } = await mirrored();
     const other = join(folder, 'other');
-    await mirrorInto(other, await madeExport(1, 4));
+    await mirrorInto(other, await makeExportWithId(1, 4));
     const pinned = await run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
     expect([pinned.code, pinned.stderr]).toEqual([1, expect.stringContaining('expect.MANIFEST_MISMATCH')]);
     await rot(join(first, 'manifest.json'));

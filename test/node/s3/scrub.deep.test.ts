@@ -3,10 +3,19 @@ import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
-import { repairMirror, scrubMirror, type MirrorScrub } from '../../../src/scrub/index.ts';
+import { repairMirror, scrubMirror } from '../../../src/scrub/index.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
-import { cleanUp, DAY, exportId, madeExport, newFolder, scrubbed, SOURCE, told } from '../scrub/make.ts';
+import {
+  cleanUp,
+  DAY,
+  exportId,
+  makeExportWithId,
+  newFolder,
+  scrubArchive,
+  SOURCE,
+  listFaults,
+} from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sinkTo } from './make.ts';
 
@@ -26,9 +35,9 @@ async function mirrorTo(url: string, made: MadeExport): Promise<void> {
 }
 
 /** A bucket with the mirrors of two exports below `archive/`. */
-async function archive() {
+async function makeS3Archive() {
   const bucket = await s3.bucket();
-  const exports = [await madeExport(1), await madeExport(2)];
+  const exports = [await makeExportWithId(1), await makeExportWithId(2)];
   for (const [i, made] of exports.entries())
     await mirrorTo(s3.url(bucket, `archive/${exportId(i + 1)}`), made);
   return { bucket, exports, url: s3.url(bucket, 'archive') };
@@ -42,42 +51,42 @@ async function rotObject(bucket: string, key: string, at = 100): Promise<void> {
 
 describe('an archive in S3', () => {
   test('is read once within the requested age, with journals next to its mirrors', async () => {
-    const { bucket, url } = await archive();
-    const first = await scrubbed(url, { env });
+    const { bucket, url } = await makeS3Archive();
+    const first = await scrubArchive(url, { env });
     expect(first.map(({ name, outcome }) => [name, outcome])).toEqual([
       [exportId(1), 'good'],
       [exportId(2), 'good'],
     ]);
     const keys = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof/'));
     expect(keys).toEqual([1, 2].map((n) => `archive/.drillproof/scrub/${exportId(n)}.jsonl`));
-    expect((await scrubbed(url, { env, olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
-    // One of its mirrors alone has the same journal.
-    const alone = await scrubbed(s3.url(bucket, `archive/${exportId(1)}`), { env, olderThanMs: DAY });
+    expect((await scrubArchive(url, { env, olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
+    // A scrub of one mirror uses the same journal.
+    const alone = await scrubArchive(s3.url(bucket, `archive/${exportId(1)}`), { env, olderThanMs: DAY });
     expect(alone.map(({ name, read }) => [name, read])).toEqual([[exportId(1), 0]]);
   });
 
   test('reports damaged and missing objects as soon as they change', async () => {
-    const { bucket, url } = await archive();
-    await scrubbed(url, { env });
+    const { bucket, url } = await makeS3Archive();
+    await scrubArchive(url, { env });
     await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
     await s3.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: `archive/${exportId(2)}/${PART}` }));
-    expect(told(await scrubbed(url, { env, olderThanMs: DAY }))).toEqual([
+    expect(listFaults(await scrubArchive(url, { env, olderThanMs: DAY }))).toEqual([
       `damaged ${PART} part.DIGEST_MISMATCH`,
       `missing ${PART} part.MISSING`,
     ]);
   });
 
   test('can have its journals on this machine, and then nothing is written to the bucket', async () => {
-    const { bucket, url } = await archive();
+    const { bucket, url } = await makeS3Archive();
     const before = [...(await objectsIn(s3, bucket)).keys()];
     const journal = await newFolder();
-    await scrubbed(url, { env, journal });
+    await scrubArchive(url, { env, journal });
     expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(before);
     expect(await readdir(journal)).toHaveLength(2);
   });
 
   test('is repaired from another mirror', async () => {
-    const { bucket, url, exports } = await archive();
+    const { bucket, url, exports } = await makeS3Archive();
     await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
     await rotObject(bucket, `archive/${exportId(1)}/manifest.json`, 60);
     const opened = await openScrubArchive(url, { env });
@@ -85,21 +94,21 @@ describe('an archive in S3', () => {
       const place = opened.open(exportId(1));
       const { manifestDigest } = exports[0]!.packed;
       const how = { tool: 'drillproof/test', now: () => NOW, expectManifest: manifestDigest };
-      const found: MirrorScrub = await scrubMirror(place, how);
+      const scrub = await scrubMirror(place, how);
       const from = replicaClient(memorySource(exports[0]!.files), SOURCE);
-      const result = await repairMirror(place, found, () => Promise.resolve(from), how);
+      const result = await repairMirror(place, scrub, () => Promise.resolve(from), how);
       expect(result.outcome).toBe('good');
       expect(result.faults.every(({ repair }) => repair === 'repaired')).toBe(true);
     } finally {
       await opened.close();
     }
-    expect(told(await scrubbed(url, { env }))).toEqual([]);
-    const kept = (await objectsIn(s3, bucket)).get(`archive/${exportId(1)}/${PART}`)!;
-    expect(Buffer.from(kept).equals(exports[0]!.files[PART]!)).toBe(true);
+    expect(listFaults(await scrubArchive(url, { env }))).toEqual([]);
+    const stored = (await objectsIn(s3, bucket)).get(`archive/${exportId(1)}/${PART}`)!;
+    expect(Buffer.from(stored).equals(exports[0]!.files[PART]!)).toBe(true);
   });
 
   test('is io.UNREADABLE without permission', async () => {
-    const { url } = await archive();
-    await expect(scrubbed(url, { env: s3.strangerEnv })).rejects.toMatchObject({ code: 'io.UNREADABLE' });
+    const { url } = await makeS3Archive();
+    await expect(scrubArchive(url, { env: s3.strangerEnv })).rejects.toMatchObject({ code: 'io.UNREADABLE' });
   });
 });

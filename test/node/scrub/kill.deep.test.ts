@@ -1,23 +1,18 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { cleanUp, exportId, makeArchive, partOf, rot } from './make.ts';
 import { tries } from '../../support/deep.ts';
+import { startNode } from '../killing.ts';
 
 afterEach(cleanUp);
 
-/** A longer run sets the variable. */
 const KILLS = tries(6);
-const CHILD = fileURLToPath(new URL('scrub-child.ts', import.meta.url));
 
-/** Runs a scrub, and kills it after so many files; gives the lines that it told. */
+/** Runs a scrub, kills it after `killAfter` files, and returns its lines. */
 async function run(root: string, killAfter = Infinity): Promise<string[]> {
-  const child = spawn(process.execPath, ['--conditions=drillproof:source', CHILD, root], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startNode('scrub/scrub-child.ts', [root]);
   let text = '';
   child.stdout.on('data', (chunk) => {
     text += String(chunk);
@@ -28,7 +23,7 @@ async function run(root: string, killAfter = Infinity): Promise<string[]> {
 }
 
 test(
-  'a scrub that is killed at any moment goes on, reads few files twice, and hides no damage',
+  'a scrub that is killed at any moment resumes, reads few files twice, and hides no damage',
   { timeout: 60_000 + KILLS * 3_000 },
   async () => {
     const [mirrors, parts] = [2, 150];
@@ -36,18 +31,18 @@ test(
     const rotten = [join(root, exportId(1)), join(root, exportId(2))].map((folder) => partOf(folder, 70));
     for (const file of rotten) await rot(file);
     const read = new Map<string, number>();
-    const note = (lines: readonly string[]): void => {
+    const count = (lines: readonly string[]): void => {
       for (const line of lines) if (!line.startsWith('done')) read.set(line, (read.get(line) ?? 0) + 1);
     };
-    for (let kill = 0; kill < KILLS; kill++) note(await run(root, 1 + Math.floor(Math.random() * 200)));
+    for (let kill = 0; kill < KILLS; kill++) count(await run(root, 1 + Math.floor(Math.random() * 200)));
     const last = await run(root);
-    note(last);
-    const told = JSON.parse(last.at(-1)!.replace('done ', '')) as string[];
-    expect(told.toSorted().map((path) => join(root, path))).toEqual(rotten);
+    count(last);
+    const damaged = JSON.parse(last.at(-1)!.replace('done ', '')) as string[];
+    expect(damaged.toSorted().map((path) => join(root, path))).toEqual(rotten);
     expect(read.size).toBe(mirrors * (parts + 1));
     const times = [...read].filter(([path]) => !rotten.includes(join(root, path))).map(([, n]) => n);
-    const again = times.reduce((sum, n) => sum + n - 1, 0);
+    const repeated = times.reduce((sum, n) => sum + n - 1, 0);
     // A kill loses one batch of the journal at most.
-    expect(again).toBeLessThanOrEqual(KILLS * 64);
+    expect(repeated).toBeLessThanOrEqual(KILLS * 64);
   },
 );

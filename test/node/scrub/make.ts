@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../../src/bytes/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { bagSink, mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { scrubMany, type MirrorScrub, type ScrubOptions } from '../../../src/scrub/index.ts';
@@ -16,8 +17,8 @@ export { cleanUp, newFolder };
 
 export const exportId = (n: number): string => idOf('evexp', n);
 
-/** An export with an id of its own. */
-export const madeExport = (n: number, parts = 3, signer = makeSigner()): Promise<MadeExport> =>
+/** Makes an export with the nth id. */
+export const makeExportWithId = (n: number, parts = 3, signer = makeSigner()): Promise<MadeExport> =>
   makeExport({ parts, signer, input: { evidenceExportId: exportId(n) } });
 
 /** Mirrors an export into a folder, as the command does. */
@@ -38,45 +39,47 @@ export async function mirrorInto(
   );
 }
 
-/** A folder of mirrors of several exports; every second one as a bag, where asked for. */
+/** Makes a folder of mirrors of several exports. With `bags`, every second one is a bag. */
 export async function makeArchive({ mirrors = 2, parts = 3, bags = false } = {}) {
   const root = await newFolder();
   const exports: MadeExport[] = [];
   for (let n = 1; n <= mirrors; n++) {
-    const made = await madeExport(n, parts);
+    const made = await makeExportWithId(n, parts);
     await mirrorInto(join(root, exportId(n)), made, { bag: bags && n % 2 === 0 });
     exports.push(made);
   }
   return { root, exports };
 }
 
-type How = Partial<ScrubOptions> & ScrubArchiveOptions;
-
-/** Scrubs an archive, and gives the result of each mirror in the order of the work. */
-export async function scrubbed(root: string, how: How = {}): Promise<MirrorScrub[]> {
-  const { journal, env, ...options } = how;
-  const archive = await openScrubArchive(root, {
-    ...(journal !== undefined && { journal }),
-    ...(env !== undefined && { env }),
-    ...(how.jobs !== undefined && { jobs: how.jobs }),
-  });
+/** Scrubs an archive, and returns the result of each mirror in the order of the work. */
+export async function scrubArchive(
+  root: string,
+  { journal, env, ...options }: Partial<ScrubOptions> & ScrubArchiveOptions = {},
+): Promise<MirrorScrub[]> {
+  const archive = await openScrubArchive(root, defined({ journal, env, jobs: options.jobs }));
   const results: MirrorScrub[] = [];
   try {
-    const given = { tool: 'drillproof/test', now: () => NOW, ...options };
-    await scrubMany(archive, given, (result) => Promise.resolve(void results.push(result)));
+    const how = { tool: 'drillproof/test', now: () => NOW, ...options };
+    await scrubMany(archive, how, async (result) => void results.push(result));
   } finally {
     await archive.close();
   }
   return results;
 }
 
-/** What is wrong, as `found path code`, sorted. */
-export const told = (results: readonly MirrorScrub[]): string[] =>
+/** Makes an archive of one mirror. */
+export async function makeOneMirror(options: { readonly parts?: number } = {}) {
+  const { root, exports } = await makeArchive({ mirrors: 1, ...options });
+  return { root, folder: join(root, exportId(1)), made: exports[0]! };
+}
+
+/** Lists the faults as `found path code`, sorted. */
+export const listFaults = (results: readonly MirrorScrub[]): string[] =>
   results
     .flatMap(({ faults }) => faults.map(({ found, path, code }) => `${found} ${path} ${code}`))
     .toSorted();
 
-/** The path of the nth part of a mirror, from 0. */
+/** The path of part `n` of a mirror, from 0. */
 export const partOf = (folder: string, n = 0): string =>
   join(folder, 'parts', readdirSync(join(folder, 'parts')).toSorted()[n] ?? 'none');
 

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { defined } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseReceipt } from '../../../src/evidence/export/receipt.ts';
 import { directorySource, openScrubArchive } from '../../../src/node/index.ts';
@@ -11,15 +13,15 @@ import { makeTrust, makeSigner, NOW, PROJECT } from '../../support/evidence.ts';
 import {
   cleanUp,
   exportId,
-  madeExport,
-  makeArchive,
+  makeExportWithId,
   mirrorInto,
   newFolder,
   partOf,
   rot,
-  scrubbed,
-  told,
+  scrubArchive,
+  listFaults,
 } from './make.ts';
+import { filesOf } from '../../mirror/make.ts';
 import { isDeep } from '../../support/deep.ts';
 
 afterEach(cleanUp);
@@ -27,14 +29,14 @@ afterEach(cleanUp);
 const PART = 'parts/evidence_000000000001.zip';
 const [ONE, TWO] = [exportId(1), exportId(2)];
 
-/** What says which manifest is right, unless a test says otherwise: the digest of the export made last. */
-let right: Partial<RepairOptions> = {};
+/** The default options of a repair: the manifest digest of the last export. */
+let expected: Partial<RepairOptions> = {};
 
-/** Scrubs one mirror and repairs it from another folder, or from any client. */
-async function repaired(
+/** Scrubs a mirror, and repairs it from another folder or client. */
+async function scrubAndRepair(
   folder: string,
   from: string | MirrorClient,
-  options: Partial<RepairOptions> = right,
+  options: Partial<RepairOptions> = expected,
   journal?: string,
 ): Promise<MirrorScrub> {
   const archive = await openScrubArchive(folder, journal === undefined ? {} : { journal });
@@ -42,84 +44,74 @@ async function repaired(
   const { projectId, ...scrub } = options;
   const how = { tool: 'drillproof/test', now: () => NOW + 1_000, ...scrub };
   const client = typeof from === 'string' ? replicaClient(directorySource(from), `file://${from}`) : from;
-  const repair = { ...how, ...(projectId !== undefined && { projectId }) };
-  return repairMirror(place, await scrubMirror(place, how), () => Promise.resolve(client), repair);
+  return repairMirror(place, await scrubMirror(place, how), async () => client, {
+    ...how,
+    ...defined({ projectId }),
+  });
 }
 
-const repairsOf = ({ faults }: MirrorScrub): string[] =>
+const listRepairs = ({ faults }: MirrorScrub): string[] =>
   faults.map(({ path, repair }) => `${path} ${typeof repair === 'object' ? repair.code : repair}`).toSorted();
 
-/** A mirror and a second one of the same export, with the same bytes. */
-async function twoMirrors({ bag = false } = {}) {
-  const made = await madeExport(1);
+/** Makes two equal mirrors of one export. */
+async function makeTwoMirrors({ bag = false } = {}) {
+  const made = await makeExportWithId(1);
   const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
   await mirrorInto(first, made, { bag });
   await mirrorInto(second, made);
-  right = { expectManifest: made.packed.manifestDigest };
+  expected = { expectManifest: made.packed.manifestDigest };
   return { first, second, made };
 }
 
-async function bytesBelow(folder: string): Promise<Record<string, string>> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Object.fromEntries(
-    await Promise.all(files.map(async (file) => [file, (await readFile(file)).toString('hex')] as const)),
+async function readBelow(folder: string): Promise<Map<string, string>> {
+  return new Map(
+    [...(await filesOf(folder))].map(([path, bytes]) => [path, Buffer.from(bytes).toString('hex')]),
   );
 }
 
 describe('a repair from a second mirror', () => {
-  test('restores a damaged and a missing part, and writes a receipt', async () => {
-    const { first, second } = await twoMirrors();
+  test('restores a damaged and a missing part, writes a receipt, and leaves the second mirror unchanged', async () => {
+    const { first, second } = await makeTwoMirrors();
+    const before = await readBelow(second);
     await rot(partOf(first, 0));
     await rm(partOf(first, 1));
-    const result = await repaired(first, second);
+    const result = await scrubAndRepair(first, second);
+    expect(await readBelow(second)).toEqual(before);
     expect(result.outcome).toBe('good');
-    expect(repairsOf(result)).toEqual([`${PART} repaired`, 'parts/evidence_000000000002.zip repaired']);
+    expect(listRepairs(result)).toEqual([`${PART} repaired`, 'parts/evidence_000000000002.zip repaired']);
     expect(await readFile(partOf(first))).toEqual(await readFile(partOf(second)));
-    expect(told(await scrubbed(first))).toEqual([]);
+    expect(listFaults(await scrubArchive(first))).toEqual([]);
     const receipts = (await readdir(join(first, 'receipts'))).toSorted();
     const last = parseReceipt(await readFile(join(first, 'receipts', receipts.at(-1)!)));
-    expect([receipts.length, last.source, last.outcome, last.projectId]).toEqual([
-      2,
-      `file://${second}`,
-      'complete',
-      PROJECT,
-    ]);
+    expect(receipts).toHaveLength(2);
+    expect(last).toMatchObject({ source: `file://${second}`, outcome: 'complete', projectId: PROJECT });
   });
 
   test('repairs a bag, and then its tag files', async () => {
-    const { first, second } = await twoMirrors({ bag: true });
+    const { first, second } = await makeTwoMirrors({ bag: true });
     await rot(partOf(join(first, 'data')));
-    expect((await repaired(first, second)).outcome).toBe('good');
-    expect(told(await scrubbed(first))).toEqual([]);
+    expect((await scrubAndRepair(first, second)).outcome).toBe('good');
+    expect(listFaults(await scrubArchive(first))).toEqual([]);
   });
 
-  test('reads the second one and never writes to it', async () => {
-    const { first, second } = await twoMirrors();
-    await rot(partOf(first));
-    const before = await bytesBelow(second);
-    await repaired(first, second);
-    expect(await bytesBelow(second)).toEqual(before);
-  });
-
-  test('touches nothing where nothing is wrong', async () => {
-    const { first, second } = await twoMirrors();
-    const before = await bytesBelow(first);
-    expect((await repaired(first, second)).faults).toEqual([]);
-    expect(await bytesBelow(first)).toEqual(before);
+  test('changes nothing in an intact mirror', async () => {
+    const { first, second } = await makeTwoMirrors();
+    const before = await readBelow(first);
+    expect((await scrubAndRepair(first, second)).faults).toEqual([]);
+    expect(await readBelow(first)).toEqual(before);
   });
 
   test('reports each file that is damaged in both mirrors, and keeps both copies', async () => {
-    const { first, second } = await twoMirrors();
+    const { first, second } = await makeTwoMirrors();
     await rot(partOf(first, 0));
     await rot(partOf(second, 0), 200);
     await rot(partOf(first, 1));
     await rot(partOf(first, 2));
     await rm(partOf(second, 2));
     const before = await readFile(partOf(first, 0));
-    const result = await repaired(first, second);
+    const result = await scrubAndRepair(first, second);
     expect(result.outcome).toBe('damaged');
-    expect(repairsOf(result)).toEqual([
+    expect(listRepairs(result)).toEqual([
       `${PART} part.DIGEST_MISMATCH`,
       'parts/evidence_000000000002.zip repaired',
       'parts/evidence_000000000003.zip part.MISSING',
@@ -127,55 +119,53 @@ describe('a repair from a second mirror', () => {
     expect(await readFile(partOf(first, 0))).toEqual(before);
   });
 
-  test('takes nothing from a mirror of another export', async () => {
-    const { first } = await twoMirrors();
+  test('copies nothing from a mirror of another export', async () => {
+    const { first } = await makeTwoMirrors();
     const other = join(await newFolder(), TWO);
-    await mirrorInto(other, await madeExport(2));
+    await mirrorInto(other, await makeExportWithId(2));
     await rot(partOf(first));
-    const before = await bytesBelow(first);
-    const result = await repaired(first, other);
-    expect([result.outcome, repairsOf(result)]).toEqual(['damaged', [`${PART} scrub.REPLICA_FOREIGN`]]);
-    expect(await bytesBelow(first)).toEqual(before);
+    const before = await readBelow(first);
+    const result = await scrubAndRepair(first, other);
+    expect([result.outcome, listRepairs(result)]).toEqual(['damaged', [`${PART} scrub.REPLICA_FOREIGN`]]);
+    expect(await readBelow(first)).toEqual(before);
   });
 
-  test('takes nothing from a mirror of the same id under another manifest', async () => {
-    const { first } = await twoMirrors();
+  test('copies nothing from a mirror of the same id with another manifest', async () => {
+    const { first } = await makeTwoMirrors();
     const other = join(await newFolder(), ONE);
-    await mirrorInto(other, await madeExport(1, 4));
+    await mirrorInto(other, await makeExportWithId(1, 4));
     for (const path of ['parts', 'manifest.json', 'export.json'])
       await rot(path === 'parts' ? partOf(first) : join(first, path), 60, 0);
-    const before = await bytesBelow(first);
-    const result = await repaired(first, other);
+    const before = await readBelow(first);
+    const result = await scrubAndRepair(first, other);
     expect(result.outcome).toBe('damaged');
-    expect(new Set(repairsOf(result).map((line) => line.split(' ')[1]))).toEqual(
-      new Set(['expect.MANIFEST_MISMATCH']),
-    );
-    expect(await bytesBelow(first)).toEqual(before);
+    expect(listRepairs(result).every((line) => line.endsWith(' expect.MANIFEST_MISMATCH'))).toBe(true);
+    expect(await readBelow(first)).toEqual(before);
   });
 
   test('leaves an extra file unchanged', async () => {
-    const { first, second } = await twoMirrors();
+    const { first, second } = await makeTwoMirrors();
     await writeFile(join(first, 'note.txt'), 'x');
     await rot(partOf(first));
-    expect((await repaired(first, second)).outcome).toBe('good');
+    expect((await scrubAndRepair(first, second)).outcome).toBe('good');
     expect(await readFile(join(first, 'note.txt'), 'utf8')).toBe('x');
   });
 
   test('does not repair a locked mirror, and reports io.LOCKED', async () => {
-    const { first, second } = await twoMirrors();
+    const { first, second } = await makeTwoMirrors();
     await rot(partOf(first));
     await mkdir(join(first, '.drillproof-mirror'));
-    const holder = { pid: process.ppid, host: (await import('node:os')).hostname(), sinceMs: NOW };
+    const holder = { pid: process.ppid, host: hostname(), sinceMs: NOW };
     await writeFile(join(first, '.drillproof-mirror/lock'), JSON.stringify(holder));
-    const result = await repaired(first, second);
-    expect(repairsOf(result)).toEqual([`${PART} io.LOCKED`]);
+    const result = await scrubAndRepair(first, second);
+    expect(listRepairs(result)).toEqual([`${PART} io.LOCKED`]);
   });
 });
 
 if (isDeep) {
   describe('a full disk (needs root for a mount)', () => {
     test('ends a repair and keeps the damaged file; with space the next repair succeeds', async () => {
-      const { second } = await twoMirrors();
+      const { second } = await makeTwoMirrors();
       const disk = await newFolder();
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
       try {
@@ -185,11 +175,11 @@ if (isDeep) {
         const before = await readFile(partOf(first));
         await expect(writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20))).rejects.toThrow('ENOSPC');
         const journal = await newFolder();
-        const full = await repaired(first, second, right, journal);
-        expect([full.outcome, repairsOf(full)]).toEqual(['damaged', [`${PART} io.DISK_FULL`]]);
+        const full = await scrubAndRepair(first, second, expected, journal);
+        expect([full.outcome, listRepairs(full)]).toEqual(['damaged', [`${PART} io.DISK_FULL`]]);
         expect(await readFile(partOf(first))).toEqual(before);
         await rm(join(disk, 'filler'));
-        expect((await repaired(first, second, right, journal)).outcome).toBe('good');
+        expect((await scrubAndRepair(first, second, expected, journal)).outcome).toBe('good');
         expect((await readdir(first)).filter((name) => name.startsWith('.'))).toEqual([]);
       } finally {
         execFileSync('umount', [disk]);
@@ -202,11 +192,11 @@ describe('a damaged document', () => {
   test.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
     'is restored byte for byte: %s',
     async (path) => {
-      const { first, second } = await twoMirrors();
+      const { first, second } = await makeTwoMirrors();
       const sound = await readFile(join(first, path));
       for (let offset = 3; offset < sound.length; offset += 101) {
         await rot(join(first, path), offset, offset % 5);
-        const result = await repaired(first, second);
+        const result = await scrubAndRepair(first, second);
         expect([path, offset, result.outcome]).toEqual([path, offset, 'good']);
         expect(await readFile(join(first, path))).toEqual(sound);
       }
@@ -214,65 +204,62 @@ describe('a damaged document', () => {
   );
 
   test('is restored if it is missing', async () => {
-    const { first, second } = await twoMirrors();
+    const { first, second } = await makeTwoMirrors();
     const sound = await readFile(join(first, 'manifest.json'));
     await rm(join(first, 'manifest.json'));
-    expect((await repaired(first, second)).outcome).toBe('good');
+    expect((await scrubAndRepair(first, second)).outcome).toBe('good');
     expect(await readFile(join(first, 'manifest.json'))).toEqual(sound);
   });
 
   test('is not restored without an expected digest or a trusted key, and nothing is written', async () => {
-    const { first, second, made } = await twoMirrors();
+    const { first, second, made } = await makeTwoMirrors();
     await rot(partOf(first));
     await rot(join(first, 'manifest.json'));
-    const before = await bytesBelow(first);
+    const before = await readBelow(first);
     for (const trust of [undefined, makeTrust(makeSigner())]) {
-      const result = await repaired(first, second, trust === undefined ? {} : { trust });
-      expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+      const result = await scrubAndRepair(first, second, trust === undefined ? {} : { trust });
+      expect(listRepairs(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
       expect(result.faults[0]!.repair).toMatchObject({
         message: expect.stringContaining('Pass --expect-manifest DIGEST'),
       });
-      expect(await bytesBelow(first)).toEqual(before);
+      expect(await readBelow(first)).toEqual(before);
     }
-    expect((await repaired(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
+    expect((await scrubAndRepair(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
   });
 
   test('is identified by a trusted attestation of the second mirror if the first has none', async () => {
-    const { first, second, made } = await twoMirrors();
+    const { first, second, made } = await makeTwoMirrors();
     await rm(join(first, 'export-attestation.json'));
     await rot(join(first, 'manifest.json'));
-    const result = await repaired(first, second, { trust: makeTrust(made.signer) });
-    expect([result.outcome, told(await scrubbed(first))]).toEqual(['good', []]);
+    const result = await scrubAndRepair(first, second, { trust: makeTrust(made.signer) });
+    expect([result.outcome, listFaults(await scrubArchive(first))]).toEqual(['good', []]);
   });
 
   test('is identified by an expected digest or by a trusted attestation', async () => {
-    const { first, second, made } = await twoMirrors();
+    const { first, second, made } = await makeTwoMirrors();
     const spoil = async (): Promise<void> => {
       for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
         await writeFile(join(first, path), 'rot');
       await rm(join(first, 'receipts'), { recursive: true, force: true });
     };
     await spoil();
-    const stranger = makeTrust(makeSigner());
-    expect((await repaired(first, second, { trust: stranger, projectId: PROJECT })).outcome).toBe('damaged');
-    const { manifestDigest } = made.packed;
-    expect(
-      (await repaired(first, second, { expectManifest: manifestDigest, projectId: PROJECT })).outcome,
-    ).toBe('good');
+    const repair = async (options: Partial<RepairOptions>): Promise<string> =>
+      (await scrubAndRepair(first, second, { ...options, projectId: PROJECT })).outcome;
+    expect(await repair({ trust: makeTrust(makeSigner()) })).toBe('damaged');
+    expect(await repair({ expectManifest: made.packed.manifestDigest })).toBe('good');
     await spoil();
-    const trust = makeTrust(made.signer);
-    expect((await repaired(first, second, { trust, projectId: PROJECT })).outcome).toBe('good');
+    expect(await repair({ trust: makeTrust(made.signer) })).toBe('good');
   });
 
   test('is not identified by a valid attestation of another export', async () => {
-    const { first } = await twoMirrors();
-    const other = await madeExport(2);
+    const { first } = await makeTwoMirrors();
+    const other = await makeExportWithId(2);
     const folder = join(await newFolder(), TWO);
     await mirrorInto(folder, other);
     await cp(join(folder, 'export-attestation.json'), join(first, 'export-attestation.json'));
     const before = await readFile(join(first, 'manifest.json'));
     const trust = makeTrust(other.signer);
-    const result = await repaired(first, folder, { trust });
+    const result = await scrubAndRepair(first, folder, { trust });
     expect(result.outcome).toBe('damaged');
     expect(await readFile(join(first, 'manifest.json'))).toEqual(before);
     expect(await readdir(join(first, 'parts'))).toHaveLength(3);
@@ -280,41 +267,37 @@ describe('a damaged document', () => {
 
   test('is identified by the second mirror if the first has a valid attestation of another export', async () => {
     const signer = makeSigner();
-    const [own, other] = [await madeExport(1, 3, signer), await madeExport(2, 3, signer)];
+    const [right, other] = [await makeExportWithId(1, 3, signer), await makeExportWithId(2, 3, signer)];
     const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
-    for (const folder of [first, second]) await mirrorInto(folder, own);
+    for (const folder of [first, second]) await mirrorInto(folder, right);
     await writeFile(join(first, 'export-attestation.json'), other.files['export-attestation.json']!);
     const trust = makeTrust(signer);
-    expect((await scrubbed(first, { trust }))[0]!.outcome).toBe('damaged');
-    expect((await repaired(first, second, { trust })).outcome).toBe('good');
-    expect(told(await scrubbed(first, { trust }))).toEqual([]);
+    expect((await scrubArchive(first, { trust }))[0]!.outcome).toBe('damaged');
+    expect((await scrubAndRepair(first, second, { trust })).outcome).toBe('good');
+    expect(listFaults(await scrubArchive(first, { trust }))).toEqual([]);
   });
 });
 
 test('a repair reports a part that is wrong in every copy', async () => {
-  const { root, exports } = await makeArchive({ mirrors: 1 });
-  const second = await newFolder();
-  await cp(join(root, ONE), join(second, ONE), { recursive: true });
-  const trust = makeTrust(makeSigner());
-  const expectManifest = exports[0]!.packed.manifestDigest;
-  const how = { depth: 'full', trust, expectManifest } as const;
-  const result = await repaired(join(root, ONE), join(second, ONE), how);
+  const { first, second } = await makeTwoMirrors();
+  const how = { ...expected, depth: 'full', trust: makeTrust(makeSigner()) } as const;
+  const result = await scrubAndRepair(first, second, how);
   expect(result.outcome).toBe('damaged');
-  expect(repairsOf(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
+  expect(listRepairs(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
 });
 
 test('a repair reports no part as repaired if the manifest is damaged meanwhile', async () => {
-  const { first, second } = await twoMirrors();
+  const { first, second } = await makeTwoMirrors();
   await rot(partOf(first, 0));
   const source = replicaClient(directorySource(second), `file://${second}`);
   const failing = async (): Promise<never> => {
     await writeFile(join(first, 'manifest.json'), '{}');
-    throw new DrillproofError('part.MISSING', 'it is not there either', { path: PART });
+    throw new DrillproofError('part.MISSING', 'it is missing too', { path: PART });
   };
   const { exports } = source.evidence;
   const client = { ...source, evidence: { exports: { ...exports, parts: { download: failing } } } };
-  const result = await repaired(first, client);
+  const result = await scrubAndRepair(first, client);
   expect(result.outcome).toBe('damaged');
-  expect(repairsOf(result)).toContain(`${PART} part.MISSING`);
-  expect(told([result])).toContainEqual(expect.stringContaining('manifest.json'));
+  expect(listRepairs(result)).toContain(`${PART} part.MISSING`);
+  expect(listFaults([result])).toContainEqual(expect.stringContaining('manifest.json'));
 });

@@ -1,4 +1,4 @@
-// A process that scrubs and can be killed: `node scrub-child.ts ARCHIVE`. It tells each file once it was read.
+// Scrubs in a process that can be killed: `node scrub-child.ts ARCHIVE`. It prints each file once it was read.
 import { writeSync } from 'node:fs';
 import { scrubMany } from '../../../src/scrub/index.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readFile } from '../../../src/evidence/index.ts';
 import { mirrorVolume } from '../../../src/node/volume/mirror.ts';
 import { openExport, type Volume } from '../../../src/node/volume/volume.ts';
-import { madeExport } from '../scrub/make.ts';
+import { makeExportWithId } from '../scrub/make.ts';
 
 /** A new place for a volume, and a way to put files into it. */
 export type Place = {
@@ -43,7 +43,7 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
     });
 
     it('opens an export, also in data/ of a BagIt bag', async () => {
-      const { files } = await madeExport(1);
+      const { files } = await makeExportWithId(1);
       const plain = await openWith(files);
       const bag = await openWith({
         'bagit.txt': 'BagIt-Version: 1.0\n',
