@@ -29,7 +29,7 @@ import { closeAuthoringSession, createTurn, type Models } from './services/autho
 import { buildUploadHandlers, type UploadWork } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
 import { createRerun } from './services/runs.ts';
-import { extendSession } from './services/sessions.ts';
+import { prepareExtension } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
 import { isEnd } from './states.ts';
 import { deadlineOfTurn } from './store/sessions.ts';
@@ -180,18 +180,24 @@ export const createHandlers = (context: Context): Handlers => {
     'sessions.extend': async ({ change, params, body: request }) => {
       const organization = await store.organizations.find(change.principal.organizationId);
       const facts = { request, maxTtlMs: organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS, now };
-      return runOnce(change, sessionExtensionSchema, (tx) => extendSession(tx, change, params, facts));
+      return runOnce(change, sessionExtensionSchema, (tx) => prepareExtension(tx, change, params, facts));
     },
     'authoring.turns.create': ({ change, params, body: request }) =>
-      runOnce(change, authoringTurnCreationSchema, (tx) =>
-        createTurn(tx, change, params, { request, models, now }),
+      runOnce(
+        change,
+        authoringTurnCreationSchema,
+        async (tx) => () => createTurn(tx, change, params, { request, models, now }),
       ),
     'runs.reruns.create': ({ change, params }) =>
-      runOnce(change, rerunSchema, (tx) => createRerun(tx, change, params, now)),
+      runOnce(change, rerunSchema, async (tx) => () => createRerun(tx, change, params, now)),
     'authoring.sessions.close': ({ change, params }) =>
-      runOnce(change, authoringSessionChangeSchema, (tx) => closeAuthoringSession(tx, change, params, now)),
+      runOnce(
+        change,
+        authoringSessionChangeSchema,
+        async (tx) => () => closeAuthoringSession(tx, change, params, now),
+      ),
     'operations.cancel': ({ change, params }) =>
-      runOnce(change, operationResourceSchema, (tx) => cancelOwn(tx, change, params, now())),
+      runOnce(change, operationResourceSchema, async (tx) => () => cancelOwn(tx, change, params, now())),
     'builds.tools.source': ({ principal, params, query }) =>
       readToolSource(context, principal, { ...params, ...query }),
     ...buildUploadHandlers(context, addresses, runOnce),

@@ -115,7 +115,7 @@ export const buildUploadHandlers = (
   runOnce: RunOnce,
 ): Pick<Handlers, `builds.uploads.${'create' | 'read' | 'put'}`> => ({
   'builds.uploads.create': async ({ change, body }) => {
-    const stored = await runOnce(change, storedSchema, (tx) => begin(tx, change, body, work));
+    const stored = await runOnce(change, storedSchema, async (tx) => () => begin(tx, change, body, work));
     return { ...stored, value: uploadOf(stored.value, body, await addresses()) };
   },
 

@@ -97,11 +97,14 @@ export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
 /** The result of a change; `replayed` when an earlier request with the same key made it. */
 export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 
-/** Runs a change in its project once: its effect and its record are committed together or not at all. */
+/**
+ * Runs a change in its project once: its effect and its record are committed together or not at all. `prepare` locks
+ * and reads, while it is not yet known whether the change is a replay, and returns the effect.
+ */
 export type RunOnce = <T>(
   change: Change,
   schema: z.ZodMiniType<T>,
-  effect: (tx: Tx) => Promise<T>,
+  prepare: (tx: Tx) => Promise<() => Promise<T>>,
 ) => Promise<Outcome<T>>;
 
 /**
@@ -133,7 +136,7 @@ function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Chan
  * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
  */
 export function createRunOnce(store: Store, now: () => number): RunOnce {
-  return async (change, schema, effect) => {
+  return async (change, schema, prepare) => {
     const { principal, projectId, operation, key, requestHash } = change;
     const { organizationId, tokenId: principalId } = principal;
     await assertProject(store, principal, projectId);
@@ -142,11 +145,13 @@ export function createRunOnce(store: Store, now: () => number): RunOnce {
     const expiresAtMs = createdAtMs + REPLAYED_MS;
     const claim: IdempotencyRow = { ...scope, requestHash, response: '', createdAtMs, expiresAtMs };
     return store.transaction(async (tx) => {
-      const stored = await tx.idempotency.claim(claim);
+      const [claimed, prepared] = [tx.idempotency.claim(claim), prepare(tx)];
+      await Promise.allSettled([claimed, prepared]);
+      const stored = await claimed;
       if (stored !== undefined)
         return { value: schema.parse(answerOfEarlier(stored, change)), replayed: true };
       // The schema orders the members, so that the first answer and its replays are the same bytes.
-      const value = schema.parse(await effect(tx));
+      const value = schema.parse(await (await prepared)());
       await tx.idempotency.complete({
         ...claim,
         response: JSON.stringify(value),

@@ -73,28 +73,31 @@ async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs:
   }
 }
 
-export async function extendSession(
+/** Locks a session and its unfinished runs; what comes back extends them. */
+export async function prepareExtension(
   tx: Tx,
   change: Change,
   { projectId, sessionId }: SessionRef,
   { request, maxTtlMs, now }: Pick<ExtendFacts, 'request' | 'maxTtlMs'> & { readonly now: () => number },
-): Promise<Result<'sessions.extend'>> {
+): Promise<() => Promise<Result<'sessions.extend'>>> {
   const [row, runs] = await Promise.all([
     tx.sessions.lock(projectId, sessionId),
     tx.runs.lockUnfinished(projectId, sessionId),
   ]);
-  if (row === undefined) throw notFound();
-  assertCurrent(change, row.resource);
-  const admittedAtMs = now();
-  assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
-  const session: WorldSession = {
-    ...row.resource,
-    expiresAtMs: admittedAtMs + request.ttlMs,
-    version: nextVersion(row.resource.version),
-    updatedAtMs: admittedAtMs,
+  return async () => {
+    if (row === undefined) throw notFound();
+    assertCurrent(change, row.resource);
+    const admittedAtMs = now();
+    assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
+    const session: WorldSession = {
+      ...row.resource,
+      expiresAtMs: admittedAtMs + request.ttlMs,
+      version: nextVersion(row.resource.version),
+      updatedAtMs: admittedAtMs,
+    };
+    await tx.sessions.update({ ...row, resource: session });
+    await moveDeadlines(tx, runs, session.expiresAtMs, admittedAtMs);
+    const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
+    return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };
   };
-  await tx.sessions.update({ ...row, resource: session });
-  await moveDeadlines(tx, runs, session.expiresAtMs, admittedAtMs);
-  const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
-  return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };
 }

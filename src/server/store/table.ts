@@ -17,12 +17,14 @@ export type Sql = {
   defer?(statement: Promise<unknown>): Promise<unknown>;
 };
 
-/** The differences between the databases, as text that is appended to a statement. */
+/** The differences between the databases, mostly as text that is appended to a statement. */
 export type Dialect = {
   /** Locks the selected rows until the transaction ends. */
   readonly forUpdate: string;
   /** Does the same, and skips rows that another transaction has locked. */
   readonly skipLocked: string;
+  /** An update that counts 1, or fails in the database where its result is not awaited before the commit. */
+  readonly updateOne: (update: string) => string;
 };
 
 /** Runs work items one after the other; one that fails does not stop the next. */
@@ -242,7 +244,7 @@ async function assertOne(changed: Promise<number>, name: string): Promise<void> 
 export const createRowWrites = <R, K extends readonly (keyof R)[]>(
   sql: Sql,
   table: Table<R, K>,
-  { forUpdate }: Dialect,
+  { forUpdate, updateOne }: Dialect,
 ) => ({
   /** Reads the row and locks it until the transaction ends. */
   lock: (...key: KeyOf<R, K>) => findRow(sql, table, nameKey(table, key), forUpdate),
@@ -253,8 +255,8 @@ export const createRowWrites = <R, K extends readonly (keyof R)[]>(
   update: async (row: R) => {
     const { name, key, columnsOf, contentOf } = table;
     const [at, columns] = [columnsOf(row, key), contentOf(row)];
-    const statement = `UPDATE ${name} SET ${joinEquals(columns, ', ')} WHERE ${joinEquals(at, ' AND ')}`;
+    const update = `UPDATE ${name} SET ${joinEquals(columns, ', ')} WHERE ${joinEquals(at, ' AND ')}`;
     const values = [...Object.values(columns), ...Object.values(at)];
-    await awaitUnlessDeferred(sql, assertOne(sql.run(statement, ...values), name));
+    await awaitUnlessDeferred(sql, assertOne(sql.run(updateOne(update), ...values), name));
   },
 });

@@ -159,7 +159,7 @@ const schema = z.strictObject({ n: z.int() });
 const once = () => createRunOnce(plane.store, () => plane.clock.nowMs);
 
 it('running a change once keeps neither the key nor the effect of a request that fails', async () => {
-  const failed = once()(change(), schema, async (tx) => {
+  const failed = once()(change(), schema, async (tx) => async () => {
     await tx.environments.insert(makeEnvironment({ environmentId: id('env', 9) }));
 
     throw new Error('the first failure');
@@ -167,20 +167,29 @@ it('running a change once keeps neither the key nor the effect of a request that
   await expect(failed).rejects.toThrow('the first failure');
   expect(await plane.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
   expect(await plane.store.idempotency.find(scope())).toBeUndefined();
-  const next = await once()(change(), schema, async () => ({ n: 2 }));
+  const next = await once()(change(), schema, async () => async () => ({ n: 2 }));
   expect(next).toEqual({ value: { n: 2 }, replayed: false });
+});
+
+it('running a change once replays its answer although it could not be prepared again', async () => {
+  const first = once()(change(), schema, async () => async () => ({ n: 1 }));
+  expect(await first).toEqual({ value: { n: 1 }, replayed: false });
+  const again = once()(change(), schema, () => Promise.reject(new Error('it is gone')));
+  expect(await again).toEqual({ value: { n: 1 }, replayed: true });
+  const other = once()(change({ key: 'another-key' }), schema, () => Promise.reject(new Error('it is gone')));
+  await expect(other).rejects.toThrow('it is gone');
 });
 
 it('requests that arrive during the first one wait for it, and get its answer', async () => {
   const [started, finish] = [gate(), gate()];
-  const first = once()(change(), schema, async () => {
+  const first = once()(change(), schema, async () => async () => {
     started.resolve();
     await finish.promise;
     return { n: 1 };
   });
   await started.promise;
-  const second = once()(change(), schema, async () => ({ n: 2 }));
-  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 }));
+  const second = once()(change(), schema, async () => async () => ({ n: 2 }));
+  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => async () => ({ n: 2 }));
   finish.resolve();
   expect(await first).toEqual({ value: { n: 1 }, replayed: false });
   expect(await second).toEqual({ value: { n: 1 }, replayed: true });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store, TokenRow } from '../../../src/server/store/store.ts';
+import type { Store, TokenRow, Tx } from '../../../src/server/store/store.ts';
 import { FOREIGN_PROJECT, HASH, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { queueSuite } from './queue-suite.ts';
@@ -146,12 +146,15 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       await expect(writing).rejects.toThrow();
     });
 
-    it('a failed transaction writes nothing, and the next one succeeds', async () => {
+    it.each<[why: string, fail: (tx: Tx) => Promise<void>, message: string]>([
+      ['whose work throws', () => Promise.reject(new Error('on purpose')), 'on purpose'],
+      ['whose update matches no row', (tx) => tx.bundles.update(rows.bundle(1)), 'matched no row'],
+    ])('a transaction %s writes nothing, and the next one succeeds', async (_, fail, message) => {
       const failing = store.transaction(async (tx) => {
         await tx.tokens.insert(tokenRow());
-        throw new Error('on purpose');
+        await fail(tx);
       });
-      await expect(failing).rejects.toThrow('on purpose');
+      await expect(failing).rejects.toThrow(message);
       expect(await store.tokens.list(ORG)).toEqual([]);
       await store.transaction((tx) => tx.tokens.insert(tokenRow()));
       expect(await store.tokens.list(ORG)).toHaveLength(1);

@@ -16,6 +16,7 @@ const NO_CONNECTION = explainUnavailable('the connection to the database failed'
 // classes of two characters.
 const STATES: Readonly<Record<string, Meaning>> = {
   '08': NO_CONNECTION,
+  '22012': { code: 'internal.BUG', why: 'an update matched no row' },
   '25006': explainUnavailable('the database takes no writes at the moment'),
   '25P03': explainUnavailable('the transaction was idle for too long'),
   '28': explainUnavailable('the database refuses the login'),

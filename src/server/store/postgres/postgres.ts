@@ -22,9 +22,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.
  * SERIALIZABLE would be correct too, but makes conflicting transactions fail and start again: of 50 clients at one
- * session, a quarter of the requests gave up. Commits are durable even if the default of the role is different.
+ * session, a quarter of the requests gave up. Named statements are sent together with those that follow.
  */
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on';
+const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
+const COMMIT = { name: 'commit', text: 'COMMIT' };
+/** For each connection that writes, whatever is the default of the role. */
+const DURABLE = 'SET synchronous_commit = on';
 
 // Serialization failure, deadlock, and a key that another transaction wrote after this one looked for it. The transaction
 // sees that key when it is run again.
@@ -74,10 +77,12 @@ function openStatements(client: PoolClient): Statements {
   return { sql, end, fault: () => fault };
 }
 
-/** COMMIT would undo a transaction in which a statement failed, and report no error. */
-async function commit(client: PoolClient, fault: unknown): Promise<void> {
-  if (fault !== undefined) throw fault;
-  const { command } = await guardQuery(() => client.query('COMMIT'));
+/** Sends COMMIT right behind the deferred statements. After one that failed, it undoes the transaction and reports no error. */
+async function commit(client: PoolClient, { end, fault }: Statements): Promise<void> {
+  const ended = end();
+  if (fault() !== undefined) throw fault();
+  const [{ command }] = await Promise.all([guardQuery(() => client.query(COMMIT)), ended]);
+  if (fault() !== undefined) throw fault();
   if (command !== 'COMMIT') throw new DrillproofError('internal.BUG', `a commit ended in ${command}`);
 }
 
@@ -97,8 +102,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
   const statements = openStatements(client);
   try {
     const result = await work(statements.sql);
-    await statements.end();
-    await commit(client, statements.fault());
+    await commit(client, statements);
     client.release();
     return result;
   } catch (error) {
@@ -133,6 +137,8 @@ function runTransactions(
 const dialect: Dialect = {
   forUpdate: ' FOR NO KEY UPDATE',
   skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
+  // The commit may be sent before it is known that the update matched a row.
+  updateOne: (update) => `WITH changed AS (${update} RETURNING 1) SELECT 1 / count(*) FROM changed`,
 };
 
 // The advisory lock of schema changes. The number has no other use in this database.
@@ -199,7 +205,11 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     throw openingError(error);
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
-  const writes = openPool(pg, { ...config, pipeline: true }, half);
+  const writes = openPool(
+    pg,
+    { ...config, pipeline: true, onConnect: (client) => client.query(DURABLE) },
+    half,
+  );
   const reads = openPool(pg, config, Math.max(1, half - 1));
   // On a separate connection, an answer resumes only what waits for the versions.
   const versions = openPool(pg, config, 1);

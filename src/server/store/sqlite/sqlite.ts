@@ -93,7 +93,7 @@ function wrapDatabase(database: DatabaseSync, pause: () => Promise<void> | undef
 }
 
 // SQLite has one writing transaction per file, which locks every row.
-const dialect: Dialect = { forUpdate: '', skipLocked: '' };
+const dialect: Dialect = { forUpdate: '', skipLocked: '', updateOne: (update) => update };
 
 // The longest wait for another process on the same file, such as `drillproof admin`.
 const BUSY_MS = 5_000;

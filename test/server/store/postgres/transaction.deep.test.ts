@@ -34,15 +34,20 @@ const codeFrom = (error: unknown) => (error instanceof DrillproofError ? error.c
 /** Starts a proxy that, once armed, withholds the answer to a COMMIT: it cuts the connection, or stays silent. */
 async function startCommitTrap(url: string, then: 'cut' | 'silent') {
   let armed = false;
+  let trips = 0; // how often PostgreSQL was asked and waited for
   const target = Number(new URL(url).port);
   const server = createServer((near) => {
     const far = connect(target, '127.0.0.1');
     let sprung = false;
+    let asking = false;
     near.on('data', (chunk) => {
-      sprung ||= armed && chunk.includes('COMMIT\0');
+      if (!asking) trips++;
+      asking = true;
       far.write(chunk);
     });
     far.on('data', (chunk) => {
+      asking = false;
+      sprung ||= armed && chunk.includes('COMMIT\0');
       if (!sprung) near.write(chunk);
       else if (then === 'cut') near.destroy();
     });
@@ -55,7 +60,7 @@ async function startCommitTrap(url: string, then: 'cut' | 'silent') {
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const through = Object.assign(new URL(url), { port: String(port) }).href;
-  return { url: through, arm: () => (armed = true), close: () => server.close() };
+  return { url: through, trips: () => trips, arm: () => (armed = true), close: () => server.close() };
 }
 
 it('statements for PostgreSQL number their parameters in order', () => {
@@ -262,6 +267,17 @@ describe('a transaction of the PostgreSQL store', () => {
       trap.close();
     },
   );
+
+  it('a transaction makes one round trip for all that it does not wait for, BEGIN and COMMIT included', async () => {
+    const relay = await startCommitTrap(url, 'cut');
+    const behind = await openPostgresStore(relay.url);
+    await behind.transaction((tx) => insert(tx));
+    const before = relay.trips();
+    await behind.transaction((tx) => tx.organizations.update({ organizationId: ORG, name: 'y', createdAtMs: 1 }));
+    expect(relay.trips() - before).toBe(1);
+    await behind.close();
+    relay.close();
+  });
 
   it.each([
     ['53100', 'io.DISK_FULL'],
