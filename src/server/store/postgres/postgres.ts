@@ -1,4 +1,4 @@
-import type { Client, ClientConfig, Pool, PoolClient } from 'pg';
+import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { translateDdl } from '../migrations.ts';
@@ -78,11 +78,11 @@ function openStatements(client: PoolClient): Statements {
 }
 
 /** Sends COMMIT right behind the deferred statements. After one that failed, it undoes the transaction and reports no error. */
-async function commit(client: PoolClient, { end, fault }: Statements): Promise<void> {
-  const ended = end();
-  if (fault() !== undefined) throw fault();
+async function commit(client: PoolClient, statements: Statements): Promise<void> {
+  const ended = statements.end();
+  if (statements.fault() !== undefined) throw statements.fault();
   const [{ command }] = await Promise.all([guardQuery(() => client.query(COMMIT)), ended]);
-  if (fault() !== undefined) throw fault();
+  if (statements.fault() !== undefined) throw statements.fault();
   if (command !== 'COMMIT') throw new DrillproofError('internal.BUG', `a commit ended in ${command}`);
 }
 
@@ -205,11 +205,8 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     throw openingError(error);
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
-  const writes = openPool(
-    pg,
-    { ...config, pipeline: true, onConnect: (client) => client.query(DURABLE) },
-    half,
-  );
+  const verify: PoolConfig['verify'] = (client, done) => client.query(DURABLE, done);
+  const writes = openPool(pg, { ...config, pipeline: true, verify }, half);
   const reads = openPool(pg, config, Math.max(1, half - 1));
   // On a separate connection, an answer resumes only what waits for the versions.
   const versions = openPool(pg, config, 1);
