@@ -189,7 +189,9 @@ it('requests that arrive during the first one wait for it, and get its answer', 
   });
   await started.promise;
   const second = once()(change(), schema, async () => async () => ({ n: 2 }));
-  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => async () => ({ n: 2 }));
+  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => async () => ({
+    n: 2,
+  }));
   finish.resolve();
   expect(await first).toEqual({ value: { n: 1 }, replayed: false });
   expect(await second).toEqual({ value: { n: 1 }, replayed: true });

@@ -26,8 +26,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
 const COMMIT = { name: 'commit', text: 'COMMIT' };
-/** For each connection that writes, whatever is the default of the role. */
-const DURABLE = 'SET synchronous_commit = on';
+/** Makes the commits of a new connection durable even if the default of the role is different. */
+const verify: PoolConfig['verify'] = (client, done) =>
+  client.query('SET synchronous_commit = on', (error) => done(error));
 
 // Serialization failure, deadlock, and a key that another transaction wrote after this one looked for it. The transaction
 // sees that key when it is run again.
@@ -205,7 +206,6 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     throw openingError(error);
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
-  const verify: PoolConfig['verify'] = (client, done) => client.query(DURABLE, done);
   const writes = openPool(pg, { ...config, pipeline: true, verify }, half);
   const reads = openPool(pg, config, Math.max(1, half - 1));
   // On a separate connection, an answer resumes only what waits for the versions.
