@@ -33,6 +33,7 @@ export const exportInput = (over: Partial<EvaluatedInput> = {}): EvaluatedInput 
   ...over,
 });
 
+/** The decision of a gate about one export. */
 export const decided = (over: Partial<Decision> = {}): Decision => ({
   schemaVersion: 1,
   kind: 'decision',

@@ -13,7 +13,7 @@ import { renderSummaryReport } from '../../src/report/text/vsa.ts';
 import type { Report } from '../../src/verify/report.ts';
 import { listCommands } from './ci-commands.ts';
 import { NO, UNSURE, YES } from './decision/makers.ts';
-import { hostileText, UNSAFE } from './hostile.ts';
+import { hostileText, replaceText, UNSAFE } from './hostile.ts';
 import {
   attestationReport,
   coverage,
@@ -27,83 +27,17 @@ import {
 } from './makers.ts';
 import { forAll } from '../support/property.ts';
 
-/** Members whose values are words of this program, whatever the evidence says. */
-const OWN = new Set(['kind', 'result', 'code', 'class', 'severity', 'state', 'completeness', 'depth']);
-const OWN_TOO = new Set([
-  'provenance',
-  'trust',
-  'rule',
-  'answer',
-  'in',
-  'findings',
-  'checks',
-  'digest',
-  'fingerprint',
-  'action',
-]);
-
-/** The same value with other text wherever text from evidence can stand. */
-function replaceText<T>(value: T, text: string, name?: string): T;
-function replaceText(value: unknown, text: string, name = ''): unknown {
-  if (typeof value === 'string') return OWN.has(name) || OWN_TOO.has(name) ? value : text;
-  if (Array.isArray(value)) return value.map((item: unknown) => replaceText(item, text, name));
-  if (typeof value !== 'object' || value === null) return value;
-  if ('proves' in value) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([member, inner]) => [
-      member,
-      isOwnWord(member, inner, value) ? inner : replaceText(inner, text, member),
-    ]),
-  );
-}
-
-/** The verdict of evidence is a word of ours, the verdict of a drill is not; nor is the id of anything but a check. */
-const isOwnWord = (member: string, inner: unknown, owner: object): boolean =>
-  (member === 'verdict' && !('drillId' in owner)) ||
-  (member === 'id' && 'state' in owner && typeof inner === 'string');
-
-// Every piece of these begins with a character that no line of ours begins with.
-const column0 = fc
-  .array(
-    fc.constantFrom(
-      'Ж',
-      'ЖVERIFIED',
-      '漢字',
-      ' ',
-      '\u00A0',
-      '\u2800',
-      '\u034F',
-      '\n',
-      '\r',
-      'Ж'.repeat(90),
-      '漢'.repeat(60),
-    ),
-    {
-      minLength: 1,
-      maxLength: 12,
-    },
-  )
-  .map((pieces) => `Ж${pieces.join('')}`);
+const textsOf = (...pieces: readonly string[]): fc.Arbitrary<string> =>
+  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }).map((words) => words.join(''));
+const BLANK = Array.from(' \u00A0\u2800\u034F\n\r');
+// Each text begins with a character with which no line of ours begins.
+const column0 = textsOf('Ж', 'ЖVERIFIED', '漢字', ...BLANK, 'Ж'.repeat(90), '漢'.repeat(60)).map(
+  (text) => `Ж${text}`,
+);
 const untrusted = fc.oneof(column0, hostileText);
-const commands = fc
-  .array(
-    fc.constantFrom(
-      '##[set-output name=a]b',
-      '##vso[task.prependpath]/tmp/evil',
-      '##teamcity[buildStop]',
-      '::set-env name=PATH::/tmp',
-      '::',
-      ':',
-      '#',
-      '[x]',
-      ' ',
-      '\n',
-      'word',
-      'w'.repeat(37),
-    ),
-    { minLength: 1, maxLength: 12 },
-  )
-  .map((pieces) => pieces.join(''));
+const COMMANDS = ['##[set-output name=a]b', '##vso[task.prependpath]/tmp/evil', '##teamcity[buildStop]'];
+const PIECES = ['::set-env name=PATH::/tmp', '::', ':', '#', '[x]', ' ', '\n', 'word', 'w'.repeat(37)];
+const commands = textsOf(...COMMANDS, ...PIECES);
 const widths = fc.constantFrom(20, 41, 80, 120, Infinity);
 
 const REPORTS: readonly Report[] = [
@@ -145,8 +79,8 @@ const vsaReport = (text: string) =>
   });
 
 /** Everything that is laid out for a terminal. */
-function screensOf(text: string, width: number): readonly string[] {
-  const look = { width };
+function screensOf(text: string, width: number, color = false): readonly string[] {
+  const look = { width, color };
   const fold = (lines: string): string => foldLines(lines, width);
   return [
     ...REPORTS.map((report) => renderers.text(replaceText(report, text), look)),
@@ -178,6 +112,10 @@ function screensOf(text: string, width: number): readonly string[] {
   ];
 }
 
+/** A text without the colours of this program. */
+const uncoloured = (text: string): string =>
+  [1, 2, 22, 31, 32, 33, 39].reduce((rest, code) => rest.replaceAll(`\u001B[${code}m`, ''), text);
+
 /** Everything that programs read. */
 const documentsOf = (text: string): readonly string[] => [
   ...REPORTS.map((report) => renderers.json(replaceText(report, text))),
@@ -205,8 +143,10 @@ describe('a rendering of hostile text', () => {
 
   it('contains no unescaped unsafe character in any format', () => {
     forAll(30, [untrusted, widths], (text, width) => {
-      for (const rendering of [...screensOf(text, width), ...documentsOf(text)])
+      const screens = screensOf(text, width);
+      for (const rendering of [...screens, ...documentsOf(text)])
         expect(rendering.replaceAll('\n', '')).not.toMatch(UNSAFE);
+      expect(screensOf(text, width, true).map(uncoloured)).toEqual(screens);
     });
   });
 
@@ -219,11 +159,9 @@ describe('a rendering of hostile text', () => {
     ]);
     forAll(40, [commands, widths], (text, width) => {
       for (const rendering of [...screensOf(text, width), ...documentsOf(text)]) {
-        const found = listCommands(rendering);
         // Only the format for GitHub has commands: its own annotations.
-        expect(
-          found.filter((command) => !/^::(?:error|notice) (?:file=[^:]*,)?title=[^:]*::$/.test(command)),
-        ).toEqual([]);
+        const annotation = /^::(?:error|notice) (?:file=[^:]*,)?title=[^:]*::$/;
+        expect(listCommands(rendering).filter((command) => !annotation.test(command))).toEqual([]);
       }
     });
   });

@@ -2,12 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
 import { renderDecisionGithub } from '../../../src/report/decision/renderers.ts';
 import { escapeText } from '../../../src/report/printable.ts';
-import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
+import {
+  BENIGN,
+  decision,
+  NO,
+  rule,
+  texts,
+  UNSURE,
+  violation,
+  withReasons,
+  withTexts,
+  YES,
+} from './makers.ts';
 import { forAll } from '../../support/property.ts';
 
 type Command = { name: string; properties: Record<string, string>; data: string };
 
-/** Output as the runner of GitHub Actions reads it: a command begins a line, everything else is not ours to write. */
+/** The commands as the runner of GitHub Actions reads them; every line must be one. */
 function commandsIn(output: string): Command[] {
   const lines = output.split(/\r\n|\r|\n/);
   expect(lines.pop()).toBe('');
@@ -26,13 +37,13 @@ const unescapeData = (text: string): string =>
 const unescapeProperty = (text: string): string =>
   unescapeData(text.replaceAll('%3A', ':').replaceAll('%2C', ','));
 
-const read = (one: Decision): Command[] => commandsIn(renderDecisionGithub(one));
+const read = (result: Decision): Command[] => commandsIn(renderDecisionGithub(result));
 const count = (commands: readonly Command[], name: string): number =>
   commands.filter((command) => command.name === name).length;
 
 describe('annotations of GitHub Actions', () => {
   it('begin with the answer', () => {
-    expect([YES, NO, UNSURE].map((one) => read(one)[0]?.name)).toEqual(['notice', 'error', 'error']);
+    expect([YES, NO, UNSURE].map((item) => read(item)[0]?.name)).toEqual(['notice', 'error', 'error']);
     expect(read(NO)[0]?.data).toMatch(/^NO: /);
   });
 
@@ -61,11 +72,11 @@ describe('annotations of GitHub Actions', () => {
     [9, 10, undefined],
     [10, 10, 'and 2 more'],
     [1000, 10, 'and 992 more'],
-  ])('of %i errors and the answer are %i, and say what was cut: %s', (errors, shown, cut) => {
+  ])('of %i errors and the answer are %i, and count the omitted ones: %s', (errors, shown, cut) => {
     const whole = withReasons(errors);
-    const rules = whole.rules.map((one) => ({
-      ...one,
-      violations: one.violations.map((violated) => ({ ...violated, state: 'failed' as const })),
+    const rules = whole.rules.map((item) => ({
+      ...item,
+      violations: item.violations.map((violated) => ({ ...violated, state: 'failed' as const })),
     }));
     const commands = read({ ...whole, rules });
     expect(count(commands, 'error')).toBe(shown);
@@ -80,7 +91,7 @@ describe('annotations of GitHub Actions', () => {
     expect(commands.slice(1, 9).every(({ data }) => !data.includes('could not tell'))).toBe(true);
   });
 
-  it('cannot be made to run a command by any text', () => {
+  it('never contain a command from text', () => {
     forAll(500, [texts], (some) => {
       const commands = read(withTexts(some));
       expect(commands.map(({ name }) => name)).toEqual(['error', 'error', 'error', 'notice']);
@@ -91,15 +102,8 @@ describe('annotations of GitHub Actions', () => {
   });
 
   it('are escaped as the runner unescapes them', () => {
-    const some = {
-      name: 'a,b:c%3A',
-      subject: 's',
-      path: 'p',
-      message: '100%0A::error::x',
-      expected: '',
-      actual: '',
-    };
-    const [, command] = read(withTexts({ ...some, reason: 'r', owner: 'o', policy: 'p' }));
+    const odd = { name: 'a,b:c%3A', path: 'p', message: '100%0A::error::x' };
+    const [, command] = read(withTexts({ ...BENIGN, ...odd }));
     expect(command?.properties['file']).toBe('a,b:c%3A/p');
     expect(command?.data).toContain('100%0A\\u{3a}:error\\u{3a}:x');
   });

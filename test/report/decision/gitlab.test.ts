@@ -37,8 +37,8 @@ type Entry = {
 };
 
 const validate = new Ajv2020({ strict: false }).compile(GITLAB_SCHEMA);
-const entriesOf = (one: Decision): Entry[] => {
-  const entries = JSON.parse(decisionRenderers.gitlab(one)) as Entry[];
+const entriesOf = (result: Decision): Entry[] => {
+  const entries = JSON.parse(decisionRenderers.gitlab(result)) as Entry[];
   expect(validate(entries), JSON.stringify(validate.errors)).toBe(true);
   expect(new Set(entries.map(({ fingerprint }) => fingerprint)).size).toBe(entries.length);
   return entries;
@@ -46,7 +46,7 @@ const entriesOf = (one: Decision): Entry[] => {
 
 describe('the GitLab code quality report', () => {
   it('has the members that GitLab documents, each entry with its own fingerprint', () => {
-    for (const one of [YES, NO, UNSURE, withReasons(300)]) entriesOf(one);
+    for (const item of [YES, NO, UNSURE, withReasons(300)]) entriesOf(item);
     fc.assert(
       fc.property(texts, (some) => {
         expect(entriesOf(withTexts(some))).toHaveLength(3);

@@ -26,13 +26,13 @@ def plain(e):
 json.dump([plain(ElementTree.fromstring(d.encode("utf-8"))) for d in json.load(sys.stdin)], sys.stdout)
 `;
 
-/** The documents as Python reads them, which throws on whatever is not well-formed. */
+/** The documents as Python reads them, which throws on a document that is not well-formed. */
 const read = (decisions: readonly Decision[]): Element[] => {
   const stdin = JSON.stringify(decisions.map(renderDecisionJunit));
   const options = { input: stdin, maxBuffer: 1e9, encoding: 'utf8' } as const;
   return JSON.parse(execFileSync('python3', ['-c', READER], options)) as Element[];
 };
-const readOne = (one: Decision): Element => read([one])[0]!;
+const readOne = (result: Decision): Element => read([result])[0]!;
 const all = (element: Element, tag: string): Element[] => [
   ...(element.tag === tag ? [element] : []),
   ...element.children.flatMap((child) => all(child, tag)),
@@ -64,12 +64,12 @@ describe('JUnit XML', () => {
 
   it('has a suite for the answer and one for each rule', () => {
     const names = all(readOne(NO), 'testsuite').map(({ attributes }) => attributes['name']);
-    expect(names).toEqual(['decision', ...NO.rules.map((one) => one.rule)]);
+    expect(names).toEqual(['decision', ...NO.rules.map((item) => item.rule)]);
   });
 
-  it('fails on a no, errs on a could not tell, skips what is waived', () => {
-    const counts = ([YES, NO, UNSURE] as const).map((one) => {
-      const { failures, errors } = readOne(one).attributes;
+  it('has a failure for a no, an error for a could not tell, and a skip for a waived violation', () => {
+    const counts = ([YES, NO, UNSURE] as const).map((item) => {
+      const { failures, errors } = readOne(item).attributes;
       return [failures, errors];
     });
     expect(counts).toEqual([
@@ -96,7 +96,7 @@ describe('JUnit XML', () => {
       expect(body).toContain(words);
   });
 
-  it('never has no test, and never passes with nothing checked', () => {
+  it('has a test with an error if nothing was checked', () => {
     const nothing = readOne(decision({ answer: 'could_not_tell', inputs: [], rules: [] }));
     expect(nothing.attributes).toMatchObject({ tests: '1', errors: '1' });
   });
@@ -115,7 +115,7 @@ describe('JUnit XML', () => {
     expect(all(root, 'failure')).toHaveLength(3);
   });
 
-  it('lets no text from outside become markup', () => {
+  it('never turns text from outside into markup', () => {
     const benign = shape(readOne(withTexts(BENIGN)));
     for (const root of read(fc.sample(texts, 400).map(withTexts))) expect(shape(root)).toEqual(benign);
   });

@@ -1,21 +1,10 @@
 import * as fc from 'fast-check';
 import type { Decision, EvaluatedInput, RuleId, RuleResult, Violation } from '../../../src/policy/index.ts';
+import { AS_OF_MS, decided, exportInput } from '../../policy/vsa-makers.ts';
 import { DIGEST } from '../makers.ts';
 
-export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
-
-export const input = (over: Partial<EvaluatedInput> = {}): EvaluatedInput => ({
-  name: './mirror',
-  kind: 'export',
-  id: 'evexp_000000000001',
-  projectId: 'prj_000000000001',
-  manifestDigest: DIGEST,
-  verdict: 'verified',
-  completeness: 'pinned',
-  bundles: 3,
-  localReports: 0,
-  ...over,
-});
+export const input = (over: Partial<EvaluatedInput> = {}): EvaluatedInput =>
+  exportInput({ projectId: 'prj_000000000001', manifestDigest: DIGEST, bundles: 3, ...over });
 
 export const violation = (over: Partial<Violation> = {}): Violation => ({
   rule: 'outcome.verdict',
@@ -33,27 +22,23 @@ export const violation = (over: Partial<Violation> = {}): Violation => ({
 /** The result of a rule by its violations; without any it passed. */
 export function rule(id: RuleId, violations: readonly Violation[] = [], judged = 3): RuleResult {
   const worst = (['failed', 'not_checked', 'warned', 'waived'] as const).find((state) =>
-    violations.some((one) => one.state === state),
+    violations.some((violated) => violated.state === state),
   );
   return { rule: id, state: worst ?? 'passed', judged, violations };
 }
 
-export const decision = (over: Partial<Decision> = {}): Decision => ({
-  schemaVersion: 1,
-  kind: 'decision',
-  answer: 'yes',
-  asOfMs: AS_OF_MS,
-  policy: { name: 'release', digest: DIGEST, sources: [{ path: 'policies/release.yaml', digest: DIGEST }] },
-  trust: { fingerprint: DIGEST, keys: 2 },
-  inputs: [input()],
-  rules: [
-    rule('verdict.bundles'),
-    rule('outcome.verdict'),
-    { ...rule('trials.reruns', [], 0), state: 'not_applicable' },
-  ],
-  unusedWaivers: [],
-  ...over,
-});
+export const decision = (over: Partial<Decision> = {}): Decision =>
+  decided({
+    policy: { name: 'release', digest: DIGEST, sources: [{ path: 'policies/release.yaml', digest: DIGEST }] },
+    trust: { fingerprint: DIGEST, keys: 2 },
+    inputs: [input()],
+    rules: [
+      rule('verdict.bundles'),
+      rule('outcome.verdict'),
+      { ...rule('trials.reruns', [], 0), state: 'not_applicable' },
+    ],
+    ...over,
+  });
 
 const WAIVER = {
   reason: 'known until the next release',
@@ -110,7 +95,7 @@ export const UNSURE = decision({
   ],
 });
 
-/** What people who want out of a format would write, and text of every kind. */
+/** Texts that try to leave a format, and texts of every kind. */
 export const hostile: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ maxLength: 40 }),
@@ -148,23 +133,8 @@ export const hostile: fc.Arbitrary<string> = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-type Texts = {
-  [
-    K in 'name' | 'subject' | 'path' | 'message' | 'expected' | 'actual' | 'reason' | 'owner' | 'policy'
-  ]: string;
-};
-export const texts: fc.Arbitrary<Texts> = fc.record({
-  name: hostile,
-  subject: hostile,
-  path: hostile,
-  message: hostile,
-  expected: hostile,
-  actual: hostile,
-  reason: hostile,
-  owner: hostile,
-  policy: hostile,
-});
-export const BENIGN: Texts = {
+/** The members of a decision that have text from outside, with harmless values. */
+export const BENIGN = {
   name: 'mirror',
   subject: 'evidence_1',
   path: 'parts/evidence_1.zip',
@@ -175,39 +145,35 @@ export const BENIGN: Texts = {
   owner: 'somebody',
   policy: 'release',
 };
+type Texts = typeof BENIGN;
+export const texts: fc.Arbitrary<Texts> = fc
+  .infiniteStream(hostile)
+  .map(
+    (stream) => Object.fromEntries(Object.keys(BENIGN).map((name) => [name, stream.next().value])) as Texts,
+  );
 
-/** A decision of one shape, with these texts wherever text from outside can stand. */
-export function withTexts({
-  name,
-  subject,
-  path,
-  message,
-  expected,
-  actual,
-  reason,
-  owner,
-  policy,
-}: Texts): Decision {
+/** A decision of one shape with these texts. */
+export function withTexts({ name, policy, reason, owner, ...facts }: Texts): Decision {
+  const { subject } = facts;
   const waiver = { reason, owner, expiresAtMs: AS_OF_MS };
-  const one = (over: Partial<Violation>): Violation =>
-    violation({ subject, path, message, expected, actual, ...over });
+  const violate = (over: Partial<Violation>): Violation => violation({ ...facts, ...over });
   return decision({
     answer: 'no',
     policy: { name: policy, digest: DIGEST, sources: [{ path: name, digest: DIGEST }] },
     inputs: [input({ name, id: subject })],
     rules: [
       rule('verdict.bundles'),
-      rule('outcome.status', [one({ rule: 'outcome.status', code: 'policy.OUTCOME_STATUS' })]),
-      rule('outcome.verdict', [one({ state: 'not_checked', code: 'io.UNREADABLE' })]),
+      rule('outcome.status', [violate({ rule: 'outcome.status', code: 'policy.OUTCOME_STATUS' })]),
+      rule('outcome.verdict', [violate({ state: 'not_checked', code: 'io.UNREADABLE' })]),
       rule('findings.warnings', [
-        one({ rule: 'findings.warnings', state: 'waived', code: 'policy.WARNING_REFUSED', waiver }),
+        violate({ rule: 'findings.warnings', state: 'waived', code: 'policy.WARNING_REFUSED', waiver }),
       ]),
     ],
     unusedWaivers: [{ ...waiver, code: 'policy.TOO_OLD', subject }],
   });
 }
 
-/** A decision with this many reasons, of which every tenth undecided and every seventh is waived. */
+/** A decision with this many reasons. Every tenth is undecided, and every seventh is waived. */
 export const withReasons = (many: number): Decision =>
   decision({
     answer: 'no',

@@ -3,10 +3,7 @@ import { escapeText, renderDecisionMarkdown } from '../../../src/report/index.ts
 import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';
 
-/**
- * The code spans of a line as GFM 6.3 finds them: a run of backticks up to the next run of the same length. What is
- * left is what Markdown gives a meaning to.
- */
+/** The code spans of a line by GFM 6.3: a run of backticks up to the next run of the same length; and the other text. */
 function spansOf(line: string): { outside: string; spans: string[] } {
   const spans: string[] = [];
   let outside = '';
@@ -44,7 +41,7 @@ describe('the Markdown of a decision', () => {
     expect(renderDecisionMarkdown(YES)).not.toContain('## Reasons');
   });
 
-  it('holds text from outside in code spans only, so that it cannot be a link, mention, HTML, heading or table', () => {
+  it('has text from outside in code spans only, so that it cannot be a link, mention, HTML, heading or table', () => {
     const benign = skeleton(renderDecisionMarkdown(withTexts(BENIGN)));
     forAll(500, [texts], (some) => {
       expect(skeleton(renderDecisionMarkdown(withTexts(some)))).toBe(benign);
@@ -55,7 +52,7 @@ describe('the Markdown of a decision', () => {
     const message = 'a `b` ``c`` | <d> @e';
     const line = renderDecisionMarkdown(withTexts({ ...BENIGN, message }))
       .split('\n')
-      .find((one) => one.includes('@e'));
+      .find((item) => item.includes('@e'));
     expect(spansOf(line ?? '').spans.map((span) => span.trim())).toContain(escapeText(message));
   });
 
@@ -74,9 +71,9 @@ describe('the Markdown of a decision', () => {
 
   it('is within the limit of a step summary, by default and whatever the characters', () => {
     const wide = withReasons(10_000);
-    const rules = wide.rules.map((one) => ({
-      ...one,
-      violations: one.violations.map((violated) => ({ ...violated, message: '€'.repeat(300) })),
+    const rules = wide.rules.map((item) => ({
+      ...item,
+      violations: item.violations.map((violated) => ({ ...violated, message: '€'.repeat(300) })),
     }));
     expect(bytes(renderDecisionMarkdown({ ...wide, rules }))).toBeLessThanOrEqual(1_048_576);
   });

@@ -45,21 +45,14 @@ describe('the reasons of a decision', () => {
 
   it('have different fingerprints, which stay the same when only the message changes', () => {
     const twice = [violation(), violation(), violation({ subject: 'other' })];
-    const of = (message: string) =>
-      reasonsOf(
-        decision({
-          answer: 'no',
-          rules: [
-            rule(
-              'outcome.verdict',
-              twice.map((one) => ({ ...one, message })),
-            ),
-          ],
-        }),
-      ).map(({ fingerprint }) => fingerprint);
-    expect(of('one')).toEqual(of('two'));
-    expect(new Set(of('one')).size).toBe(3);
-    expect(of('one')[0]).toMatch(/^[0-9a-f]{64}$/);
+    const fingerprintsOf = (message: string) => {
+      const violations = twice.map((item) => ({ ...item, message }));
+      const reasons = reasonsOf(decision({ answer: 'no', rules: [rule('outcome.verdict', violations)] }));
+      return reasons.map(({ fingerprint }) => fingerprint);
+    };
+    expect(fingerprintsOf('one')).toEqual(fingerprintsOf('two'));
+    expect(new Set(fingerprintsOf('one')).size).toBe(3);
+    expect(fingerprintsOf('one')[0]).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 
@@ -101,10 +94,10 @@ it.each([
 
 describe('every format', () => {
   it.each(formats)('%s renders the same decision to the same bytes and does not change it', (_, render) => {
-    for (const one of [YES, NO, UNSURE, withReasons(30)]) {
-      const before = structuredClone(one);
-      expect(render(structuredClone(one))).toBe(render(one));
-      expect(one).toEqual(before);
+    for (const item of [YES, NO, UNSURE, withReasons(30)]) {
+      const before = structuredClone(item);
+      expect(render(structuredClone(item))).toBe(render(item));
+      expect(item).toEqual(before);
     }
   });
 
@@ -122,7 +115,7 @@ describe('every format', () => {
     ['could_not_tell', UNSURE, /io\.UNREADABLE/],
   ] as const;
   it.each(formats)('%s shows the answer, and the cause of a no and of a could_not_tell', (format, render) => {
-    for (const [answer, one, words] of DECISIONS)
-      if (format !== 'gitlab' || answer !== 'yes') expect(render(one)).toMatch(words);
+    for (const [answer, item, words] of DECISIONS)
+      if (format !== 'gitlab' || answer !== 'yes') expect(render(item)).toMatch(words);
   });
 });

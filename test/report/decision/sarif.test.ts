@@ -5,6 +5,7 @@ import type { Decision } from '../../../src/policy/decision.ts';
 import { uriOf } from '../../../src/report/decision/reasons.ts';
 import { renderDecisionSarif } from '../../../src/report/decision/sarif.ts';
 import {
+  BENIGN,
   decision,
   hostile,
   input,
@@ -43,7 +44,7 @@ type Run = {
 
 const RUN = { tool: { name: 'drillproof', version: '1.2.3' }, options: {}, exitCode: 0, unmet: [] } as const;
 
-/** The schema of OASIS, which is closed. It names draft 4, which Ajv does not support; here draft 7 means the same. */
+/** The closed schema of OASIS. It names draft 4, which Ajv does not support; draft 7 has the same meaning for it. */
 const { $schema: _schema, id: _id, ...published } = schemaFile;
 const validate = new Ajv({
   strict: false,
@@ -55,8 +56,8 @@ const validate = new Ajv({
   },
 }).compile(published);
 const URI_REFERENCE = /^([A-Za-z][A-Za-z0-9+.-]*:)?([A-Za-z0-9._~/!$&'()*+,;=@-]|%[0-9A-F]{2}|:)+$/;
-const runOf = (one: Decision): Run => {
-  const log = JSON.parse(renderDecisionSarif(one)) as { runs: [Run] };
+const runOf = (result: Decision): Run => {
+  const log = JSON.parse(renderDecisionSarif(result)) as { runs: [Run] };
   expect(validate(log), JSON.stringify(validate.errors)).toBe(true);
   for (const { locations, ruleIndex, partialFingerprints } of log.runs[0].results) {
     expect([locations.length, Object.keys(partialFingerprints)]).toEqual([1, ['drillproofReason/v1']]);
@@ -65,8 +66,8 @@ const runOf = (one: Decision): Run => {
   }
   return log.runs[0];
 };
-const uris = (one: Decision): string[] =>
-  runOf(one).results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri);
+const uris = (result: Decision): string[] =>
+  runOf(result).results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri);
 
 /** The head of the only run. */
 const read = (category?: string) =>
@@ -76,14 +77,14 @@ const read = (category?: string) =>
 
 describe('SARIF', () => {
   it('matches the schema, whatever the decision', () => {
-    for (const one of [
+    for (const item of [
       YES,
       NO,
       UNSURE,
       decision({ answer: 'could_not_tell', inputs: [], rules: [] }),
       withReasons(200),
     ])
-      runOf(one);
+      runOf(item);
     forAll(100, [texts], (some) => {
       runOf(withTexts(some));
     });
@@ -103,7 +104,7 @@ describe('SARIF', () => {
     [5_000, 5_000],
     [5_001, 5_001],
     [9_000, 5_001],
-  ])('has for %i reasons %i results, of which the last sums up the rest', (many, results) => {
+  ])('has %i reasons as %i results, and the last counts the rest', (many, results) => {
     const run = runOf(withReasons(many));
     expect(run.results).toHaveLength(results);
     const rest = run.results.find(({ ruleId }) => ruleId === 'decision');
@@ -112,7 +113,7 @@ describe('SARIF', () => {
     expect(run.tool.driver.rules[rest!.ruleIndex]?.id).toBe('decision');
   });
 
-  it('is not taken by the schema when a member is of another name or type', () => {
+  it('does not match the schema with a result that lacks its message', () => {
     const log = JSON.parse(renderDecisionSarif(NO)) as { runs: { results: object[] }[] };
     log.runs[0]!.results.push({ ruleId: 'x' });
     expect(validate(log)).toBe(false);
@@ -138,11 +139,11 @@ describe('SARIF', () => {
   });
 
   it('reports an unsuccessful run exactly where the gate could not tell', () => {
-    const said = [YES, NO, UNSURE].map((one) => {
-      const [invocation] = runOf(one).invocations;
+    const endings = [YES, NO, UNSURE].map((item) => {
+      const [invocation] = runOf(item).invocations;
       return [invocation?.executionSuccessful, invocation?.exitCode];
     });
-    expect(said).toEqual([
+    expect(endings).toEqual([
       [true, 0],
       [true, 1],
       [false, 3],
@@ -163,37 +164,24 @@ describe('SARIF', () => {
     expect(run.tool.driver.rules[run.results[0]!.ruleIndex]?.id).toBe('decision');
   });
 
-  it('lets no text from outside be a placeholder or a link', () => {
-    const text = runOf(withTexts({ ...hostileTexts, message: 'a {0} [b](javascript:c)' })).results[0]!.message
-      .text;
+  it('escapes placeholders and links in text from outside', () => {
+    const text = runOf(withTexts({ ...BENIGN, message: 'a {0} [b](javascript:c)' })).results[0]!.message.text;
     expect(text).toContain(String.raw`a {{0}} [b]\(javascript:c)`);
   });
 
-  it('gives every result another fingerprint', () => {
+  it('gives every result a different fingerprint', () => {
     const prints = runOf(withReasons(200)).results.map(
-      (one) => one.partialFingerprints['drillproofReason/v1'],
+      (item) => item.partialFingerprints['drillproofReason/v1'],
     );
     expect(new Set(prints).size).toBe(200);
   });
 });
 
-const hostileTexts = {
-  name: 'a',
-  subject: 'b',
-  path: 'c',
-  message: 'd',
-  expected: 'e',
-  actual: 'f',
-  reason: 'g',
-  owner: 'h',
-  policy: 'i',
-};
-
 const at = (name: string, path?: string): string => {
   const { path: _path, ...bare } = violation();
-  const one = path === undefined ? bare : { ...bare, path };
+  const item = path === undefined ? bare : { ...bare, path };
   return uris(
-    decision({ answer: 'no', inputs: [input({ name })], rules: [rule('outcome.verdict', [one])] }),
+    decision({ answer: 'no', inputs: [input({ name })], rules: [rule('outcome.verdict', [item])] }),
   )[0]!;
 };
 
@@ -223,7 +211,7 @@ describe('the location of a result', () => {
     });
   });
 
-  it('is the policy where no input is to blame', () => {
+  it('is the policy if no input has the violation', () => {
     expect(uris(NO)[0]).toBe('policies/release.yaml');
   });
 });

@@ -3,10 +3,11 @@ import { memorySource } from '../../../src/evidence/index.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import { type ExportReport, type Run, verifyExport } from '../../../src/verify/index.ts';
 import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { replaceText } from '../hostile.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A text for every place where evidence can put one: it tries to become markup, a state of ours, or another order. */
+/** A text that tries to become markup, one of our states, or text in another order. */
 export const ATTACK = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u2713\u202E</style>]]>-->';
 
 const run: Run = {
@@ -33,21 +34,8 @@ export async function makeReports(): Promise<{
   return { good, damaged: { ...damaged, run: { ...run, exitCode: 1 } }, trust };
 }
 
-/** The report with one text wherever evidence or a caller can put one. */
-export function attacked<T>(value: T, name?: string): T;
-export function attacked(value: unknown, name = ''): unknown {
-  if (typeof value === 'string')
-    return /^(?:kind|code|class|severity|id|state|verdict|completeness|depth|provenance|in|rule|answer|findings|outcome|found|repair)$/.test(
-      name,
-    )
-      ? value
-      : ATTACK;
-  if (Array.isArray(value)) return value.map((item: unknown) => attacked(item, name));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([member, inner]) => [member, attacked(inner, member)]),
-  );
-}
+/** The report with the attack wherever evidence or a caller can put a text. */
+export const attacked = <T>(value: T): T => replaceText(value, ATTACK);
 
 const OUR_TAGS =
   /^<\/?(?:head|body|main|html|header|section|article|div|span|svg|circle|path|rect|line|text|figure|figcaption|h[1-3]|p|br|dl|dt|dd|ul|ol|li|table|caption|thead|tbody|tr|th|td|code|pre|strong|picture|source|img|a)$/;

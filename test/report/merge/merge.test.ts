@@ -1,12 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import type { ArchiveReport } from '../../../src/report/merge/archives.ts';
-import { mergeArchives } from '../../../src/report/merge/archives.ts';
-import { mergeScrubs } from '../../../src/report/merge/scrubs.ts';
-import { assertWholeOfShards, type Named } from '../../../src/report/merge/shard.ts';
-import type { ScrubReport } from '../../../src/report/merge/scrubs.ts';
-import { shardOf, type ShardFacts } from '../../../src/report/merge/shard.ts';
+import { type ArchiveReport, mergeArchives } from '../../../src/report/merge/archives.ts';
+import { mergeScrubs, type ScrubReport } from '../../../src/report/merge/scrubs.ts';
+import {
+  assertWholeOfShards,
+  listDigest,
+  type Named,
+  selectShard,
+  type ShardFacts,
+  shardName,
+  shardOf,
+} from '../../../src/report/merge/shard.ts';
 import { hashOf, idOf } from '../../support/evidence.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -93,13 +98,13 @@ describe('merging the mirrors of shards', () => {
   });
 });
 
-const shard = (index: number, count: number, list?: string): { shard?: ShardFacts } => ({
+const shardFacts = (index: number, count: number, list?: string): { shard?: ShardFacts } => ({
   shard: { index, count, ...(list !== undefined && { list }) },
 });
 
 it('the shards of a whole are refused if any shard is missing', () => {
   forAll(100, [fc.integer({ min: 2, max: 30 }), fc.nat(29)], (count, lost) => {
-    const all = Array.from({ length: count }, (_, index) => shard(index, count));
+    const all = Array.from({ length: count }, (_, index) => shardFacts(index, count));
     expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
     const some = all.filter((_, index) => index !== lost % count);
     expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
@@ -107,16 +112,20 @@ it('the shards of a whole are refused if any shard is missing', () => {
 });
 
 it.each([
-  ['shards of different numbers', [shard(0, 2), shard(1, 3)], 'report.MERGE_CONFLICT'],
+  ['shards of different numbers', [shardFacts(0, 2), shardFacts(1, 3)], 'report.MERGE_CONFLICT'],
   [
     'shards of different lists',
-    [shard(0, 2, hashOf('a')), shard(1, 2, hashOf('b'))],
+    [shardFacts(0, 2, hashOf('a')), shardFacts(1, 2, hashOf('b'))],
     'report.MERGE_CONFLICT',
   ],
-  ['a shard of a list and one of none', [shard(0, 2, hashOf('a')), shard(1, 2)], 'report.MERGE_CONFLICT'],
-  ['a shard and a whole', [shard(0, 1), {}], 'report.MERGE_MIXED'],
-  ['wholes alone', [{}, {}], undefined],
-  ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
+  [
+    'a shard of a list and one without a list',
+    [shardFacts(0, 2, hashOf('a')), shardFacts(1, 2)],
+    'report.MERGE_CONFLICT',
+  ],
+  ['a shard and a complete report', [shardFacts(0, 1), {}], 'report.MERGE_MIXED'],
+  ['complete reports alone', [{}, {}], undefined],
+  ['a shard twice', [shardFacts(0, 1), shardFacts(0, 1)], undefined],
 ])('the shards of a whole are checked: %s', (_what, reports, code) => {
   expect(codeOf(() => assertWholeOfShards(named(reports)))).toBe(code);
   expect(codeOf(() => assertWholeOfShards(named(reports.toReversed())))).toBe(code);
@@ -139,14 +148,12 @@ describe('merging scrubs', () => {
     strays: ['x'],
     ...rest,
   });
-  const fault = {
-    mirror: 'b',
-    path: 'parts/1.zip',
-    found: 'damaged',
-    code: 'part.DIGEST_MISMATCH',
-    message: 'm',
-  } as const;
-  const damaged = scrubOf('b', { results: [{ name: 'b', outcome: 'damaged', ...numbers }], faults: [fault] });
+  const damaged = scrubOf('b', {
+    results: [{ name: 'b', outcome: 'damaged', ...numbers }],
+    faults: [
+      { mirror: 'b', path: 'parts/1.zip', found: 'damaged', code: 'part.DIGEST_MISMATCH', message: 'm' },
+    ],
+  });
 
   it('keeps each mirror once, with its faults, in any order', () => {
     const merged = mergeScrubs(named([damaged, scrubOf('a')]));
@@ -161,4 +168,58 @@ describe('merging scrubs', () => {
   it('refuses a mirror that is good in one and damaged in the other', () => {
     expect(codeOf(() => mergeScrubs(named([damaged, scrubOf('b')])))).toBe('report.MERGE_CONFLICT');
   });
+});
+
+const names = fc.uniqueArray(fc.string(), { maxLength: 60 });
+const itself = (name: string): string => name;
+
+describe('the shards of a list', () => {
+  it('contain each name exactly once, whatever the list and their number', () => {
+    forAll(100, [names, fc.integer({ min: 1, max: 50 })], (all, count) => {
+      const shards = Array.from({ length: count }, (_, index) => selectShard(all, itself, { index, count }));
+      expect(shards.flat().toSorted()).toEqual(all.toSorted());
+    });
+  });
+
+  it('do not change when names are added or reordered', () => {
+    forAll(100, [names, names, fc.integer({ min: 1, max: 20 }), fc.nat(19)], (all, more, count, i) => {
+      const shard = { index: i % count, count };
+      const larger = new Set(selectShard([...more, ...all.toReversed()], itself, shard));
+      for (const name of selectShard(all, itself, shard)) expect(larger.has(name)).toBe(true);
+    });
+  });
+
+  it('are about as large as each other', () => {
+    const ids = Array.from({ length: 8_000 }, (_, i) => idOf('evexp', i));
+    for (let index = 0; index < 8; index++) {
+      const { length } = selectShard(ids, itself, { index, count: 8 });
+      expect(length).toBeGreaterThan(850);
+      expect(length).toBeLessThan(1_150);
+    }
+  });
+
+  // The expected numbers: printf evexp_000000000001 | sha256sum | cut -c1-12, as a number, modulo 8.
+  it('follow from SHA-256 alone, so that no version ever moves anything', () => {
+    const shards = [1, 2, 3, 4].map((n) => shardOf(idOf('evexp', n), 8));
+    expect(shards).toEqual([7, 6, 0, 3]);
+  });
+
+  it('have a digest of the list that ignores its order and changes with its names', () => {
+    expect(listDigest(['a', 'b'])).toBe(listDigest(['b', 'a']));
+    expect(listDigest(['a', 'b'])).not.toBe(listDigest(['a', 'b', 'c']));
+    expect(listDigest(['a', 'b'])).not.toBe(listDigest(['a,b']));
+  });
+});
+
+it.each([
+  ['/archive/evexp_000000000001', 'evexp_000000000001'],
+  ['mirrors/evexp_000000000001/', 'evexp_000000000001'],
+  ['D:\\archive\\evexp_000000000001', 'evexp_000000000001'],
+  ['s3://bucket/a/evexp_000000000001/?endpoint=http://h/evexp_000000000002', 'evexp_000000000001'],
+  ['evexp_000000000001', 'evexp_000000000001'],
+  ['parts/one.zip', 'parts/one.zip'],
+  ['/', '/'],
+  ['', ''],
+])('the path %j goes with %j', (path, name) => {
+  expect(shardName(path)).toBe(name);
 });
