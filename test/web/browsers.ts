@@ -20,20 +20,13 @@ export type BrowserPage = {
 
 export type Browser = { open(url: string): Promise<BrowserPage>; close(): Promise<void> };
 
-const CHROMIUM_FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+const CHROMIUM_FLAGS =
+  '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
 
 async function startChromium(flags: readonly string[] = []): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: [...CHROMIUM_FLAGS, ...flags],
+    args: [...CHROMIUM_FLAGS.split(' '), ...flags],
   });
   return {
     async open(url) {
@@ -55,32 +48,24 @@ async function startChromium(flags: readonly string[] = []): Promise<Browser> {
 
 type Answer = {
   readonly id?: number;
-  readonly method?: string;
   readonly params?: unknown;
   readonly result?: unknown;
   readonly error?: string;
   readonly message?: string;
 };
 
-/** Debian's Firefox by WebDriver BiDi: Playwright drives only its own build, or newer ones. */
+/** Starts Debian's Firefox with WebDriver BiDi, because Playwright supports only its own builds and newer ones. */
 async function startFirefox(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'drillproof-firefox-'));
-  const args = [
-    '--headless',
-    '--no-remote',
-    '--profile',
-    profile,
-    '--remote-debugging-port',
-    '0',
-    'about:blank',
-  ];
+  const flags = ['--headless', '--no-remote', '--remote-debugging-port', '0'];
+  const args = [...flags, '--profile', profile, 'about:blank'];
   const child = spawn('/usr/bin/firefox-esr', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const address = await new Promise<string>((resolve, reject) => {
     const lines = createInterface(child.stderr);
     lines.on('line', (line) => {
-      const [, found] = /BiDi listening on (ws:\S+)/.exec(line) ?? [];
-      if (found !== undefined) resolve(found);
+      const [, url] = /BiDi listening on (ws:\S+)/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
     });
     lines.once('close', () => reject(new Error('Firefox ended')));
   });
@@ -134,19 +119,17 @@ async function connectBidi(
   return { send, socket, requests };
 }
 
+type Evaluated = {
+  readonly result: { readonly value?: string; readonly sharedId?: string };
+  readonly exceptionDetails?: { readonly text: string };
+};
+
 function pageOf(send: Send, context: string, requests: readonly string[]): BrowserPage {
-  const run = async (expression: string): Promise<{ type: string; value?: string; sharedId?: string }> => {
-    const answer = (await send('script.evaluate', {
-      expression,
-      target: { context },
-      awaitPromise: true,
-      resultOwnership: 'root',
-    })) as {
-      result: { type: string; value?: string; sharedId?: string };
-      exceptionDetails?: { text: string };
-    };
-    if (answer.exceptionDetails !== undefined) throw new Error(answer.exceptionDetails.text);
-    return answer.result;
+  const run = async (expression: string): Promise<Evaluated['result']> => {
+    const script = { expression, target: { context }, awaitPromise: true, resultOwnership: 'root' };
+    const { result, exceptionDetails } = (await send('script.evaluate', script)) as Evaluated;
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
+    return result;
   };
   return {
     async evaluate<T>(expression: string) {

@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { appendFile, cp, open as openFile, readdir, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,26 +20,27 @@ import {
   pack,
 } from '../support/evidence.ts';
 import { type Browser, BROWSERS } from './browsers.ts';
-import { FILE_URL, openPage, readPage } from './page.ts';
+import { FILE_URL, openPage, readPage, servePage } from './page.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const home = process.cwd();
 const at = (name: string): string => join(dir, name);
 const PART = 'parts/evidence_000000000001.zip';
 
-const filesOf = async (root: string): Promise<string[]> =>
+const listFiles = async (root: string): Promise<string[]> =>
   (await readdir(at(root), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
 
-const asJson = async (path: string, ...args: readonly string[]): Promise<string> => {
-  const times = ['--as-of', new Date(NOW).toISOString(), '--json'];
-  return (await call(['verify', path, ...args, ...times])).stdout;
-};
+/** The JSON that a command prints as of a time. */
+const runJson = async (args: readonly string[], asOfMs = NOW): Promise<string> =>
+  (await call([...args, '--as-of', new Date(asOfMs).toISOString(), '--json'])).stdout;
 const TRUST = ['--trust', 'trust.json'];
+/** Keys that were chosen need a moment until they are read. */
+const KEYS_READ = 'new Promise((resolve) => setTimeout(resolve, 100))';
 
-/** A part of 2 GiB and little on the disk: 32 objects of 64 MiB of zeros. */
+/** Writes a sparse part of 2 GiB: 32 objects of 64 MiB of zeros. */
 async function writeSparsePart(path: string): Promise<void> {
   const zeros = Buffer.alloc(2 ** 20);
   const open = async function* () {
@@ -50,10 +48,7 @@ async function writeSparsePart(path: string): Promise<void> {
   };
   const input = makeBundleInput(1);
   const objects = Array.from({ length: 32 }, (_, n) => ({ ...makeObject(`zeros/${n + 10}.bin`, ''), open }));
-  const packed = await packBundle(
-    { ...input, objects: [...input.objects, ...objects] },
-    makeSigning(made.signer),
-  );
+  const packed = await packBundle({ ...input, objects: [...input.objects, ...objects] }, makeSigning(signer));
   const file = await openFile(path, 'w');
   let size = 0;
   for await (const chunk of packed.archive({ compression: 'store' })) {
@@ -66,7 +61,7 @@ async function writeSparsePart(path: string): Promise<void> {
 
 const LATER = NOW + 366 * 24 * 3600 * 1000;
 
-/** Two reports in a chain, and the trust store of the auditor who signed them. */
+/** Writes two reports in a chain, and the trust store of the auditor who signed them. */
 async function signReports(): Promise<void> {
   await call(['keys', 'generate', '--out', 'auditor.pem']);
   const purpose = ['--issuer', 'auditor', '--purpose', 'report'];
@@ -76,14 +71,14 @@ async function signReports(): Promise<void> {
   await call([...sign, '--format', 'json=2.dsse.json', '--previous', '1.dsse.json']);
 }
 
-/** Envelopes about the list of the export, about one of its parts, and about a part of another export. */
+/** Writes envelopes about the list of the export, about one of its parts, and about a part of another export. */
 async function signEnvelopes(): Promise<void> {
   await writeFiles('.', { 'other.zip': (await makePart(9)).bytes });
   await call(['keys', 'generate', '--out', 'qa.pem']);
   const purposes = ['--purpose', 'evidence', '--purpose', 'export'];
   await call(['keys', 'add', 'qa.pub.pem', '--issuer', 'qa', ...purposes, '--trust', 'qa.json']);
-  const about = { list: 'export', part: `export/${PART}`, other: 'other.zip' };
-  for (const [name, path] of Object.entries(about))
+  const subjects = { list: 'export', part: `export/${PART}`, other: 'other.zip' };
+  for (const [name, path] of Object.entries(subjects))
     await call(['dsse', 'create', path, '--key', 'qa.pem', '--issuer', 'qa', '--out', `${name}.dsse.json`], {
       now: () => NOW,
     });
@@ -91,34 +86,32 @@ async function signEnvelopes(): Promise<void> {
 
 const dir = await makeFolder();
 process.chdir(dir);
-const made = await makeExport({ parts: 3 });
-const damaged = { ...made.files, [PART]: flipped(made.files[PART]!, 100) };
+const { files, signer } = await makeExport({ parts: 3 });
+const damaged = { ...files, [PART]: flipped(files[PART]!, 100) };
 await Promise.all([
-  writeFiles('export', made.files),
+  writeFiles('export', files),
   writeFiles('damaged', damaged),
-  writeFiles('bag', bagOf(made.files)),
+  writeFiles('bag', bagOf(files)),
   writeFiles('.', {
-    'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(made.signer)))),
-    'key.pem': Buffer.from(publicKeyPem(made.signer.point)),
-    'part.zip': made.files[PART]!,
+    'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(signer)))),
+    'key.pem': Buffer.from(publicKeyPem(signer.point)),
+    'part.zip': files[PART]!,
     'damaged.zip': damaged[PART],
+    'export.zip': await pack(Object.entries(files)),
+    'damaged-export.zip': await pack(Object.entries(damaged)),
   }),
-  writeFiles('.', { 'export.zip': await pack(Object.entries(made.files)) }),
-  writeFiles('.', { 'damaged-export.zip': await pack(Object.entries(damaged)) }),
 ]);
 await signReports();
 await signEnvelopes();
 await writeSparsePart(at('large.zip'));
-const html = await readPage();
-const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const url = `http://localhost:${(server.address() as AddressInfo).port}/verify`;
+const server = await servePage();
+const url = `http://localhost:${server.port}/verify`;
 afterAll(async () => {
   server.close();
   process.chdir(home);
 });
 
-describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
+describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await start();
@@ -129,38 +122,42 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     ['export', 'VERIFIED'],
     ['damaged', 'FAILED'],
     ['bag', 'VERIFIED'],
-  ])('verifies the folder %s from file:// as the command does, without a request', async (root, verdict) => {
-    const page = await openPage(browser);
-    await page.chooseFolder(await filesOf(root), at(root));
-    await page.choose('#keys-input', [at('trust.json')]);
-    expect(await page.verify(NOW)).toContain(verdict);
-    expect(await page.saved()).toBe(await asJson(root, ...TRUST));
-    expect(
-      page.requests.filter((address) => !/^(?:blob:|data:|file:.*drillproof\.html$)/.test(address)),
-    ).toEqual([]);
-    await page.close();
-  });
+  ])(
+    'the page verifies the folder %s from file:// as the command does, without a request',
+    async (root, verdict) => {
+      await using page = await openPage(browser);
+      await page.chooseFolder(await listFiles(root), at(root));
+      await page.choose('#keys-input', [at('trust.json')]);
+      expect(await page.verify(NOW)).toContain(verdict);
+      expect(await page.saveReport()).toBe(await runJson(['verify', root, ...TRUST]));
+      expect(
+        page.requests.filter((address) => !/^(?:blob:|data:|file:.*drillproof\.html$)/.test(address)),
+      ).toEqual([]);
+    },
+  );
 
   test.each([
     ['export.zip', 'VERIFIED'],
     ['damaged-export.zip', 'FAILED'],
     ['part.zip', 'VERIFIED'],
     ['damaged.zip', 'FAILED'],
-  ])('verifies the file %s that was dropped on http:// as the command does', async (file, verdict) => {
-    const page = await openPage(browser, url);
-    await page.drop('#evidence-drop', '#file', [at(file)]);
-    await page.drop('#keys-drop', '#keys-input', [at('trust.json')]);
-    expect(await page.verify(NOW)).toContain(verdict);
-    expect(await page.saved()).toBe(await asJson(file, ...TRUST));
-    expect(page.requests.filter((address) => !/^(?:blob|data):/.test(address) && address !== url)).toEqual(
-      [],
-    );
-    await page.close();
-  });
+  ])(
+    'the page verifies the file %s that was dropped on http:// as the command does',
+    async (file, verdict) => {
+      await using page = await openPage(browser, url);
+      await page.drop('#evidence-drop', '#file', [at(file)]);
+      await page.drop('#keys-drop', '#keys-input', [at('trust.json')]);
+      expect(await page.verify(NOW)).toContain(verdict);
+      expect(await page.saveReport()).toBe(await runJson(['verify', file, ...TRUST]));
+      expect(page.requests.filter((address) => !/^(?:blob|data):/.test(address) && address !== url)).toEqual(
+        [],
+      );
+    },
+  );
 
-  test('marks the first broken link of a damaged export and claims nothing behind it', async () => {
-    const page = await openPage(browser);
-    await page.chooseFolder(await filesOf('damaged'), at('damaged'));
+  test('the page marks the first broken link of a damaged export and claims nothing behind it', async () => {
+    await using page = await openPage(browser);
+    await page.chooseFolder(await listFiles('damaged'), at('damaged'));
     await page.choose('#keys-input', [at('trust.json')]);
     await page.verify(NOW);
     expect(
@@ -168,36 +165,33 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
         "[...document.querySelectorAll('.chain li')].map((item) => item.querySelector('.state').innerText + (item.matches('.first') ? ' first' : ''))",
       ),
     ).toEqual(['holds', 'holds', 'does not hold first', ...Array<string>(6).fill('could not tell')]);
-    await page.close();
   });
 
-  test('takes a public key with its issuer, and asks for the issuer if it is missing', async () => {
-    const page = await openPage(browser);
+  test('the page takes a public key with its issuer, and asks for the issuer if it is missing', async () => {
+    await using page = await openPage(browser);
     expect(await page.verify(NOW)).toContain('Choose the evidence first');
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('key.pem')]);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    await page.evaluate(KEYS_READ);
     expect(await page.verify(NOW)).toContain('Enter whose key key.pem is');
     await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(ISSUER)})`);
     expect(await page.verify(NOW)).toContain('VERIFIED');
-    expect(await page.saved()).toBe(await asJson('part.zip', '--key', `key.pem,issuer=${ISSUER}`));
-    await page.close();
+    expect(await page.saveReport()).toBe(
+      await runJson(['verify', 'part.zip', '--key', `key.pem,issuer=${ISSUER}`]),
+    );
   });
 
-  test('verifies a chain of signed reports, and finds the gap in it', async () => {
-    const page = await openPage(browser);
+  test('the page verifies a chain of signed reports, and finds the gap in it', async () => {
+    await using page = await openPage(browser);
     await page.choose('#file', [at('2.dsse.json'), at('1.dsse.json')]);
     await page.choose('#keys-input', [at('auditors.json')]);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    await page.evaluate(KEYS_READ);
     expect(await page.verify(LATER)).toMatch(/^Chain of signed reports[^]*Trusted keys signed every report/);
-    const verify = ['report', 'verify', '1.dsse.json', '2.dsse.json', '--trust', 'auditors.json', '--json'];
-    expect(await page.saved()).toBe(
-      (await call([...verify, '--as-of', new Date(LATER).toISOString()])).stdout,
-    );
+    const verify = ['report', 'verify', '1.dsse.json', '2.dsse.json', '--trust', 'auditors.json'];
+    expect(await page.saveReport()).toBe(await runJson(verify, LATER));
     await page.choose('#file', [at('2.dsse.json')]);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    await page.evaluate(KEYS_READ);
     expect(await page.verify(LATER)).toContain('report.PREVIOUS_MISSING');
-    await page.close();
   });
 
   test.each([
@@ -205,36 +199,33 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     ['part', 'VERIFIED'],
     ['other', 'FAILED'],
   ])(
-    'verifies an envelope about the %s together with an export as the command does',
-    async (about, verdict) => {
-      const page = await openPage(browser);
-      await page.chooseFolder(await filesOf('export'), at('export'));
+    'the page verifies an envelope about the %s together with an export as the command does',
+    async (subject, verdict) => {
+      await using page = await openPage(browser);
+      await page.chooseFolder(await listFiles('export'), at('export'));
       await page.choose('#keys-input', [at('trust.json'), at('qa.json')]);
-      await page.choose('#envelopes', [at(`${about}.dsse.json`)]);
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+      await page.choose('#envelopes', [at(`${subject}.dsse.json`)]);
+      await page.evaluate(KEYS_READ);
       expect(await page.verify(LATER)).toContain(verdict);
-      const times = ['--as-of', new Date(LATER).toISOString(), '--json'];
-      const args = [...TRUST, '--trust', 'qa.json', '--dsse', `${about}.dsse.json`];
-      expect(await page.saved()).toBe((await call(['verify', 'export', ...args, ...times])).stdout);
-      await page.close();
+      const args = [...TRUST, '--trust', 'qa.json', '--dsse', `${subject}.dsse.json`];
+      expect(await page.saveReport()).toBe(await runJson(['verify', 'export', ...args], LATER));
     },
   );
 
-  test('verifies no signature without keys, and warns of keys that are inside the evidence', async () => {
-    const page = await openPage(browser);
+  test('the page verifies no signature without keys, and warns of keys that are inside the evidence', async () => {
+    await using page = await openPage(browser);
     await cp(at('export'), at(`${name}-keys`), { recursive: true });
     await cp(at('trust.json'), at(`${name}-keys/trust.json`));
-    await page.chooseFolder(await filesOf(`${name}-keys`), at(`${name}-keys`));
+    await page.chooseFolder(await listFiles(`${name}-keys`), at(`${name}-keys`));
     expect(await page.verify(NOW)).toMatch(/Keys\s+not asked/);
     await page.choose('#keys-input', [at('trust.json')]);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    await page.evaluate(KEYS_READ);
     await page.verify(NOW);
     expect(await page.text('#warnings')).toContain('trust.json is inside the evidence');
-    await page.close();
   });
 
-  test('refuses a file that changed after it was chosen as io.CHANGED', async () => {
-    const page = await openPage(browser);
+  test('the page refuses a file that changed after it was chosen as io.CHANGED', async () => {
+    await using page = await openPage(browser);
     const file = at(`${name}-changing.zip`);
     await cp(at('part.zip'), file);
     await page.choose('#file', [file]);
@@ -242,11 +233,10 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await rm(file);
     await appendFile(file, 'other bytes');
     expect(await page.verify(NOW)).toContain('io.CHANGED');
-    await page.close();
   });
 
-  test('reports progress inside a part of 2 GiB, and can be cancelled', async () => {
-    const page = await openPage(browser);
+  test('the page reports progress inside a part of 2 GiB, and can be cancelled', async () => {
+    await using page = await openPage(browser);
     await page.choose('#file', [at('large.zip')]);
     await page.evaluate("void document.querySelector('#verify').click()");
     const shares = await page.evaluate<number[]>(
@@ -256,35 +246,33 @@ describe.each(Object.entries(BROWSERS))('the page in %s', (name, start) => {
     await page.evaluate("void document.querySelector('#cancel').click()");
     expect(await page.text('#message')).toContain('Cancelled');
     expect(await page.evaluate("document.querySelector('#result').hidden")).toBe(true);
-    await page.close();
   });
 
-  test('has no violation that axe finds, before and after a verification', async () => {
-    const page = await openPage(browser);
+  test('the page has no violation that axe finds, before and after a verification', async () => {
+    await using page = await openPage(browser);
     const violations = (): Promise<string[]> =>
       page.evaluate(
         "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
       );
     await page.evaluate(`void (() => { ${axe.source} })()`);
     expect(await violations()).toEqual([]);
-    await page.chooseFolder(await filesOf('damaged'), at('damaged'));
+    await page.chooseFolder(await listFiles('damaged'), at('damaged'));
     await page.verify(NOW);
     expect(await violations()).toEqual([]);
-    await page.close();
   });
 });
 
-// In one browser, because it takes a minute. Both read such a part, from its end and then its start, to report progress.
+// Only in one browser, because it takes a minute.
 test(
   'the page in Chromium verifies a part of 2 GiB to its end as the command does',
   { timeout: 1_200_000 },
   async () => {
     const browser = await BROWSERS.chromium();
-    const page = await openPage(browser);
+    await using page = await openPage(browser);
     await page.choose('#file', [at('large.zip')]);
     await page.choose('#keys-input', [at('trust.json')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
-    expect(await page.saved()).toBe(await asJson('large.zip', ...TRUST));
+    expect(await page.saveReport()).toBe(await runJson(['verify', 'large.zip', ...TRUST]));
     await browser.close();
   },
 );

@@ -1,22 +1,26 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserPage } from './browsers.ts';
 
 export const PAGE = `${process.cwd()}/dist/page/drillproof.html`;
 export const FILE_URL = `file://${PAGE}`;
 
-/** The page that verifies, as a user works with it. */
-export type VerifyPage = BrowserPage & {
-  chooseFolder(files: readonly string[], root: string): Promise<void>;
-  /** Starts a verification as of this time and waits for its end: the text of the result, or of the message. */
-  verify(asOfMs: number): Promise<string>;
-  /** What "Save the report as JSON" saves. */
-  saved(): Promise<string>;
-  /** Drops these files as the files of a drop event, with their bytes. */
-  drop(zone: string, input: string, files: readonly string[]): Promise<void>;
-  text(selector: string): Promise<string>;
-};
+/** The page that verifies evidence, with the actions of a user. */
+export type VerifyPage = BrowserPage &
+  AsyncDisposable & {
+    chooseFolder(files: readonly string[], root: string): Promise<void>;
+    /** Starts a verification as of this time and waits for its end: the text of the result, or of the message. */
+    verify(asOfMs: number): Promise<string>;
+    /** The file that "Save the report as JSON" saves. */
+    saveReport(): Promise<string>;
+    /** Drops these files with a drop event. */
+    drop(zone: string, input: string, files: readonly string[]): Promise<void>;
+    text(selector: string): Promise<string>;
+  };
 
-// A Blob that the page saves is caught where the page makes its address.
+// Catches a Blob that the page saves where the page makes its URL.
 const CATCH = `void (() => {
   const make = URL.createObjectURL;
   globalThis.blobs = [];
@@ -35,9 +39,10 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
     );
   return {
     ...page,
+    [Symbol.asyncDispose]: () => page.close(),
     text,
     async chooseFolder(files, root) {
-      // WebDriver gives files without the paths that a folder has.
+      // WebDriver passes files without their paths in the folder.
       const relative = files.map((file) => file.slice(root.length - root.split('/').at(-1)!.length));
       await page.evaluate(`void document.querySelector('#folder').addEventListener('change', ({ target }) => {
         const paths = ${JSON.stringify(relative)};
@@ -58,12 +63,12 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
         "document.querySelector('#message').hidden ? document.querySelector('#report').innerText : document.querySelector('#message').innerText",
       );
     },
-    async saved() {
+    async saveReport() {
       await page.evaluate("void document.querySelector('#save').click()");
       return page.evaluate('blobs.at(-1).text()');
     },
     async drop(zone, input, files) {
-      // The files come from an input, so that their bytes are those on the disk.
+      // The files come from an input, so their bytes are read from the disk.
       await page.evaluate(
         `void document.querySelector('${input}').addEventListener('change', (event) => { event.stopImmediatePropagation(); globalThis.held = [...event.target.files]; }, { capture: true, once: true })`,
       );
@@ -75,6 +80,14 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
       })()`);
     },
   };
+}
+
+/** Serves the page over HTTP on a free port. */
+export async function servePage(): Promise<{ readonly port: number; readonly close: () => void }> {
+  const html = await readPage();
+  const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
 export const readPage = (): Promise<string> => readFile(PAGE, 'utf8');

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -10,7 +7,7 @@ import { canonicalJson } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { flipped, makeExport, makePart, makeTrust, NOW } from '../support/evidence.ts';
 import { BROWSERS } from './browsers.ts';
-import { FILE_URL, openPage, readPage, type VerifyPage } from './page.ts';
+import { FILE_URL, openPage, servePage, type VerifyPage } from './page.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const PARTS = 10_000;
@@ -18,19 +15,15 @@ const HOST = 'insecure.test';
 const at = (name: string): string => join(dir, name);
 
 const dir = await makeFolder();
-const made = await makeExport({ parts: 150, reports: 0 });
-const files = {
-  ...made.files,
-  'parts/evidence_000000000007.zip': flipped(made.files['parts/evidence_000000000007.zip']!, 99),
-};
-await writeFiles(at('export'), files);
+const SEVENTH = 'parts/evidence_000000000007.zip';
+const { files, signer } = await makeExport({ parts: 150, reports: 0 });
+await writeFiles(at('export'), { ...files, [SEVENTH]: flipped(files[SEVENTH]!, 99) });
 const many = await exportOf(small(PARTS));
-await writeFile(at('trust.json'), canonicalJson(trustStoreJwks(makeTrust(made.signer))));
-await writeFile(at('part.zip'), (await makePart(1, made.signer)).bytes);
-const html = await readPage();
-const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const { port } = server.address() as AddressInfo;
+await writeFiles(dir, {
+  'trust.json': canonicalJson(trustStoreJwks(makeTrust(signer))),
+  'part.zip': (await makePart(1, signer)).bytes,
+});
+const server = await servePage();
 const browser = await BROWSERS.chromium([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);
 afterAll(async () => {
   await browser.close();
@@ -47,27 +40,25 @@ async function dropPath({ page }: VerifyPage, zone: string, path: string): Promi
 }
 
 describe('the page in Chromium', () => {
-  test('lists all files of a dropped folder, although a call lists at most 100', async () => {
-    const page = await openPage(browser, `http://localhost:${port}/`);
+  test('the page in Chromium lists all files of a dropped folder, although a call lists at most 100', async () => {
+    await using page = await openPage(browser, `http://localhost:${server.port}/`);
     await dropPath(page, '#evidence-drop', at('export'));
     await page.choose('#keys-input', [at('trust.json')]);
     const text = await page.verify(NOW);
     expect(text).toContain('149 verified, 1 failed');
     expect(await page.text('#evidence-name')).toContain('export (153 files');
-    await page.close();
   });
 
-  test('verifies a folder that was dropped on file://, or asks to choose it', async () => {
-    const page = await openPage(browser, FILE_URL);
+  test('the page in Chromium verifies a folder that was dropped on file://, or asks to choose it', async () => {
+    await using page = await openPage(browser, FILE_URL);
     await dropPath(page, '#evidence-drop', at('export'));
     expect(await page.verify(NOW)).toMatch(
       /149 intact, 1 failed|choose it with the folder picker|Choose the evidence/,
     );
-    await page.close();
   });
 
-  test('finds, filters, sorts and opens parts', async () => {
-    const page = await openPage(browser);
+  test('the page in Chromium finds, filters, sorts and opens parts', async () => {
+    await using page = await openPage(browser);
     await page.chooseFolder([], at('export'));
     await page.choose('#keys-input', [at('trust.json')]);
     await page.verify(NOW);
@@ -83,14 +74,13 @@ describe('the page in Chromium', () => {
     expect(await page.evaluate("document.querySelector('#parts-body tr .state').innerText")).toBe('failed');
     await page.page!.getByRole('searchbox').fill('000000000150');
     expect(await page.text('#parts-count')).toBe('1 of 150 parts');
-    await page.close();
   });
 
   test(
-    `verifies ${PARTS} parts, sorts and filters their rows, and keeps 100 of them in the page`,
+    `the page in Chromium verifies ${PARTS} parts, sorts and filters their rows, and keeps 100 of them in the page`,
     { timeout: 600_000 },
     async () => {
-      const page = await openPage(browser);
+      await using page = await openPage(browser);
       await page.chooseFolder([], join(many, 'export'));
       await page.choose('#keys-input', [join(many, 'trust.json')]);
       expect(await page.verify(NOW)).toContain('10,000 of 10,000 parts verified');
@@ -109,21 +99,19 @@ describe('the page in Chromium', () => {
       expect(await page.text('#parts-body tr')).toContain('evidence_000000010000');
       await page.evaluate("void dispatchEvent(new Event('beforeprint'))");
       expect(await page.evaluate(rows)).toBe(PARTS);
-      await page.close();
     },
   );
 
-  test('verifies without Web Crypto in an insecure context', async () => {
-    const page = await openPage(browser, `http://${HOST}:${port}/`);
+  test('the page in Chromium verifies without Web Crypto in an insecure context', async () => {
+    await using page = await openPage(browser, `http://${HOST}:${server.port}/`);
     expect(await page.evaluate('[isSecureContext, crypto.subtle === undefined]')).toEqual([false, true]);
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('trust.json')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
-    await page.close();
   });
 
-  test('allows no request, no code from text and no style of others', async () => {
-    const page = await openPage(browser);
+  test('the page in Chromium allows no request, no code from text and no style of others', async () => {
+    await using page = await openPage(browser);
     const attempts = [
       "fetch('http://localhost/').then(() => 'sent', () => 'refused')",
       "new Promise((resolve) => { const image = new Image(); image.onload = () => resolve('sent'); image.onerror = () => resolve('refused'); image.src = 'http://localhost/a.png'; })",
@@ -131,21 +119,19 @@ describe('the page in Chromium', () => {
       "new Promise((resolve) => { try { const socket = new WebSocket('ws://localhost/'); socket.onerror = () => resolve('refused'); } catch { resolve('refused'); } })",
     ];
     for (const attempt of attempts) expect(await page.evaluate(attempt)).toBe('refused');
-    await page.close();
   });
 
-  test('shows no check mark that evidence or names of files contain', async () => {
-    const page = await openPage(browser);
+  test('the page in Chromium shows no check mark that evidence or names of files contain', async () => {
+    await using page = await openPage(browser);
     await writeFile(at('✔ verified ✅.zip'), (await makePart(2)).bytes);
     await page.choose('#file', [at('✔ verified ✅.zip')]);
     const text = await page.verify(NOW);
     expect(text).not.toMatch(/[✔✅]/u);
     expect(text).toContain(String.raw`\u{2714}`);
-    await page.close();
   });
 
-  test('fits into 360 and 1000 pixels, and follows a dark color scheme', async () => {
-    const page = await openPage(browser);
+  test('the page in Chromium fits into 360 and 1000 pixels, and follows a dark color scheme', async () => {
+    await using page = await openPage(browser);
     await page.page!.setViewportSize({ width: 360, height: 740 });
     await page.page!.emulateMedia({ colorScheme: 'dark' });
     await page.chooseFolder([], at('export'));
@@ -159,11 +145,10 @@ describe('the page in Chromium', () => {
     await page.evaluate(`void (() => { ${axe.source} })()`);
     expect(await page.evaluate('axe.run().then(({ violations }) => violations)')).toEqual([]);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)');
-    await page.close();
   });
 
-  test('can be used with the keyboard alone', async () => {
-    const page = await openPage(browser);
+  test('the page in Chromium can be used with the keyboard only', async () => {
+    await using page = await openPage(browser);
     const seen = new Set<string>();
     for (let tab = 0; tab < 12; tab++) {
       await page.page!.keyboard.press('Tab');
@@ -172,6 +157,5 @@ describe('the page in Chromium', () => {
     expect([...seen]).toEqual(
       expect.arrayContaining(['choose-folder', 'choose-file', 'choose-keys', 'verify']),
     );
-    await page.close();
   });
 });

@@ -38,7 +38,7 @@ const CASES = ['bundles', 'exports', 'archives', 'dsse'].flatMap((kind) =>
 const home = process.cwd();
 const expected: string[] = [];
 
-/** What is compared: the report, or the code of the error that prevented one. */
+/** The report, or the code of the error that prevented it. */
 const shorten = (json: string): string => {
   const value = JSON.parse(json) as { kind?: string; code?: string };
   return value.kind === 'export' || value.kind === 'bundle' ? json : String(value.code);
@@ -65,7 +65,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-// The worker of the page itself, one for all cases, because each start of one takes longer than a case.
+// One worker of the page for all cases, because starting it takes longer than a case.
 const RUN = `async (cases) => {
   const worker = new Worker(URL.createObjectURL(blobs[0]));
   const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -90,7 +90,7 @@ test.each(Object.entries(BROWSERS))(
   async (_, start) => {
     const browser = await start();
     try {
-      const page = await openPage(browser);
+      await using page = await openPage(browser);
       await page.choose('#file', [join(process.cwd(), CASES.find(({ name, files }) => name in files)!.name)]);
       await page.verify(NOW);
       const results = await page.evaluate<string[]>(`(${RUN})(${JSON.stringify(CASES)})`);
