@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
-import { memorySource, zipSource } from '../../src/evidence/index.ts';
+import { memorySource, zipSource, type EvidenceSource } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { verifyExport, verifyPart, type Coverage, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
@@ -22,45 +22,44 @@ import {
 } from '../support/evidence.ts';
 import { extraField, rawZip, type RawEntry } from '../zip/raw-zip.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
+import { omitFiles } from '../support/sources.ts';
 
 const FULL = 60_000;
-/** An extra field of an unassigned id that holds this much text. */
-const text = (bytes: number): Uint8Array => extraField(0xcafe, new Uint8Array(bytes).fill(0x41));
+/** An extra field of an unassigned id with this many bytes of text. */
+const makeField = (bytes: number): Uint8Array => extraField(0xcafe, new Uint8Array(bytes).fill(0x41));
 
-const stored = (files: Iterable<readonly [string, Uint8Array]>, more: Partial<RawEntry> = {}): Uint8Array =>
+const store = (files: Iterable<readonly [string, Uint8Array]>, more: Partial<RawEntry> = {}): Uint8Array =>
   rawZip([...files].map(([name, plain]) => ({ name, plain, method: 0, ...more })));
-const contentBytes = (files: Iterable<readonly [string, Uint8Array]>): number =>
+const countBytes = (files: Iterable<readonly [string, Uint8Array]>): number =>
   [...files].reduce((sum, [, bytes]) => sum + bytes.length, 0);
-const figures = ({ totalBytes, coveredBytes, attestedBytes }: Coverage): readonly number[] => [
-  totalBytes,
-  coveredBytes,
-  attestedBytes,
-];
+const listFigures = ({ totalBytes, coveredBytes, attestedBytes }: Coverage) =>
+  [totalBytes, coveredBytes, attestedBytes] as const;
 
 const signer = makeSigner();
 const entries = await unpack((await makePart(1, signer)).bytes);
-const made = await makeExport();
+const content = countBytes(entries);
+const exported = await makeExport();
 
 const verifyAlone = (bytes: Uint8Array, trusted = true) =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, ...(trusted && { trust: makeTrust(signer) }) });
 
 describe('coverage of a single part', () => {
   test('counts the content of entries and not the ZIP metadata around it', async () => {
-    const zip = stored(entries);
+    const zip = store(entries);
     const report = await verifyAlone(zip);
-    expect([report.verdict, ...figures(report.coverage)]).toEqual([
+    expect([report.verdict, ...listFigures(report.coverage)]).toEqual([
       'verified',
       zip.length,
-      contentBytes(entries),
-      contentBytes(entries),
+      content,
+      content,
     ]);
   });
 
   test('does not grow when extra fields inflate the archive', async () => {
-    const inflated = stored(entries, { extra: text(FULL), localExtra: text(FULL) });
+    const inflated = store(entries, { extra: makeField(FULL), localExtra: makeField(FULL) });
     const report = await verifyAlone(inflated);
     expect(report.verdict).toBe('verified');
-    expect(figures(report.coverage)).toEqual([inflated.length, contentBytes(entries), contentBytes(entries)]);
+    expect(listFigures(report.coverage)).toEqual([inflated.length, content, content]);
     expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL']);
   });
 
@@ -72,41 +71,41 @@ describe('coverage of a single part', () => {
     });
     const report = await verifyAlone(rawZip(padded));
     expect(report.verdict).toBe('verified');
-    expect(report.coverage.attestedBytes).toBe(contentBytes(entries));
+    expect(report.coverage.attestedBytes).toBe(content);
   });
 
   test('leaves the attestation uncovered when no trust store is given', async () => {
-    const report = await verifyAlone(stored(entries), false);
+    const report = await verifyAlone(store(entries), false);
     const signature = entries.get('attestation.json')!.length;
-    expect([report.verdict, ...figures(report.coverage).slice(1)]).toEqual([
+    expect([report.verdict, ...listFigures(report.coverage).slice(1)]).toEqual([
       'intact',
-      contentBytes(entries) - signature,
+      content - signature,
       0,
     ]);
   });
 
   test('is the whole archive when a row lists its digest, attested as far as the signature reaches', async () => {
-    const zip = stored(entries, { extra: text(FULL) });
+    const zip = store(entries, { extra: makeField(FULL) });
     const listed = await listingOf(zip);
     const options = { asOfMs: NOW, trust: makeTrust(signer) };
     const { coverage } = await verifyPart(memoryAccess(zip), { ...options, listed });
-    expect(figures(coverage)).toEqual([zip.length, zip.length, contentBytes(entries)]);
+    expect(listFigures(coverage)).toEqual([zip.length, zip.length, content]);
     const attested = await verifyPart(memoryAccess(zip), {
       ...options,
       listed: { ...listed, listAttested: true },
     });
-    expect(figures(attested.coverage)).toEqual([zip.length, zip.length, zip.length]);
+    expect(listFigures(attested.coverage)).toEqual([zip.length, zip.length, zip.length]);
   });
 });
 
-const verifyFiles = (files: Record<string, Uint8Array>, exported: MadeExport, options = {}) =>
-  verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(exported.signer), ...options });
+const verifySource = (source: EvidenceSource, { signer: by }: MadeExport = exported, options = {}) =>
+  verifyExport(source, { asOfMs: NOW, trust: makeTrust(by), ...options });
 
 test('coverage of an export covers a folder fully, and attests whole archives under an attested list', async () => {
-  const { coverage } = await verifyFiles(made.files, made);
+  const { coverage } = await verifySource(memorySource(exported.files));
   expect(coverage.coveredBytes).toBe(coverage.totalBytes);
   const unsigned = ['export.json', 'local-reports/lrep_000000000001.zip'];
-  const rest = unsigned.reduce((sum, path) => sum + made.files[path]!.length, 0);
+  const rest = unsigned.reduce((sum, path) => sum + exported.files[path]!.length, 0);
   expect(coverage.totalBytes - coverage.attestedBytes).toBe(rest);
 });
 
@@ -116,7 +115,7 @@ test.each(['claimed', 'pinned'] as const)(
     const claimed = await makeExport({ signedList: false });
     const expected = { manifestDigest: claimed.packed.manifestDigest };
     const options = completeness === 'pinned' ? { expect: expected } : {};
-    const report = await verifyFiles(claimed.files, claimed, options);
+    const report = await verifySource(memorySource(claimed.files), claimed, options);
     const parts = Object.entries(claimed.files).filter(([path]) => path.startsWith('parts/'));
     let reached = 0;
     for (const [, bytes] of parts)
@@ -132,32 +131,33 @@ test.each([
   ['and no white space beyond it', 1000, 999],
 ])('coverage of an export counts export.json %s', async (_, spaces, uncovered) => {
   const resource = toUtf8(
-    JSON.stringify(JSON.parse(new TextDecoder().decode(made.files['export.json'])), null, 2) +
+    JSON.stringify(JSON.parse(new TextDecoder().decode(exported.files['export.json'])), null, 2) +
       '\n'.repeat(spaces),
   );
-  const { verdict, coverage } = await verifyFiles({ ...made.files, 'export.json': resource }, made);
+  const { verdict, coverage } = await verifySource(
+    memorySource({ ...exported.files, 'export.json': resource }),
+  );
   expect([verdict, coverage.totalBytes - coverage.coveredBytes]).toEqual(['verified', uncovered]);
 });
 
-const verifyOneFile = async (zip: Uint8Array): Promise<ExportReport> =>
-  verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust: makeTrust(made.signer) });
+const verifyOneFile = async (zip: Uint8Array) => verifySource(zipSource(await openZip(memoryAccess(zip))));
 
 test('coverage of a one-file export counts every byte of the container, whose own records nothing covers', async () => {
-  const files = Object.entries(made.files);
-  const zip = stored(files);
+  const files = Object.entries(exported.files);
+  const zip = store(files);
   const report = await verifyOneFile(zip);
-  const folder = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: makeTrust(made.signer) });
-  expect([report.verdict, ...figures(report.coverage)]).toEqual([
+  const folder = await verifySource(memorySource(exported.files));
+  expect([report.verdict, ...listFigures(report.coverage)]).toEqual([
     'verified',
     zip.length,
-    contentBytes(files),
+    countBytes(files),
     folder.coverage.attestedBytes,
   ]);
 });
 
 test('coverage of a one-file export is not full when text in extra fields inflates the container, which is reported', async () => {
-  const files = Object.entries(made.files);
-  const zip = stored(files, { extra: text(FULL), localExtra: text(FULL) });
+  const files = Object.entries(exported.files);
+  const zip = store(files, { extra: makeField(FULL), localExtra: makeField(FULL) });
   const report = await verifyOneFile(zip);
   expect(report.verdict).toBe('verified');
   expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBeGreaterThan(files.length * FULL);
@@ -167,43 +167,35 @@ test('coverage of a one-file export is not full when text in extra fields inflat
 
 test('coverage of a one-file export omits the files that a mirror added to the container', async () => {
   const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
-  const zip = stored([...Object.entries(made.files), ['SHA256SUMS', sums]]);
+  const zip = store([...Object.entries(exported.files), ['SHA256SUMS', sums]]);
   const { coverage } = await verifyOneFile(zip);
   expect([coverage.totalBytes, coverage.mirrorFiles]).toEqual([zip.length - sums.length, ['SHA256SUMS']]);
 });
 
-const verifyFolder = (at: string): Promise<ExportReport> =>
-  verifyExport(directorySource(at), { asOfMs: NOW, trust: makeTrust(made.signer) });
-
 const root = await makeFolder();
 
-async function writeTree(name: string, folder: string, full: boolean): Promise<string> {
-  const at = join(root, name);
-  const { [folder]: _, ...files } = made.files;
-  await writeFiles(at, files);
-  await mkdir(join(at, folder), { recursive: true });
-  if (full) await writeFile(join(at, folder, 'x'), 'x');
-  return at;
+/** Writes the export with a folder at a path, empty or with a file in it, and verifies it. */
+async function verifyWithFolder(path: string, full: boolean): Promise<ExportReport> {
+  const folder = await mkdtemp(join(root, 'export-'));
+  await writeFiles(folder, omitFiles(exported.files, path));
+  await mkdir(join(folder, path), { recursive: true });
+  if (full) await writeFile(join(folder, path, 'x'), 'x');
+  return verifySource(directorySource(folder));
 }
 
 describe('a folder in place of a file', () => {
-  const PART = 'parts/evidence_000000000001.zip';
-  const REPORT = 'local-reports/lrep_000000000001.zip';
-  test.each([
-    ['manifest.json', false],
-    ['manifest.json', true],
-    ['export.json', false],
-    ['export.json', true],
-    ['export-attestation.json', false],
-    ['export-attestation.json', true],
-    [PART, false],
-    [PART, true],
-    [REPORT, false],
-    [REPORT, true],
-  ])(
+  test.each(
+    [
+      'manifest.json',
+      'export.json',
+      'export-attestation.json',
+      'parts/evidence_000000000001.zip',
+      'local-reports/lrep_000000000001.zip',
+    ].flatMap((path) => [[path, false] as const, [path, true] as const]),
+  )(
     'named %s fails the export and is not taken for a missing file (with a file in it: %s)',
     async (path, full) => {
-      const report = await verifyFolder(await writeTree(`${path.replaceAll('/', '-')}-${full}`, path, full));
+      const report = await verifyWithFolder(path, full);
       expect(report.verdict).toBe('failed');
       const all = [report, ...report.parts, ...report.localReports].flatMap(errorsOf);
       expect(all).toContain('export.FILE_IRREGULAR');
@@ -211,20 +203,13 @@ describe('a folder in place of a file', () => {
     },
   );
 
-  test('that is empty and that nothing names is reported like a file', async () => {
-    const report = await verifyFolder(await writeTree('notes', 'notes', false));
-    expect([report.verdict, codesOf(report), report.coverage.uncovered]).toEqual([
-      'verified',
-      ['export.FILE_UNCOVERED'],
-      ['notes'],
-    ]);
-    expect(errorsOf(await verifyFolder(await writeTree('extra', 'parts/extra.zip', false)))).toEqual([
-      'part.EXTRA',
-    ]);
-  });
-
-  test('that is empty may be called receipts', async () => {
-    const report = await verifyFolder(await writeTree('empty', 'receipts', false));
-    expect([report.verdict, codesOf(report)]).toEqual(['verified', []]);
+  test.each([
+    ['notes', 'verified', ['export.FILE_UNCOVERED'], ['notes']],
+    ['parts/extra.zip', 'failed', ['part.EXTRA'], ['parts/extra.zip']],
+    ['receipts', 'verified', [], []],
+  ])('that is empty and named %s is reported like a file: %s', async (path, verdict, codes, uncovered) => {
+    const report = await verifyWithFolder(path, false);
+    expect([report.verdict, codesOf(report)]).toEqual([verdict, codes]);
+    expect(report.coverage.uncovered).toEqual(uncovered);
   });
 });

@@ -81,6 +81,51 @@ const joinAll = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buf
 export const extraField = (id: number, data: Uint8Array): Uint8Array =>
   join(le(id, 2), le(data.length, 2), data);
 
+/** Sizes in a ZIP64 field. */
+const zip64Sizes = (...sizes: readonly number[]): Uint8Array =>
+  extraField(1, joinAll(sizes.map((size) => le(size, 8))));
+
+/** A 32-bit field whose number is in a ZIP64 record. */
+export const IN_ZIP64 = 0xff_ff_ff_ff;
+
+/** The forms of entries that tools write: with ZIP64 fields, with data descriptors, and with a time. */
+export const FORMS = ['usual', 'wide', 'streamed', 'signed', 'wideStreamed', 'dated'] as const;
+
+/** An entry in one of these forms. */
+export function makeEntry(
+  name: string,
+  content: string | Uint8Array,
+  method: number,
+  form: (typeof FORMS)[number],
+): RawEntry {
+  const plain = bytesOf(content);
+  const compressed = method === 8 ? deflateRawSync(plain).length : plain.length;
+  const usual: RawEntry = { name, plain, method };
+  const streamed: RawEntry = { ...usual, flags: 0x0808, local: { crc: 0, compressed: 0, size: 0 } };
+  const sizes = zip64Sizes(plain.length, compressed);
+  const both = { version: 45, size: IN_ZIP64, compressed: IN_ZIP64 };
+  const wide: RawEntry = { ...usual, both, extra: sizes, localExtra: sizes };
+  const signature = le(0x08074b50, 4);
+  const after = (width: number) => join(le(crc32(plain), 4), le(compressed, width), le(plain.length, width));
+  const stamp = extraField(0x5455, join(le(1, 1), le(1_700_000_000, 4)));
+  return {
+    usual,
+    wide,
+    streamed: { ...streamed, after: after(4) },
+    signed: { ...streamed, after: join(signature, after(4)) },
+    wideStreamed: { ...wide, flags: 0x0808, after: join(signature, after(8)) },
+    dated: { ...usual, both: { time: 0x7d1c, date: 0x5c75 }, extra: stamp, localExtra: stamp },
+  }[form];
+}
+
+/** End records in ZIP64 format. */
+export const zip64End = (wrong?: RawEnd64): RawEnd => ({
+  before: (place) => end64(place, wrong),
+  entries: 0xffff,
+  bytes: IN_ZIP64,
+  offset: IN_ZIP64,
+});
+
 export function rawZip(entries: readonly RawEntry[], end: RawEnd = {}): Uint8Array {
   const body: Uint8Array[] = [end.prefix ?? new Uint8Array()];
   const headers: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { expect, test } from 'vitest';
-import { noFlipIsVerified } from './suite.ts';
+import { testFlips } from './suite.ts';
 
 test('these are the primitives of Node', () => expect(platform.name).toBe('node'));
 
-noFlipIsVerified(1);
+testFlips(1);

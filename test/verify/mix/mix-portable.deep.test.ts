@@ -1,9 +1,9 @@
 import { platform } from '#platform';
 import { expect, test, vi } from 'vitest';
-import { noMixIsVerified } from './suite.ts';
+import { testMixes } from './suite.ts';
 
 vi.mock('#platform', () => import('../../../src/bytes/platform-portable.ts'));
 
 test('these are the portable primitives', () => expect(platform.name).toBe('portable'));
 
-noMixIsVerified();
+testMixes();

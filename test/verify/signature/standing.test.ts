@@ -12,14 +12,16 @@ import {
 
 const signer = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: 1 };
 const other = { issuer: 'acme-ci', keyId: 'key-2', issuedAtMs: 1 };
-const of = (...codes: Code[]): Finding[] => codes.map((code) => finding(code, 'b', { message: 'so it is' }));
-const checksOf = (states: Partial<Record<CheckId, CheckState>>): Check[] =>
+const makeFindings = (...codes: Code[]): Finding[] =>
+  codes.map((code) => finding(code, 'b', { message: 'so it is' }));
+const makeChecks = (states: Partial<Record<CheckId, CheckState>>): Check[] =>
   Object.entries(states).map(([id, state]) => ({ id: id as CheckId, state }));
 
-const standingOf = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
-  findListStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
+const rateList = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
+  findListStanding({ checks: makeChecks(states), findings: makeFindings(...codes), completeness: 'claimed' })
+    .standing;
 
-const signatureOf = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
+const makeStanding = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
   kind: 'bundle',
   id: 'b',
   standing: 'stands',
@@ -28,43 +30,38 @@ const signatureOf = (over: Partial<SignatureStanding> = {}): SignatureStanding =
 });
 
 const effectOf = (before: Partial<SignatureStanding>, after: Partial<SignatureStanding>) =>
-  compareStandings([signatureOf(before)], [signatureOf(after)])[0];
+  compareStandings([makeStanding(before)], [makeStanding(after)])[0];
 
 describe('the standing of a bundle', () => {
-  const judged = { checks: [], findings: [] };
+  const sound = { checks: [], findings: [] };
+  const rate = (bundle: Partial<Parameters<typeof findBundleStanding>[0]>): string =>
+    findBundleStanding({ ...sound, ...bundle }).standing;
 
   it('names the bundle by its id, else by its path, else as a bundle', () => {
     const base = { kind: 'bundle', standing: 'unread', codes: [] };
-    expect(findBundleStanding({ ...judged, evidenceBundleId: 'b', path: 'p' })).toStrictEqual({
-      ...base,
-      id: 'b',
-      path: 'p',
-    });
-    expect(findBundleStanding({ ...judged, path: 'p' })).toStrictEqual({ ...base, id: 'p', path: 'p' });
-    expect(findBundleStanding(judged)).toStrictEqual({ ...base, id: 'bundle' });
+    const named = findBundleStanding({ ...sound, evidenceBundleId: 'b', path: 'p' });
+    expect(named).toStrictEqual({ ...base, id: 'b', path: 'p' });
+    expect(findBundleStanding({ ...sound, path: 'p' })).toStrictEqual({ ...base, id: 'p', path: 'p' });
+    expect(findBundleStanding(sound)).toStrictEqual({ ...base, id: 'bundle' });
   });
 
   it('has the state `stands` with its signer, whatever the warnings', () => {
-    expect(findBundleStanding({ ...judged, signer, signed: true })).toStrictEqual({
-      kind: 'bundle',
-      id: 'bundle',
-      standing: 'stands',
-      signer,
-      codes: [],
-    });
-    const warned = findBundleStanding({ checks: [], findings: of('attestation.TIME_CLAIMED'), signer });
-    expect(warned.standing).toBe('stands');
+    const base = { kind: 'bundle', id: 'bundle', standing: 'stands', codes: [] };
+    expect(findBundleStanding({ ...sound, signer, signed: true })).toStrictEqual({ ...base, signer });
+    expect(rate({ findings: makeFindings('attestation.TIME_CLAIMED'), signer })).toBe('stands');
   });
 
-  it('is unread with an incomplete verdict, even if a trusted key signed it', () => {
-    expect(findBundleStanding({ ...judged, signer, verdict: 'incomplete' }).standing).toBe('unread');
-    expect(findBundleStanding({ ...judged, signer, verdict: 'verified' }).standing).toBe('stands');
-  });
-
-  it('is unsigned only if the archive or its row shows no attestation', () => {
-    expect(findBundleStanding({ ...judged, signed: false }).standing).toBe('unsigned');
-    expect(findBundleStanding({ ...judged, signed: true }).standing).toBe('unread');
-    expect(findBundleStanding(judged).standing).toBe('unread');
+  const findings = makeFindings('part.DIGEST_MISMATCH');
+  it.each<[string, Parameters<typeof rate>[0], string]>([
+    ['unread with an incomplete verdict, even with a signer', { signer, verdict: 'incomplete' }, 'unread'],
+    ['valid with a verified verdict', { signer, verdict: 'verified' }, 'stands'],
+    ['unsigned if archive or row show no attestation', { signed: false }, 'unsigned'],
+    ['unread if the attestation was not verified', { signed: true }, 'unread'],
+    ['unread if it is unknown whether there is an attestation', {}, 'unread'],
+    ['unread with an error, even with a signer', { findings, signer }, 'unread'],
+    ['unread with an error, even if it is unsigned', { findings, signed: false }, 'unread'],
+  ])('is %s', (_, bundle, standing) => {
+    expect(rate(bundle)).toBe(standing);
   });
 
   it.each<[CheckId, CheckState, string]>([
@@ -77,23 +74,14 @@ describe('the standing of a bundle', () => {
     ['attestation.signature', 'not_checked', 'unread'],
     ['attestation.format', 'failed', 'unread'],
   ])('with an error, and %s %s: %s', (id, state, standing) => {
-    const findings = of('trust.KEY_UNKNOWN');
-    expect(findBundleStanding({ checks: checksOf({ [id]: state }), findings, signed: true }).standing).toBe(
-      standing,
-    );
-  });
-
-  it('with an error is never `stands` or `unsigned`', () => {
-    const findings = of('part.DIGEST_MISMATCH');
-    expect(findBundleStanding({ checks: [], findings, signer }).standing).toBe('unread');
-    expect(findBundleStanding({ checks: [], findings, signed: false }).standing).toBe('unread');
+    const bundle = { findings: makeFindings('trust.KEY_UNKNOWN'), signed: true };
+    expect(rate({ ...bundle, checks: makeChecks({ [id]: state }) })).toBe(standing);
   });
 
   it('has the codes of errors and warnings, each once, and none of facts', () => {
-    const findings = of('trust.KEY_UNKNOWN', 'bundle.UNSIGNED', 'trust.KEY_UNKNOWN', 'zip.ORDER_UNUSUAL');
-    const told = findings.filter(({ severity }) => severity !== 'info').map(({ code }) => code);
-    expect(findings.some(({ severity }) => severity === 'info')).toBe(true);
-    expect(findBundleStanding({ checks: [], findings }).codes).toEqual([...new Set(told)]);
+    const [error, fact, warning] = ['trust.KEY_UNKNOWN', 'trust.STORE_ABSENT', 'zip.ORDER_UNUSUAL'] as const;
+    const standing = findBundleStanding({ ...sound, findings: makeFindings(error, fact, error, warning) });
+    expect(standing.codes).toEqual([error, warning]);
   });
 });
 
@@ -103,22 +91,19 @@ describe('the standing of the list of bundles', () => {
   it('has the state `stands` when a trusted key signed it', () => {
     const list = { checks: [], findings: [], completeness: 'attested' as const };
     const base = { kind: 'list', standing: 'stands', codes: [] };
-    expect(findListStanding({ ...list, evidenceExportId: 'e', signer })).toStrictEqual({
-      ...base,
-      id: 'e',
-      signer,
-    });
+    const named = findListStanding({ ...list, evidenceExportId: 'e', signer });
+    expect(named).toStrictEqual({ ...base, id: 'e', signer });
     expect(findListStanding(list)).toStrictEqual({ ...base, id: 'export' });
   });
 
   it('is unread without a manifest, whatever the state of the attestation', () => {
     for (const state of ['failed', 'not_checked', 'not_applicable'] as const)
-      expect(standingOf({ 'export.manifest': state, 'export.attestation': 'not_applicable' })).toBe('unread');
-    expect(standingOf({ 'export.attestation': 'not_applicable' })).toBe('unread');
+      expect(rateList({ 'export.manifest': state, 'export.attestation': 'not_applicable' })).toBe('unread');
+    expect(rateList({ 'export.attestation': 'not_applicable' })).toBe('unread');
   });
 
   it('is unsigned without an attestation', () => {
-    expect(standingOf({ ...read, 'export.attestation': 'not_applicable' })).toBe('unsigned');
+    expect(rateList({ ...read, 'export.attestation': 'not_applicable' })).toBe('unsigned');
   });
 
   it.each<[Code, string]>([
@@ -128,13 +113,13 @@ describe('the standing of the list of bundles', () => {
     ['json.INVALID', 'unread'],
     ['io.UNREADABLE', 'unread'],
   ])('with an attestation that failed by %s is %s', (code, standing) => {
-    expect(standingOf({ ...read, 'export.attestation': 'failed' }, code)).toBe(standing);
+    expect(rateList({ ...read, 'export.attestation': 'failed' }, code)).toBe(standing);
   });
 
   it('is unread when the attestation was not checked, whatever the findings', () => {
     const states = { ...read, 'export.attestation': 'not_checked' } as const;
-    expect(standingOf(states, 'trust.KEY_UNKNOWN')).toBe('unread');
-    expect(standingOf(read, 'trust.KEY_UNKNOWN')).toBe('unread');
+    expect(rateList(states, 'trust.KEY_UNKNOWN')).toBe('unread');
+    expect(rateList(read, 'trust.KEY_UNKNOWN')).toBe('unread');
   });
 });
 
@@ -142,12 +127,8 @@ describe('the effect of a change of the trust store on one signature', () => {
   it('names the bundle or the list', () => {
     const base = { outcome: 'stands', codes: [] };
     expect(effectOf({}, {})).toStrictEqual({ ...base, kind: 'bundle', id: 'b' });
-    expect(effectOf({ kind: 'list', id: 'e', path: 'p' }, {})).toStrictEqual({
-      ...base,
-      kind: 'list',
-      id: 'e',
-      path: 'p',
-    });
+    const list = { kind: 'list', id: 'e', path: 'p' } as const;
+    expect(effectOf(list, {})).toStrictEqual({ ...base, ...list });
   });
 
   it('names the signer if a key of one of the stores is valid for it', () => {
@@ -160,13 +141,13 @@ describe('the effect of a change of the trust store on one signature', () => {
 
   it('has all codes if it is unread or refused, and otherwise the new ones', () => {
     const codes = ['trust.KEY_UNKNOWN', 'trust.KEY_EXPIRED'] as const;
-    const [known] = codes;
-    const brings = (before: SignatureStanding['standing'], after: SignatureStanding['standing']) =>
-      effectOf({ standing: before, codes: [known] }, { standing: after, codes })?.codes;
-    expect(brings('refused', 'refused')).toEqual(codes);
-    expect(brings('stands', 'unread')).toEqual(codes);
-    expect(brings('stands', 'refused')).toEqual(codes.slice(1));
-    expect(brings('unsigned', 'unsigned')).toEqual(codes.slice(1));
+    const [first] = codes;
+    const listCodes = (before: SignatureStanding['standing'], after: SignatureStanding['standing']) =>
+      effectOf({ standing: before, codes: [first] }, { standing: after, codes })?.codes;
+    expect(listCodes('refused', 'refused')).toEqual(codes);
+    expect(listCodes('stands', 'unread')).toEqual(codes);
+    expect(listCodes('stands', 'refused')).toEqual(codes.slice(1));
+    expect(listCodes('unsigned', 'unsigned')).toEqual(codes.slice(1));
   });
 
   it.each([
@@ -189,7 +170,7 @@ describe('the effect of a change of the trust store on one signature', () => {
   });
 
   it('is refused between lists about different evidence', () => {
-    expect(() => compareStandings([signatureOf()], [])).toThrow(TypeError);
-    expect(() => compareStandings([], [signatureOf()])).toThrow(TypeError);
+    expect(() => compareStandings([makeStanding()], [])).toThrow(TypeError);
+    expect(() => compareStandings([], [makeStanding()])).toThrow(TypeError);
   });
 });

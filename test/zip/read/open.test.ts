@@ -1,55 +1,36 @@
 import { crc32 } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-
+import { expect, it } from 'vitest';
+import type { RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip } from '../../../src/zip/index.ts';
-import { extraField, join, le, rawZip, type RawEntry } from '../raw-zip.ts';
+import { extraField, le, makeEntry, rawZip, type RawEntry } from '../raw-zip.ts';
 import { codeOf, errorOf, strictAccess, zipOf } from '../support.ts';
 
 const open = (bytes: Uint8Array) => openZip(strictAccess(bytes));
 const a: RawEntry = { name: 'a' };
 const b: RawEntry = { name: 'b' };
-const descriptorOf = (plain: string): Uint8Array =>
-  join(le(crc32(plain), 4), le(plain.length, 4), le(plain.length, 4));
-const streamed = (after: Uint8Array): RawEntry => ({
-  plain: 'abc',
-  flags: 0x0808,
-  local: { crc: 0, compressed: 0, size: 0 },
-  after,
+it('openZip returns the facts of each entry', async () => {
+  const [entry] = (await open(rawZip([{ name: 'a', method: 8, plain: 'x'.repeat(100) }]))).entries;
+  expect(entry).toMatchObject({ name: 'a', method: 'deflate', bytes: 100, dataOffset: 31 });
+  expect(entry?.crc32).toBe(crc32('x'.repeat(100)));
+  expect(entry?.compressedBytes).toBeLessThan(10);
 });
 
-describe('openZip accepts', () => {
-  it('gives each entry as its headers say', async () => {
-    const [entry] = (await open(rawZip([{ name: 'a', method: 8, plain: 'x'.repeat(100) }]))).entries;
-    expect(entry).toMatchObject({ name: 'a', method: 'deflate', bytes: 100, dataOffset: 31 });
-    expect(entry?.crc32).toBe(crc32('x'.repeat(100)));
-    expect(entry?.compressedBytes).toBeLessThan(10);
-  });
+it('openZip refuses twins, and names both', async () => {
+  const error = await errorOf(open(rawZip([{ name: 'A' }, { name: 'b' }, { name: 'a' }])));
+  expect(error).toBeInstanceOf(DrillproofError);
+  expect(error).toMatchObject({ code: 'zip.ENTRY_DUPLICATE', path: 'a', details: { twin: 'A' } });
 });
 
-describe('openZip refuses', () => {
-  it('names the entry, and its twin', async () => {
-    const error = await errorOf(open(rawZip([{ name: 'A' }, { name: 'b' }, { name: 'a' }])));
-    expect(error).toBeInstanceOf(DrillproofError);
-    expect(error).toMatchObject({ code: 'zip.ENTRY_DUPLICATE', path: 'a', details: { twin: 'A' } });
-  });
-});
-
-describe('the limits of openZip', () => {
-  const three = rawZip([a, b, { name: 'c' }]);
-
-  it('hold before the directory is read', async () => {
-    const reads: number[] = [];
-    const access = {
-      size: three.length,
-      read(offset: number, length: number) {
-        reads.push(length);
-        return three.subarray(offset, offset + length);
-      },
-    };
-    expect(await codeOf(openZip(access, { entries: 0 }))).toBe('zip.ENTRIES_EXCEEDED');
-    expect(reads).toHaveLength(1);
-  });
+it('openZip checks its limits before it reads the directory', async () => {
+  const reads: number[] = [];
+  const inner = strictAccess(rawZip([a, b, { name: 'c' }]));
+  const access: RandomAccess = {
+    ...inner,
+    read: (offset, length) => (reads.push(length), inner.read(offset, length)),
+  };
+  expect(await codeOf(openZip(access, { entries: 0 }))).toBe('zip.ENTRIES_EXCEEDED');
+  expect(reads).toHaveLength(1);
 });
 
 const notesOf = async (bytes: Uint8Array) =>
@@ -69,17 +50,17 @@ it.each<[string, RawEntry]>([
   ['internal attributes', { central: { internal: 1 } }],
   ['an extra field', { extra: extraField(0x5455, le(0, 5)) }],
   ['a local extra field', { localExtra: extraField(0x5455, le(0, 5)) }],
-  ['a data descriptor', streamed(descriptorOf('abc'))],
-  ['a signed data descriptor', streamed(join(le(0x08074b50, 4), descriptorOf('abc')))],
+  ['a data descriptor', makeEntry('b', 'abc', 0, 'streamed')],
+  ['a signed data descriptor', makeEntry('b', 'abc', 0, 'signed')],
   [
-    'a descriptor and a local header that knew already',
-    { plain: 'abc', flags: 0x0808, after: descriptorOf('abc') },
+    'a descriptor whose numbers are in the local header, too',
+    { ...makeEntry('b', 'abc', 0, 'streamed'), local: {} },
   ],
 ])('the notes of openZip name an entry with %s', async (_, entry) => {
   expect(await notesOf(rawZip([a, { ...entry, name: 'b' }]))).toEqual([['zip.METADATA_UNUSUAL', 'b']]);
 });
 
-it('the notes of openZip state once that directory and file have different orders', async () => {
+it('the notes of openZip state once that the orders of directory and file differ', async () => {
   const archive = rawZip([a, b, { name: 'c' }], { order: [0, 2, 1] });
   expect(await notesOf(archive)).toEqual([['zip.ORDER_UNUSUAL', 'c']]);
   expect((await open(archive)).entries.map(({ name }) => name)).toEqual(['a', 'c', 'b']);
