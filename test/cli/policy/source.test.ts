@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { writeFiles } from '../../support/folder.ts';
 import { privateAuthority } from '../../support/tls.ts';
-import { call, drillproof, scratch } from '../make.ts';
+import { call, callJson, drillproof, readFailure, scratch } from '../make.ts';
 
 const HEAD = 'schemaVersion: 1\nkind: policy\n';
 const pin = (text: string): string => `#sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -23,9 +24,7 @@ async function inRepository<T>(work: () => Promise<T>): Promise<T> {
   process.chdir(dir.root);
   try {
     git('init', '-q');
-    await mkdir('rules');
-    await writeFile('rules/base.yaml', base);
-    await writeFile('rules/top.yaml', top);
+    await writeFiles('.', { 'rules/base.yaml': base, 'rules/top.yaml': top });
     git('add', '.');
     git('commit', '-qm', 'rules');
     git('tag', 'v1');
@@ -36,9 +35,9 @@ async function inRepository<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-it('a policy in a git revision is read with its parents as of the revision, whatever the files are now', async () => {
+it('a policy in a git revision is read with its parents as of the revision, not as the files are now', async () => {
   await inRepository(async () => {
-    const { code, stdout } = await call(['policy', 'check', `git:v1:rules/top.yaml${pin(top)}`, '--json']);
+    const { code, stdout } = await call(`policy check git:v1:rules/top.yaml${pin(top)} --json`);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'top',
@@ -49,8 +48,8 @@ it('a policy in a git revision is read with its parents as of the revision, what
 
 it('a policy in a git revision needs no certificate authority, so the gate refuses --ca-file for it', async () => {
   await inRepository(async () => {
-    const policy = ['--policy', `git:v1:rules/top.yaml${pin(top)}`];
-    const { code, stderr } = await call(['gate', 'any', ...policy, '--ca-file', 'rules/top.yaml']);
+    const policy = `--policy git:v1:rules/top.yaml${pin(top)}`;
+    const { code, stderr } = await call(`gate any ${policy} --ca-file rules/top.yaml`);
     expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID: --ca-file')]);
   });
 });
@@ -60,10 +59,9 @@ it.each([
   ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],
   ['of a revision that does not exist', `git:v2:rules/top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
   ['of an option in place of a revision', `git:--help:top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
-])('a policy in a git revision %s is a wrong call', async (_, place, expected) => {
+])('a policy in a git revision %s is refused', async (_, place, expected) => {
   await inRepository(async () => {
-    const { code, stderr } = await call(['gate', 'any', '--policy', place]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
+    expect(await readFailure(call(`gate any --policy ${place}`))).toEqual([2, expected]);
   });
 });
 
@@ -80,15 +78,15 @@ it('a policy at an https address is read with its parents, pinned by its digest,
   try {
     const { port } = server.address() as AddressInfo;
     const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
-    const check = (place: string, ...args: readonly string[]) =>
-      drillproof(['policy', 'check', at(place), '--json', ...args], {
-        env: args.length > 0 ? {} : { NODE_EXTRA_CA_CERTS: authority.file },
+    const check = (place: string, options = '') =>
+      drillproof(`policy check ${at(place)} --json ${options}`, {
+        env: options === '' ? { NODE_EXTRA_CA_CERTS: authority.file } : {},
       });
-    const trusted = ['--ca-file', authority.file];
-    expect((await check(`top.yaml${pin(top)}`, ...trusted)).code).toBe(0);
+    const trusted = `--ca-file ${authority.file}`;
+    expect((await check(`top.yaml${pin(top)}`, trusted)).code).toBe(0);
     expect((await check(`top.yaml${pin(top)}`, '--quiet')).stdout).toContain('policy.SOURCE_UNREADABLE');
-    const gate = await call(['gate', 'absent', '--policy', at(`top.yaml${pin(top)}`), ...trusted, '--json']);
-    expect(JSON.parse(gate.stdout)).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
+    const decision = await callJson(`gate absent --policy ${at(`top.yaml${pin(top)}`)} ${trusted}`);
+    expect(decision).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
     const [good, changed, redirected] = await Promise.all([
       check(`top.yaml${pin(top)}`),
       check(`top.yaml${ZEROS}`),
@@ -105,6 +103,6 @@ it('a policy at an https address is read with its parents, pinned by its digest,
 });
 
 it('a policy at an https address is refused over http', async () => {
-  const { code, stderr } = await call(['policy', 'check', `http://127.0.0.1:1/p.yaml${ZEROS}`]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('policy.SOURCE_UNREADABLE')]);
+  const line = `policy check http://127.0.0.1:1/p.yaml${ZEROS}`;
+  expect(await readFailure(call(line))).toEqual([2, 'policy.SOURCE_UNREADABLE']);
 });

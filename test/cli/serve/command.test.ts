@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
 import { EXPORT, id, ingestedExport, ORG, part, PROJECT, tenants, token } from '../../server/make.ts';
-import { call, drillproof, type ProcessOptions, scratch, start } from '../make.ts';
+import { call, drillproof, type ProcessOptions, start, useScratch } from '../make.ts';
 
 type Serving = {
   readonly child: ReturnType<typeof start>;
@@ -19,22 +18,19 @@ type Serving = {
 };
 
 const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
-const PADDING = 32 * 1024 * 1024; // more than any socket takes at once
+const PADDING = 32 * 1024 * 1024; // more than any socket buffers
 
-let dir: Awaited<ReturnType<typeof scratch>>;
+const dir = useScratch();
+const formatData = () => `--data ${dir.path('data')}`;
 const servers: Serving[] = [];
 
-beforeEach(async () => {
-  dir = await scratch();
-});
-afterEach(async () => {
+afterEach(() => {
   for (const { child } of servers.splice(0)) child.kill('SIGKILL');
-  await dir[Symbol.asyncDispose]();
 });
 
-/** A real server in a process of its own, on the data of the test. */
-async function serve(how: ProcessOptions = {}, ...more: string[]): Promise<Serving> {
-  const child = start(['serve', '--data', dir.path('data'), '--port', '0', '--json', ...more], how);
+/** Starts a server in a separate process, on the data of the test. */
+async function serve(options = '', processOptions: ProcessOptions = {}): Promise<Serving> {
+  const child = start(`serve ${formatData()} --port 0 --json ${options}`, processOptions);
   let [stdout, stderr] = ['', ''];
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
@@ -51,8 +47,8 @@ async function serve(how: ProcessOptions = {}, ...more: string[]): Promise<Servi
   return serving;
 }
 
-/** An export with one part in the data of the test; gives the token that reads it and the bytes of the part. */
-async function evidence(padding = 0): Promise<{ bearer: string; bytes: Uint8Array }> {
+/** Ingests an export with one part; returns the token that reads it and the bytes of the part. */
+async function ingestEvidence(padding = 0): Promise<{ bearer: string; bytes: Uint8Array }> {
   const { store, blobs } = await openEmbedded(dir.path('data'));
   const admin = createAdmin({ store, blobs });
   await tenants({ admin });
@@ -86,7 +82,7 @@ const events = ({ stderr }: Serving) =>
 const hasEvent = (serving: Serving, event: string) =>
   events(serving).some((entry) => entry['event'] === event);
 
-/** The statuses of requests that are sent together. */
+/** Sends requests together, and returns their statuses. */
 const statusesOf = (url: string, bearer: string, times: number): Promise<(number | undefined)[]> =>
   Promise.all(
     Array.from({ length: times }, async () => {
@@ -96,15 +92,23 @@ const statusesOf = (url: string, bearer: string, times: number): Promise<(number
     }),
   );
 
+/** Starts a download of the part, and reads no more of it. */
+async function stall(port: number, bearer: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+  await once(socket, 'readable');
+  return socket;
+}
+
 describe('the settings of serve', () => {
-  it('come from options and variables, of which the option wins', async () => {
-    const { bearer } = await evidence();
+  it('come from options and variables, and the option wins', async () => {
+    const { bearer } = await ingestEvidence();
     const env = {
       DRILLPROOF_REQUEST_RATE: '1',
       DRILLPROOF_REQUEST_BURST: '1000',
       DRILLPROOF_DOWNLOAD_BURST: '9',
     };
-    const { url } = await serve({ env }, '--request-burst', '2', '--download-rate', '1');
+    const { url } = await serve('--request-burst 2 --download-rate 1', { env });
     const resource = `${url}/v1/projects/${PROJECT}/evidence/${id('evidence', 1)}`;
     const statuses = await statusesOf(resource, bearer, 4);
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
@@ -114,50 +118,46 @@ describe('the settings of serve', () => {
 
   it.each(['0', 'many', '', '99999999999'])('a variable with the value "%s" is refused', async (value) => {
     const env = { DRILLPROOF_REQUEST_RATE: value };
-    const { code, stderr } = await drillproof(['serve', '--data', dir.path('data')], { env });
+    const { code, stderr } = await drillproof(`serve ${formatData()}`, { env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('DRILLPROOF_REQUEST_RATE')]);
   });
 
   it.each([
-    [{ DRILLPROOF_MODEL_TIERS: 'small,,large' }, []],
-    [{ DRILLPROOF_MODEL_TIERS: 'small,large' }, ['--model-tiers', 'small, small']],
-  ])('the model tiers of %j and the options %j are refused', async (env, options) => {
-    const { code, stderr } = await drillproof(['serve', '--data', dir.path('data'), ...options], { env });
+    [{ DRILLPROOF_MODEL_TIERS: 'small,,large' }, ''],
+    [{ DRILLPROOF_MODEL_TIERS: 'small,large' }, '--model-tiers small,small'],
+  ])('the model tiers of %j and the options "%s" are refused', async (env, options) => {
+    const { code, stderr } = await drillproof(`serve ${formatData()} ${options}`, { env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('model tiers')]);
   });
 
-  it('limit the downloads of a token that run at once, and in all', async () => {
-    const { bearer } = await evidence(PADDING);
-    const { url, port } = await serve({}, '--token-downloads', '1');
-    const stalled = connect(port, '127.0.0.1');
-    stalled.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
-    await once(stalled, 'readable');
+  it('limit the parallel downloads of a token, and of all tokens', async () => {
+    const { bearer } = await ingestEvidence(PADDING);
+    const { url, port } = await serve('--token-downloads 1');
+    const stalled = await stall(port, bearer);
     const refused = await get(url + PART, { bearer });
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1']);
     stalled.destroy();
     await expect.poll(() => statusesOf(url + PART, bearer, 1)).toEqual([200]);
-    const other = await serve({}, '--downloads', '1');
-    const waiting = connect(other.port, '127.0.0.1');
-    waiting.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
-    await once(waiting, 'readable');
+    const other = await serve('--downloads 1');
+    const waiting = await stall(other.port, bearer);
     expect(await statusesOf(other.url + PART, bearer, 1)).toEqual([503]);
     waiting.destroy();
   });
 });
 
-const entriesIn = async (path: string) =>
+const readEntries = async (path: string) =>
   (await readFile(path, 'utf8'))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as object);
 
 it('the audit log records who read which evidence, and is read by its owner only', async () => {
-  const { bearer } = await evidence();
+  const { bearer } = await ingestEvidence();
   const { url } = await serve();
   expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
   expect(await statusesOf(`${url}${PART}0`, bearer, 1)).toEqual([404]);
   const path = dir.path('data/audit.log');
-  expect(await entriesIn(path)).toEqual([
+  expect(await readEntries(path)).toEqual([
     expect.objectContaining({
       actor: expect.stringMatching(/^tok_/),
       action: 'evidence.exports.parts.download',
@@ -171,28 +171,20 @@ it('the audit log records who read which evidence, and is read by its owner only
 });
 
 it('the audit log sends no evidence when it cannot be written', async () => {
-  const { bearer } = await evidence();
-  const { url } = await serve({}, '--audit-log', dir.path('nowhere/audit.log'));
+  const { bearer } = await ingestEvidence();
+  const { url } = await serve(`--audit-log ${dir.path('absent/audit.log')}`);
   expect(await statusesOf(url + PART, bearer, 1)).toEqual([503]);
 });
 
 it('the audit log records what admin did, without the text of a token, and what failed', async () => {
-  const data = ['--data', dir.path('data')];
-  const create = ['admin', 'org', 'create', '--name', 'a', '--id', ORG, ...data];
+  const create = `admin org create --name a --id ${ORG} ${formatData()}`;
   await drillproof(create);
-  const { stdout } = await drillproof([
-    'admin',
-    'token',
-    'create',
-    '--organization',
-    ORG,
-    '--all-projects',
-    ...data,
-  ]);
+  const token = `admin token create --organization ${ORG} --all-projects ${formatData()}`;
+  const { stdout } = await drillproof(token);
   await drillproof(create);
   const path = dir.path('data/audit.log');
   const actor = expect.stringMatching(/^admin:/);
-  expect(await entriesIn(path)).toEqual([
+  expect(await readEntries(path)).toEqual([
     expect.objectContaining({ actor, action: 'admin.createOrganization', organizationId: ORG }),
     expect.objectContaining({ actor, action: 'admin.createToken', tokenId: expect.stringMatching(/^tok_/) }),
     expect.objectContaining({ actor, action: 'admin.createOrganization', code: 'server.ADMIN_REFUSED' }),
@@ -203,10 +195,10 @@ it('the audit log records what admin did, without the text of a token, and what 
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)(
-  'a server that is told to stop by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
+  'a server that gets %s completes a download that has begun, is not ready meanwhile, and exits with 0',
   async (signal) => {
-    const { bearer, bytes } = await evidence(PADDING);
-    const serving = await serve({}, '--drain-delay', '1');
+    const { bearer, bytes } = await ingestEvidence(PADDING);
+    const serving = await serve('--drain-delay 1');
     const { url, child } = serving;
     const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
     await bodyOf(await get(`${url}/readyz`, { agent: keptAlive }));
@@ -220,16 +212,14 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
       details: { checks: { process: 'stopping', store: 'ok' } },
     });
     keptAlive.destroy();
-    // Once the delay is over, nobody new is let in.
+    // After the delay, new connections are refused.
     await expect
       .poll(
         () =>
-          get(`${url}/healthz`)
-            .then(bodyOf)
-            .then(
-              () => 'served',
-              () => 'refused',
-            ),
+          get(`${url}/healthz`).then(
+            () => 'served',
+            () => 'refused',
+          ),
         { timeout: 5_000 },
       )
       .toBe('refused');
@@ -244,31 +234,27 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 it('serve ends a stalled download when --drain is over', async () => {
-  const { bearer } = await evidence(PADDING);
-  const serving = await serve({}, '--drain', '1');
-  const socket = connect(serving.port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
-  await once(socket, 'readable');
+  const { bearer } = await ingestEvidence(PADDING);
+  const serving = await serve('--drain 1');
+  const socket = await stall(serving.port, bearer);
   serving.child.kill('SIGTERM');
   expect(await serving.ended).toBe(0);
   expect(hasEvent(serving, 'serve.stopped')).toBe(true);
   socket.destroy();
 });
 
-it('a stopped server leaves its store closed and whole for the next one', async () => {
-  await evidence();
+it('a stopped server closes its store completely, and the next server opens it', async () => {
+  await ingestEvidence();
   const first = await serve();
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
-  const { readdir } = await import('node:fs/promises');
-  expect((await readdir(join(dir.path('data')))).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
+  expect((await readdir(dir.path('data'))).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
   const second = await serve();
   expect((await get(`${second.url}/readyz`)).statusCode).toBe(200);
 });
 
 it('serve answers health checks, and logs each request as one line of JSON without a terminal', async () => {
-  const { bearer } = await evidence();
+  const { bearer } = await ingestEvidence();
   const serving = await serve();
   const { url } = serving;
   const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
@@ -288,22 +274,21 @@ it('serve answers health checks, and logs each request as one line of JSON witho
   expect(serving.stderr()).not.toContain(bearer);
 });
 
-it('a server that runs with --quiet logs errors only, and with --log-format text in words', async () => {
-  const quiet = await serve({}, '--quiet');
+it('serve --quiet logs errors only, and --log-format text logs lines of text', async () => {
+  const quiet = await serve('--quiet');
   await bodyOf(await get(`${quiet.url}/healthz`));
   quiet.child.kill('SIGTERM');
   await quiet.ended;
   expect(quiet.stderr()).toBe('');
-  const words = await serve({}, '--log-format', 'text');
+  const words = await serve('--log-format text');
   await bodyOf(await get(`${words.url}/healthz`));
   await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
   expect(words.stderr()).toContain('the control plane is up');
 });
 
 it.each(['ftp://x', 'https://user:pass@x', 'https://x?q=1', 'nonsense'])(
-  'a server that runs is not started with the public address %s',
+  'serve refuses the public address %s',
   async (address) => {
-    const { code } = await call(['serve', '--data', dir.path('data'), '--public-url', address]);
-    expect(code).toBe(2);
+    expect((await call(`serve ${formatData()} --public-url ${address}`)).code).toBe(2);
   },
 );
