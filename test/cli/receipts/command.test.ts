@@ -4,7 +4,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { faultsOf, schemaOf } from '../../docs/schema-of.ts';
 import { servedExports } from '../mirror/served-exports.ts';
 
-// Read now: the tests go into a folder of their own.
+// Read now, because the tests change the current folder.
 const [LISTED, VERIFIED] = [schemaOf('receipts-listed'), schemaOf('receipts-verified')];
 
 let served: Awaited<ReturnType<typeof servedExports>>;
@@ -14,18 +14,18 @@ beforeAll(async () => {
   served = await servedExports();
   for (let run = 0; run < 3; run++)
     expect((await served.call(`mirror ${served.ids[0]} --to archive/one --quiet`)).code).toBe(0);
-  const [last = ''] = (await receiptsOf('archive/one')).slice(-1);
+  const [last = ''] = (await listReceipts('archive/one')).slice(-1);
   head = digestOf(await readFile(served.path(`archive/one/receipts/${last}`)));
 });
 afterAll(() => served[Symbol.asyncDispose]());
 
-const receiptsOf = async (mirror: string): Promise<string[]> =>
+const listReceipts = async (mirror: string): Promise<string[]> =>
   (await readdir(served.path(`${mirror}/receipts`))).filter((name) => name.endsWith('.json')).toSorted();
 
-/** A copy of the mirror without the receipt of that place. */
-async function without(to: string, at: number): Promise<void> {
+/** Copies the mirror without one receipt. */
+async function copyWithout(to: string, at: number): Promise<void> {
   await cp(served.path('archive/one'), served.path(to), { recursive: true });
-  const name = (await receiptsOf(to)).at(at)!;
+  const name = (await listReceipts(to)).at(at)!;
   await rm(served.path(`${to}/receipts/${name}`));
 }
 
@@ -35,15 +35,15 @@ const json = async (line: string): Promise<[number, Record<string, unknown>]> =>
 };
 
 describe('drillproof receipts', () => {
-  it('list shows every run, oldest first, without a verdict', async () => {
+  it('receipts list shows every run, oldest first, without a verdict', async () => {
     const { code, stdout } = await served.run('receipts list archive');
     expect(code).toBe(0);
     expect(stdout.match(/complete +3 +0 /g)).toHaveLength(3);
-    const [, listed] = await json('receipts list archive');
-    expect(faultsOf(LISTED, listed)).toEqual([]);
+    const [, list] = await json('receipts list archive');
+    expect(faultsOf(LISTED, list)).toEqual([]);
   });
 
-  it('verify checks the chain and prints its head', async () => {
+  it('receipts verify checks the chain and prints its head', async () => {
     const { code, stdout } = await served.run('receipts verify archive');
     expect([code, stdout]).toEqual([0, expect.stringContaining(`head      ${head}`)]);
     expect(stdout).toMatch(/^SOUND +archive\/one$/m);
@@ -55,21 +55,19 @@ describe('drillproof receipts', () => {
     });
   });
 
-  it('verify finds a receipt missing from the middle, and the newest only with --expect-head', async () => {
-    await without('middle', 1);
-    expect(await served.run('receipts verify middle')).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('receipt.MISSING'),
-    });
-    await without('cut', -1);
+  it('receipts verify finds a receipt missing from the middle, and the newest only with --expect-head', async () => {
+    await copyWithout('middle', 1);
+    const missing = { code: 1, stdout: expect.stringContaining('receipt.MISSING') as string };
+    expect(await served.run('receipts verify middle')).toMatchObject(missing);
+    await copyWithout('cut', -1);
     expect((await served.run('receipts verify cut')).code).toBe(0);
     expect((await served.run(`receipts verify cut --expect-head ${head}`)).code).toBe(1);
     expect((await served.run(`receipts verify archive --expect-head ${head}`)).code).toBe(0);
   });
 
-  it('verify covers every mirror of an archive, and exits with the worst result', async () => {
+  it('receipts verify covers every mirror of an archive, and exits with the worst result', async () => {
     await cp(served.path('archive/one'), served.path('all/one'), { recursive: true });
-    await without('all/two', 0);
+    await copyWithout('all/two', 0);
     await cp(served.path('export'), served.path('all/three'), { recursive: true });
     const [code, { mirrors }] = await json('receipts verify all');
     expect(code).toBe(1);
@@ -84,21 +82,21 @@ describe('drillproof receipts', () => {
   });
 
   it.each([
-    ['an export that no mirror made', 'receipts verify export'],
+    ['an export that is not a mirror', 'receipts verify export'],
     ['a folder without a mirror', 'receipts verify run-1'],
-    ['a list of nothing', 'receipts list export'],
-  ])('exit with 3 for %s', async (_, line) => {
+    ['a list without receipts', 'receipts list export'],
+  ])('receipts of %s exit with 3: %s', async (_, line) => {
     expect((await served.run(line)).code).toBe(3);
   });
 
-  it('verify accepts one receipt by itself under any name', async () => {
-    const [name = ''] = await receiptsOf('archive/one');
+  it('receipts verify accepts a single receipt under any name', async () => {
+    const [name = ''] = await listReceipts('archive/one');
     await cp(served.path(`archive/one/receipts/${name}`), served.path('sent.json'));
     expect(await served.run('receipts verify sent.json')).toMatchObject({ code: 0 });
     expect((await served.run(`receipts verify sent.json --expect-head ${head}`)).code).toBe(2);
   });
 
-  it('verify reads the receipts of a BagIt mirror', async () => {
+  it('receipts verify reads the receipts of a BagIt mirror', async () => {
     await served.call(`mirror ${served.ids[0]} --to bag --bagit`);
     await served.call(`mirror ${served.ids[0]} --to bag --bagit`);
     const [code, { mirrors }] = await json('receipts verify bag');

@@ -8,18 +8,17 @@ import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../no
 import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
 import { trustStoreJwks } from '../../../src/trust/index.ts';
 import { makeTrust, NOW } from '../../support/evidence.ts';
-import { call, drillproof } from '../make.ts';
+import { call, callJson, drillproof } from '../make.ts';
 
 afterEach(cleanUp);
 afterEach(endServers);
 
 const PART = 'parts/evidence_000000000001.zip';
-const run = (line: string, env: Record<string, string> = {}) =>
-  call(line.split(' '), { env, now: () => NOW });
+const run = (line: string, env: Record<string, string> = {}) => call(line, { env, now: () => NOW });
 const json = async (line: string) => scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
 
 describe('drillproof scrub', () => {
-  test('passes on a sound archive, and reports what was read', async () => {
+  test('scrub passes for a sound archive, and reports the number of files', async () => {
     const { root } = await makeArchive({ mirrors: 2 });
     const { code, stdout } = await run(`scrub ${root}`);
     expect([code, stdout]).toEqual([
@@ -47,7 +46,7 @@ describe('drillproof scrub', () => {
     });
   });
 
-  test('could not check an empty place', async () => {
+  test('scrub ends with 3 for a place without a mirror, and with 2 for a missing one', async () => {
     const empty = await newFolder();
     expect((await run(`scrub ${empty}`)).code).toBe(3);
     expect((await run(`scrub ${empty}/absent`)).code).toBe(2);
@@ -55,21 +54,20 @@ describe('drillproof scrub', () => {
     expect((await run(`scrub ${empty}`)).code).toBe(3);
   });
 
-  test('skips young files, and reports the files that a slice had no time for', async () => {
+  test('scrub skips young files, and reports the files for which a slice had no time', async () => {
     const { root } = await makeArchive({ mirrors: 3 });
     let nowMs = NOW;
     const ticking = { now: () => (nowMs += 1_000) };
-    const line = ['scrub', root, '--older-than', '30d', '--for', '5s', '--jobs', '1', '--json'];
-    const lefts: unknown[] = [];
-    for (let slice = 0; slice < 30 && lefts.at(-1) !== 0; slice++)
-      lefts.push((JSON.parse((await call(line, ticking)).stdout) as { left: number }).left);
-    expect(lefts.length).toBeGreaterThan(1);
-    expect(lefts.at(-1)).toBe(0);
-    const last = await call(['scrub', root, '--older-than', '30d'], ticking);
+    const line = `scrub ${root} --older-than 30d --for 5s --jobs 1`;
+    const counts: number[] = [];
+    while (counts.length < 30 && counts.at(-1) !== 0) counts.push((await callJson(line, ticking)).left);
+    expect(counts.length).toBeGreaterThan(1);
+    expect(counts.at(-1)).toBe(0);
+    const last = await call(`scrub ${root} --older-than 30d`, ticking);
     expect(last.stdout).toMatch(/^young +27 files/m);
   });
 
-  test('repairs from a second archive what a trusted key attests, and reports what was not repaired', async () => {
+  test('scrub repairs files that a trusted key attests from a second archive, and reports the others', async () => {
     const { root, exports } = await makeArchive({ mirrors: 2 });
     const second = await newFolder();
     const trust = join(second, 'trust.json');
@@ -85,7 +83,7 @@ describe('drillproof scrub', () => {
     );
   });
 
-  test('does not repair without an expected digest or a trusted key, and names the options to pass', async () => {
+  test('scrub does not repair without an expected digest or a trusted key, and names the options to pass', async () => {
     const { root, exports } = await makeArchive({ mirrors: 1 });
     const second = await newFolder();
     const mirror = join(root, exportId(1));
@@ -98,43 +96,39 @@ describe('drillproof scrub', () => {
     expect((await run(`${line} --expect-manifest ${exports[0]!.packed.manifestDigest}`)).code).toBe(0);
   });
 
-  test('repairs from the control plane, and passes', async () => {
+  test('scrub repairs from the control plane, and passes', async () => {
     const made = makeExport();
     const server = await source(made);
     const env = { DRILLPROOF_TOKEN: 'a-token' };
     const { evidenceExportId, projectId } = exportRef;
     const root = await newFolder();
     const from = `--project ${projectId} --url ${server.url}`;
-    expect((await run(`mirror ${evidenceExportId} ${from} --to ${root}/${evidenceExportId}`, env)).code).toBe(
-      0,
-    );
+    const mirror = `mirror ${evidenceExportId} ${from} --to ${root}/${evidenceExportId}`;
+    expect((await run(mirror, env)).code).toBe(0);
     const file = partOf(join(root, evidenceExportId));
     const sound = await readFile(file);
     await rot(file, 10);
     expect((await run(`scrub ${root}`)).code).toBe(1);
-    const { code, stdout } = await run(
-      `scrub ${root}/${evidenceExportId} --expect-manifest ${made.manifestDigest} --repair-from source ${from}`,
-      env,
-    );
+    const repair = `--expect-manifest ${made.manifestDigest} --repair-from source ${from}`;
+    const { code, stdout } = await run(`scrub ${root}/${evidenceExportId} ${repair}`, env);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^ *repaired +/m)]);
     expect(await readFile(file)).toEqual(sound);
     expect((await run(`scrub ${root}`)).code).toBe(0);
   });
 
   test.each([
-    ['', 2],
-    ['PLACE --for soon', 2],
-    ['PLACE --older-than 400d', 2],
-    ['PLACE --repair-from source', 2],
-    ['PLACE --repair-from source --url http://127.0.0.1:1', 2],
-    ['PLACE --url http://127.0.0.1:1', 2],
-    [`PLACE --expect-manifest ${'0'.repeat(64)}`, 2],
-    ['PLACE --depth deep', 2],
-    ['PLACE --repair-from PLACE/absent', 2],
-  ])('refuses the call: scrub %s', async (line, exit) => {
+    '',
+    'PLACE --for soon',
+    'PLACE --older-than 400d',
+    'PLACE --repair-from source',
+    'PLACE --repair-from source --url http://127.0.0.1:1',
+    'PLACE --url http://127.0.0.1:1',
+    `PLACE --expect-manifest ${'0'.repeat(64)}`,
+    'PLACE --depth deep',
+    'PLACE --repair-from PLACE/absent',
+  ])('refuses the call scrub %s', async (line) => {
     const { root } = await makeArchive({ mirrors: 1, parts: 1 });
-    const { code } = await run(`scrub ${line}`.trim().replaceAll('PLACE', root));
-    expect(code).toBe(exit);
+    expect((await run(`scrub ${line.replaceAll('PLACE', root)}`)).code).toBe(2);
     expect(await readdir(root)).toEqual([exportId(1)]);
   });
 
@@ -143,11 +137,11 @@ describe('drillproof scrub', () => {
     const journal = await newFolder();
     chmodSync(root, 0o555);
     chmodSync(journal, 0o777);
-    const as = { uid: 65_534 };
+    const nobody = { uid: 65_534 };
     chmodSync(join(root, '..'), 0o1777);
-    const without = await drillproof(['scrub', root], as);
+    const without = await drillproof(`scrub ${root}`, nobody);
     expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('io.READ_ONLY')]);
-    expect((await drillproof(['scrub', root, '--journal', join(journal, 'kept')], as)).code).toBe(0);
+    expect((await drillproof(`scrub ${root} --journal ${journal}/new`, nobody)).code).toBe(0);
     await rm(journal, { recursive: true });
   });
 });

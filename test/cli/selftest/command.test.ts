@@ -1,25 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { selftestReportSchema } from '../../../src/selftest/index.ts';
 import { COUNTS } from '../../vectors/counts.ts';
-import { call, drillproof, scratch } from '../make.ts';
+import { call, drillproof, readFailure, useScratch } from '../make.ts';
 import { isDeep, isExhaustive } from '../../support/deep.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-beforeEach(async () => void (dir = await scratch()));
-afterEach(() => dir[Symbol.asyncDispose]());
+const dir = useScratch();
 
-const report = async (...args: string[]) => {
+const readReport = async (args: readonly string[]) => {
   const { code, stdout } = await call(['selftest', '--json', ...args]);
   return { code, ...selftestReportSchema.parse(JSON.parse(stdout)) };
 };
-const against = (command: string, ...args: string[]) => report('--exec', command, ...args);
-const HEX = ['--kind', 'hex'];
+/** Tests a program with vectors; by default those of the kind hex. */
+const testProgram = (command: string, words = '--kind hex') =>
+  readReport(['--exec', command, ...words.split(' ')]);
 
 it('selftest --kind --case runs one case and reports one run', async () => {
-  const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
+  const { code, stdout } = await call('selftest --kind hex --case uppercase --platform native');
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
@@ -36,103 +35,89 @@ it.each([
 });
 
 const at = (name: string): string => dir.path(name);
-const own = (...args: string[]) => report('--vectors', at(''), '--platform', 'native', ...args);
+const testFolder = () => readReport(['--vectors', at(''), '--platform', 'native']);
 
 describe('selftest with vectors of a folder', () => {
   it('selftest exits with 3 when the folder has no vectors for the kind', async () => {
-    expect(await own()).toMatchObject({ code: 3, verdict: 'not_checked', total: { cases: 0 } });
+    expect(await testFolder()).toMatchObject({ code: 3, verdict: 'not_checked', total: { cases: 0 } });
   });
 
   it('selftest exits with 3 when every kind is unsupported', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as object;
     await writeFile(at('other.json'), JSON.stringify({ ...file, kind: 'other' }));
-    expect(await own()).toMatchObject({ code: 3, verdict: 'not_checked', total: { unsupported: 14 } });
+    expect(await testFolder()).toMatchObject({ code: 3, verdict: 'not_checked', total: { unsupported: 14 } });
   });
 
   it('selftest fails and shows the expected result when it differs', async () => {
     const text = await readFile('vectors/hex.json', 'utf8');
     await writeFile(at('hex.json'), text.replace('"code": "encoding.HEX_INVALID"', '"code": "json.INVALID"'));
-    const { code, stdout } = await call(['selftest', '--vectors', at(''), '--platform', 'native']);
+    const { code, stdout } = await call(`selftest --vectors ${at('')} --platform native`);
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /failed {2}hex\/uppercase[^]*bug +LetterCase[^]*expected[^]*actual[^]*failed: 14 cases/,
     );
-    const both = await report('--vectors', at(''));
-    expect(both).toMatchObject({ code: 1, total: { cases: 14, passed: 26, failed: 2 } });
+    const both = { code: 1, total: { cases: 14, passed: 26, failed: 2 } };
+    expect(await readReport(['--vectors', at('')])).toMatchObject(both);
   });
 
   it('selftest refuses a vector file with a missing case', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as { cases: unknown[] };
     await writeFile(at('hex.json'), JSON.stringify({ ...file, cases: file.cases.slice(1) }));
-    const { code, stderr } = await call(['selftest', '--vectors', at('')]);
-    expect(code).toBe(2);
-    expect(stderr).toContain('selftest.VECTORS_INVALID');
+    const result = call(`selftest --vectors ${at('')}`);
+    expect(await readFailure(result)).toEqual([2, 'selftest.VECTORS_INVALID']);
   });
 
   it('selftest reports a missing folder of vectors', async () => {
-    expect((await call(['selftest', '--vectors', at('absent')])).code).toBe(2);
+    expect((await call(`selftest --vectors ${at('absent')}`)).code).toBe(2);
   });
 });
 
-describe('selftest --exec notices a verifier that', () => {
+describe('selftest --exec detects a verifier that', () => {
   it.each([
     ['always says yes', 'true #', 4, 10],
     ['always says no', 'false #', 10, 4],
     ['crashes', 'kill -SEGV $$ #', 0, 14],
-    ['ends with an exit code that says nothing', 'exit 42 #', 0, 14],
-    ['lies about the code', `echo '{"code":"json.INVALID"}'; exit 1 #`, 0, 14],
-    ['says a word that is not JSON', 'echo encoding.HEX_INVALID; exit 1 #', 0, 14],
-    ['writes without end', 'yes #', 0, 14],
+    ['ends with an undefined exit code', 'exit 42 #', 0, 14],
+    ['names a wrong code', `echo '{"code":"json.INVALID"}'; exit 1 #`, 0, 14],
+    ['prints text that is not JSON', 'echo encoding.HEX_INVALID; exit 1 #', 0, 14],
+    ['writes endlessly', 'yes #', 0, 14],
   ])('%s', async (_, command, passed, failed) => {
-    expect(await against(command, ...HEX)).toMatchObject({
-      code: 1,
-      verdict: 'failed',
-      total: { cases: 14, passed, failed },
-    });
+    const total = { cases: 14, passed, failed };
+    expect(await testProgram(command)).toMatchObject({ code: 1, verdict: 'failed', total });
   });
 
   it.each([
     ['hangs', 'sleep 61.37 #'],
-    ['leaves a process behind that keeps its output open', 'sleep 61.37 & true #'],
-  ])('%s, and ends it', async (_, command) => {
-    const one = [...HEX, '--case', 'empty', '--timeout', '1'];
-    expect(await against(command, ...one)).toMatchObject({
-      code: 1,
-      failures: [{ id: 'empty', reason: 'no answer within 1 s' }],
-    });
+    ['leaves a process that keeps its output open', 'sleep 61.37 & true #'],
+  ])('%s, and ends that process', async (_, command) => {
+    const failures = [{ id: 'empty', reason: 'no answer within 1 s' }];
+    const report = await testProgram(command, '--kind hex --case empty --timeout 1');
+    expect(report).toMatchObject({ code: 1, failures });
     expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain('sleep 61.37');
   });
 
   it('selftest --exec exits with 3 when the verifier cannot start', async () => {
-    expect(await against(dir.path('absent'), ...HEX)).toMatchObject({
-      code: 3,
-      verdict: 'not_checked',
-      total: { notRun: 14, failed: 0 },
-    });
+    const total = { notRun: 14, failed: 0 };
+    const report = await testProgram(dir.path('absent'));
+    expect(report).toMatchObject({ code: 3, verdict: 'not_checked', total });
   });
 
   it('selftest --exec exits with 3 when the verifier supports no kind', async () => {
-    expect(await against('exit 77 #', ...HEX)).toMatchObject({
-      code: 3,
-      total: { unsupported: 14, passed: 0 },
-    });
+    const total = { unsupported: 14, passed: 0 };
+    expect(await testProgram('exit 77 #')).toMatchObject({ code: 3, total });
   });
 });
 
 describe('selftest --exec', () => {
   it('selftest --exec counts answers without details as verdict only', async () => {
-    const found = await against(
-      `exit $(grep -c '"kind": "hex"' "$1"/case.json) #`,
-      ...HEX,
-      '--case',
-      'prefix',
-    );
-    expect(found).toMatchObject({ code: 0, total: { passed: 1, verdictOnly: 1 } });
+    const command = `exit $(grep -c '"kind": "hex"' "$1"/case.json) #`;
+    const report = await testProgram(command, '--kind hex --case prefix');
+    expect(report).toMatchObject({ code: 0, total: { passed: 1, verdictOnly: 1 } });
   });
 
   it('selftest --exec removes its temporary folders', async () => {
     await mkdir(dir.path('tmp'));
-    const { code } = await drillproof(['selftest', '--exec', 'true #', ...HEX], {
+    const { code } = await drillproof(['selftest', '--exec', 'true #', '--kind', 'hex'], {
       env: { TMPDIR: dir.path('tmp') },
     });
     expect(code).toBe(1);
@@ -145,19 +130,21 @@ describe('selftest --exec', () => {
       const self = `${process.execPath} --conditions=drillproof:source ${main} selftest case`;
       if (isExhaustive) await cp('vectors', dir.path('few'), { recursive: true });
       else await fewVectors(dir.path('few'));
-      const found = await against(self, '--vectors', dir.path('few'), '--jobs', '2');
-      expect(found.failures).toEqual([]);
-      expect(found).toMatchObject({ code: 0, total: { unsupported: 0, verdictOnly: 0 } });
-      expect(found.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
+      const report = await testProgram(self, `--vectors ${dir.path('few')} --jobs 2`);
+      expect(report.failures).toEqual([]);
+      expect(report).toMatchObject({ code: 0, total: { unsupported: 0, verdictOnly: 0 } });
+      expect(report.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
     }, 600_000);
 
   it('selftest --exec passes for the Python example and counts its unsupported kinds', async () => {
-    const ids = ['empty', 'uppercase', 'fullwidth', 'digest-uppercase', 'projectId-short', 'semver-plain'];
-    const kinds = ['hex', 'identifiers', 'paths'].flatMap((kind) => ['--kind', kind]);
-    const cases = [...ids, 'file', 'deep'].flatMap((id) => ['--case', id]);
-    const found = await against('python3 docs/examples/verifier.py', ...kinds, ...cases);
-    expect(found).toMatchObject({ code: 0, verdict: 'passed' });
-    expect(found.kinds).toMatchObject([
+    const kinds = ['hex', 'identifiers', 'paths'].map((kind) => `--kind ${kind}`);
+    const cases = 'empty uppercase fullwidth digest-uppercase projectId-short semver-plain file deep'
+      .split(' ')
+      .map((id) => `--case ${id}`);
+    const words = [...kinds, ...cases].join(' ');
+    const report = await testProgram('python3 docs/examples/verifier.py', words);
+    expect(report).toMatchObject({ code: 0, verdict: 'passed' });
+    expect(report.kinds).toMatchObject([
       { kind: 'hex', cases: 3, passed: 3 },
       { kind: 'identifiers', cases: 3, passed: 2, unsupported: 1 },
       { kind: 'paths', passed: 0, unsupported: 3 },
@@ -179,10 +166,8 @@ async function fewVectors(folder: string): Promise<void> {
 }
 
 it('selftest case exits with 77 for an unknown kind', async () => {
-  await writeFile(
-    dir.path('case.json'),
-    JSON.stringify({ protocol: 1, kind: 'other', id: 'a', input: {}, files: {} }),
-  );
+  const unknown = { protocol: 1, kind: 'other', id: 'a', input: {}, files: {} };
+  await writeFile(dir.path('case.json'), JSON.stringify(unknown));
   expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
 });
 

@@ -179,8 +179,8 @@ it('the audit log sends no evidence when it cannot be written', async () => {
 it('the audit log records what admin did, without the text of a token, and what failed', async () => {
   const create = `admin org create --name a --id ${ORG} ${formatData()}`;
   await drillproof(create);
-  const token = `admin token create --organization ${ORG} --all-projects ${formatData()}`;
-  const { stdout } = await drillproof(token);
+  const createToken = `admin token create --organization ${ORG} --all-projects ${formatData()}`;
+  const { stdout } = await drillproof(createToken);
   await drillproof(create);
   const path = dir.path('data/audit.log');
   const actor = expect.stringMatching(/^admin:/);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
@@ -8,11 +8,11 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
 import { buildArchive, id, PROJECT, tenants, token, worlds } from '../../server/make.ts';
-import { call, drillproof, scratch, start } from '../make.ts';
+import { call, drillproof, readFailure, scratch, start } from '../make.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../docs/examples/runner.js', import.meta.url));
 
-/** The data of a control plane with worlds, whose ended run has a result to be reproduced. */
+/** Makes a control plane with worlds and a finished run, and returns a token. */
 async function prepare(folder: string): Promise<string> {
   const { store, blobs } = await openEmbedded(folder);
   const admin = createAdmin({ store, blobs });
@@ -29,42 +29,40 @@ async function prepare(folder: string): Promise<string> {
   return bearer;
 }
 
-/** A program that has said its first line. */
-async function started(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = start([...args, '--json'], { env });
-  const chunks: string[] = [];
-  child.stderr.on('data', (chunk) => chunks.push(String(chunk)));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+/** Starts a program, and waits for its first line. */
+async function startAndWait(line: string, env: Readonly<Record<string, string>> = {}) {
+  const child = start(`${line} --json`, { env });
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
   const stop = async (): Promise<number | null> => {
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number | null];
     return code;
   };
-  return { said: JSON.parse(String(line)) as Record<string, unknown>, stop, stderr: () => chunks.join('') };
+  return { output: JSON.parse(String(output)) as Record<string, unknown>, stop };
 }
 
-it('serve, the example runner in a worker, and a client that waits: a turn and a rerun come to their end', async () => {
+it('serve, the example runner in a worker, and a client that waits complete a turn and a rerun', async () => {
   await using folder = await scratch();
   const data = folder.path('data');
   const bearer = await prepare(data);
-  const server = await started(['serve', '--data', data, '--port', '0']);
+  const server = await startAndWait(`serve --data ${data} --port 0`);
   const key = folder.path('key.pem');
   await writeFile(key, writeSigningKeyPem(generateSigningKey().scalar));
-  const args = ['worker', '--data', data, '--runner', RUNNER, '--concurrency', '2', '--health-port', '0'];
-  const worker = await started(args, { RUNNER_KEY: key });
-  expect(worker.said).toMatchObject({ kind: 'working', concurrency: 2 });
-  expect(worker.said['kinds']).toEqual(expect.arrayContaining(['authoring.turn', 'run.rerun']));
+  const line = `worker --data ${data} --runner ${RUNNER} --concurrency 2 --health-port 0`;
+  const worker = await startAndWait(line, { RUNNER_KEY: key });
+  expect(worker.output).toMatchObject({ kind: 'working', concurrency: 2 });
+  expect(worker.output['kinds']).toEqual(expect.arrayContaining(['authoring.turn', 'run.rerun']));
 
-  const client = createClient({ baseUrl: String(server.said['url']), token: bearer });
+  const client = createClient({ baseUrl: String(server.output['url']), token: bearer });
   const inProject = { projectId: PROJECT };
-  const talk = { ...inProject, authoringSessionId: id('authsess', 1) };
+  const session = { ...inProject, authoringSessionId: id('authsess', 1) };
   const wait = { timeoutMs: 30_000 };
-  const { turn, operation } = await client.authoring.turns.create({ ...talk, prompt: 'say this louder' });
+  const { turn, operation } = await client.authoring.turns.create({ ...session, prompt: 'say this louder' });
   const rerun = await client.runs.reruns.create({ ...inProject, hostedRunId: id('hrun', 1) });
   await client.operations.wait({ ...inProject, operationId: operation.operationId }, wait);
   await client.operations.wait({ ...inProject, operationId: rerun.operation.operationId }, wait);
   const { authoringTurnId } = turn;
-  expect(await client.authoring.turns.read({ ...talk, authoringTurnId })).toMatchObject({
+  expect(await client.authoring.turns.read({ ...session, authoringTurnId })).toMatchObject({
     state: 'succeeded',
     resultText: 'SAY THIS LOUDER',
     actualModel: 'capitals-1',
@@ -79,44 +77,37 @@ it('serve, the example runner in a worker, and a client that waits: a turn and a
     signed: true,
   });
 
-  const failing = await client.authoring.turns.create({ ...talk, prompt: '  ' });
+  const failing = await client.authoring.turns.create({ ...session, prompt: '  ' });
   const failure = client.operations.wait({ ...inProject, operationId: failing.operation.operationId }, wait);
   await expect(failure).rejects.toMatchObject({
     code: 'client.OPERATION_FAILED',
     details: { error: { code: 'author.PROMPT_EMPTY' } },
   });
-  const shown = async (path: string) => {
-    const response = await fetch(String(worker.said['healthUrl']) + path);
+  const fetchText = async (path: string) => {
+    const response = await fetch(String(worker.output['healthUrl']) + path);
     return `${response.status} ${await response.text()}`;
   };
-  expect(await shown('/healthz')).toMatch(/^200 /);
-  expect(await shown('/readyz')).toMatch(/^200 .*"status":"ready"/);
-  expect(await shown('/v1/projects')).toMatch(/^404 .*control\.NOT_FOUND/);
-  expect(await shown('/openapi.json')).toMatch(/^404 /);
+  expect(await fetchText('/healthz')).toMatch(/^200 /);
+  expect(await fetchText('/readyz')).toMatch(/^200 .*"status":"ready"/);
+  expect(await fetchText('/v1/projects')).toMatch(/^404 .*control\.NOT_FOUND/);
+  expect(await fetchText('/openapi.json')).toMatch(/^404 /);
   await expect
-    .poll(() => shown('/metrics'))
+    .poll(() => fetchText('/metrics'))
     .toContain('drillproof_worker_jobs_total{kind="authoring.turn",outcome="failed"} 1');
-  expect(await shown('/metrics')).toContain(
+  expect(await fetchText('/metrics')).toContain(
     'drillproof_worker_jobs_total{kind="run.rerun",outcome="succeeded"} 1',
   );
   expect(await worker.stop()).toBe(0);
   expect(await server.stop()).toBe(0);
 });
 
-it('a runner that cannot be used stops the worker at its start, with one line and before anything is made', async () => {
+it('worker ends with 2 and writes nothing for a runner that cannot be loaded', async () => {
   await using folder = await scratch();
-  const { code, stderr, stdout } = await call([
-    'worker',
-    '--data',
-    folder.path('none'),
-    '--runner',
-    folder.path('none.js'),
-  ]);
-  expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('server.CONFIG_INVALID');
+  const line = `worker --data ${folder.path('none')} --runner ${folder.path('none.js')}`;
+  expect(await readFailure(call(line))).toEqual([2, 'server.CONFIG_INVALID']);
+  expect(await readdir(folder.root)).toEqual([]);
 });
 
-it('a concurrency that is none is refused', async () => {
-  const { code } = await drillproof(['worker', '--concurrency', '0']);
-  expect(code).toBe(2);
+it('worker refuses the concurrency 0', async () => {
+  expect(await drillproof('worker --concurrency 0')).toMatchObject({ code: 2 });
 });
