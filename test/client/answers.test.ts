@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
 import { TransportError } from '../../src/errors.ts';
-import { envelope, faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
-import { exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
+import { envelope, json, type Answer } from '../faults/server.ts';
+import { eachServer, exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
 
-const servers: FaultServer[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
-
+const serve = eachServer();
 const read = async (answer: Answer, options: Parameters<typeof testClient>[1] = {}) => {
-  const server = await faultServer(answer);
-  servers.push(server);
+  const server = await serve(answer);
   const { client, delays } = testClient(server.url, { retry: { retries: 2 }, ...options });
   return { work: client.evidence.exports.read(exportRef), delays, server };
 };
 
 describe('an answer', () => {
-  it.each([200, 201, 202, 203])(
-    'of status %i is a success when it is what the operation promises',
-    async (status) => {
-      const { work } = await read((_, response) => json(response, status, exportResource));
-      expect(await work).toEqual(exportResource);
-    },
-  );
+  it.each([200, 201, 202, 203])('of status %i is a success if it matches the schema', async (status) => {
+    const { work } = await read((_, response) => json(response, status, exportResource));
+    expect(await work).toEqual(exportResource);
+  });
 
   it.each([
     ['another schemaVersion', { ...exportResource, schemaVersion: 2 }, '/schemaVersion'],
@@ -86,7 +80,7 @@ describe('an answer that declares a digest', () => {
     expect(await work).toEqual(exportResource);
   });
 
-  it('is requested again when its bytes changed on the way where no rule applies', async () => {
+  it('is requested again if its bytes changed in transit to another valid answer', async () => {
     const { work, server } = await read((_, response, n) => {
       const changed = { ...exportResource, requestedBy: 'archivisu' };
       json(response, 200, n === 0 ? changed : exportResource, declaring(right));
@@ -95,7 +89,7 @@ describe('an answer that declares a digest', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('is transport.DIGEST_MISMATCH when they always are', async () => {
+  it('is transport.DIGEST_MISMATCH if it never matches the bytes', async () => {
     const { work, server } = await read((_, response) =>
       json(response, 200, exportResource, declaring(`${right} `)),
     );
@@ -104,7 +98,7 @@ describe('an answer that declares a digest', () => {
   });
 
   it.each(['sha-512=:AAAA:', 'sha-256=:AAAA:', 'sha-256', ''])(
-    'that cannot be read, such as %j, is taken as one that declares none',
+    'that cannot be read, such as %j, counts as none',
     async (value) => {
       const { work } = await read((_, response) =>
         json(response, 200, exportResource, { 'repr-digest': value }),
@@ -158,7 +152,7 @@ describe('an answer that reports an error', () => {
     [502, 'text/html', 'transport.UNREACHABLE'],
     [503, 'text/plain', 'transport.UNREACHABLE'],
     [504, 'text/plain', 'transport.UNREACHABLE'],
-  ])('of status %i without an envelope is told by its status', async (status, type, code) => {
+  ])('of status %i without an envelope is reported by its status', async (status, type, code) => {
     const { work, server } = await read((_, response) => {
       response.writeHead(status, { 'content-type': type });
       response.end('<html>');
@@ -174,7 +168,7 @@ describe('an answer that reports an error', () => {
     ['a half', (body: string) => body.slice(0, 20)],
     ['a member of the wrong type', (body: string) => body.replace('"retryable":false', '"retryable":"no"')],
     ['an endless message', (body: string) => body.replace('made for a test', 'x'.repeat(100_000))],
-  ])('with %s of an envelope is told by its status', async (_, change) => {
+  ])('with %s of an envelope is reported by its status', async (_, change) => {
     const body = JSON.stringify({
       code: 'control.NOT_FOUND',
       message: 'made for a test',
@@ -189,7 +183,7 @@ describe('an answer that reports an error', () => {
     expect(await failureOf(work)).toMatchObject({ code: 'transport.RESPONSE_INVALID', status: 404 });
   });
 
-  it('gives its text on one line, cut, and without the token', async () => {
+  it('has its text on one line, shortened, and without the token', async () => {
     const { work } = await read((_, response) =>
       envelope(response, 401, 'control.UNAUTHENTICATED', {
         message: `no such token: Bearer ${TOKEN}\r\n\u001B[31mred ${'x'.repeat(5000)}`,
@@ -226,7 +220,7 @@ describe('an answer that asks to wait', () => {
     ['a negative number', { 'retry-after': '-5' }, undefined, 0],
     ['garbage', { 'retry-after': 'soon' }, undefined, 0],
     ['the envelope', {}, 4000, 4000],
-    ['both, of which the longer counts', { 'retry-after': '2' }, 4000, 4000],
+    ['both: the longer wait', { 'retry-after': '2' }, 4000, 4000],
   ])('by %s is obeyed', async (_, headers, retryAfterMs, expected) => {
     const { work, delays } = await read(overloaded(headers, retryAfterMs), { now });
     expect(await work).toEqual(exportResource);
@@ -238,7 +232,7 @@ describe('an answer that asks to wait', () => {
     [{ 'retry-after': 'Fri, 01 Jan 2027 00:00:00 GMT' }, undefined],
     [{}, Number.MAX_SAFE_INTEGER],
     [{ 'retry-after': '9'.repeat(400) }, undefined],
-  ])('beyond the bound ends the call, with the wait in the error', async (headers, retryAfterMs) => {
+  ])('beyond the bound ends the call with the wait in the error', async (headers, retryAfterMs) => {
     const { work, delays } = await read(overloaded(headers, retryAfterMs), { now });
     const failure = await failureOf(work);
     expect(failure).toMatchObject({ code: 'control.RATE_LIMITED' });

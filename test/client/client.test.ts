@@ -97,10 +97,10 @@ describe('a list that is read page by page', () => {
         return Promise.resolve(Response.json(answers[urls.length - 1]));
       },
     });
-    const found: number[] = [];
+    const ordinals: number[] = [];
     for await (const { source } of client.localReports(exportRef, { pageSize: 7 }))
-      found.push(source.ordinal);
-    expect(found).toEqual([0, 1]);
+      ordinals.push(source.ordinal);
+    expect(ordinals).toEqual([0, 1]);
     expect(urls).toEqual([
       `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7`,
       `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7&cursor=next+one`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { collectBytes, digestOf } from '../../src/bytes/index.ts';
 import {
   parseContentRange,
@@ -9,15 +9,13 @@ import {
   strongEtag,
 } from '../../src/client/http/headers.ts';
 import { downloadPart, type HttpRead as Piece } from '../../src/client/index.ts';
-import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
-import { failureOf, partRef, testClient } from './make.ts';
+import { envelope, type Answer } from '../faults/server.ts';
+import { eachServer, failureOf, partRef, testClient } from './make.ts';
 import { forAll } from '../support/property.ts';
 
-const servers: FaultServer[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const serve = eachServer();
 const clientFor = async (answer: Answer, options: Parameters<typeof testClient>[1] = {}) => {
-  const server = await faultServer(answer);
-  servers.push(server);
+  const server = await serve(answer);
   return { server, client: testClient(server.url, options).client };
 };
 const bytes = new TextEncoder().encode('the bytes of a part');
@@ -83,7 +81,7 @@ describe('a download', () => {
     expect(await failureOf(work)).toMatchObject({ code: 'control.RANGE_NOT_SATISFIABLE', status: 416 });
   });
 
-  it('that stalls fails while it is read, but a consumer may take its time', async () => {
+  it('that stalls fails while it is read, however slow its consumer is', async () => {
     const { client } = await clientFor(
       (_, response) => {
         response.writeHead(200);
@@ -132,8 +130,8 @@ describe('a download', () => {
       response.write(Buffer.alloc(1000));
     });
     await (await client.evidence.exports.parts.download(partRef)).cancel();
-    const left = await client.evidence.exports.parts.download(partRef);
-    for await (const chunk of left.body) if (chunk.length > 0) break;
+    const abandoned = await client.evidence.exports.parts.download(partRef);
+    for await (const chunk of abandoned.body) if (chunk.length > 0) break;
     await expect.poll(() => closed).toBe(2);
   });
 });

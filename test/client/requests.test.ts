@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { callableNames, operationRow } from '../../src/contract/operations/operations.ts';
-import { envelope, faultServer, json, type FaultServer } from '../faults/server.ts';
+import { describe, expect, it } from 'vitest';
+import { callableNames } from '../../src/contract/operations/operations.ts';
+import { envelope, json } from '../faults/server.ts';
 import {
-  BUNDLE,
-  EXPORT,
+  eachServer,
   exportRef,
-  exportResource,
   extendBody,
   extended,
   failureOf,
@@ -16,12 +14,11 @@ import {
   TOKEN,
 } from './make.ts';
 
-let server: FaultServer | undefined;
-afterEach(() => server?.close());
+const serve = eachServer();
 
 describe('a request', () => {
   it('carries the credential, refuses codings, and has path, query and body as in the table', async () => {
-    server = await faultServer((_, response) => json(response, 200, extended));
+    const server = await serve((_, response) => json(response, 200, extended));
     const { client } = testClient(`${server.url}/behind/a/proxy/`, { userAgent: 'archive/2' });
     const result = await client.sessions.extend({ ...sessionRef, ...extendBody });
     expect(result.session.version).toBe(8);
@@ -42,7 +39,7 @@ describe('a request', () => {
   });
 
   it('sends an empty object where the operation takes one, and no body or key with a read', async () => {
-    server = await faultServer((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
+    const server = await serve((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
     const { client } = testClient(server.url);
     await failureOf(client.runs.reruns.create({ projectId: PROJECT, hostedRunId: 'hrun_000000000001' }));
     await failureOf(client.evidence.exports.read(exportRef));
@@ -52,7 +49,7 @@ describe('a request', () => {
   });
 
   it('encodes values in the address, and can name query parameters as a different implementation does', async () => {
-    server = await faultServer((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
+    const server = await serve((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
     const plain = testClient(server.url).client;
     const renamed = testClient(server.url, {
       parameterNames: { cursor: 'after', limit: 'page_size' },
@@ -74,12 +71,12 @@ describe('a request', () => {
     for (const name of callableNames) {
       const method = name
         .split('.')
-        .reduce<unknown>((at, segment) => Reflect.get(Object(at), segment), client);
+        .reduce<unknown>((node, segment) => Reflect.get(Object(node), segment), client);
       expect(method, name).toBeTypeOf('function');
     }
   });
 
-  it('keeps the kind of an answer apart', async () => {
+  it('refuses to read JSON as bytes, and bytes as JSON', async () => {
     const { client } = testClient('http://127.0.0.1:9');
     const dynamic = { name: 'evidence.exports.manifest' as never };
     await expect(client.call(dynamic.name, exportRef as never)).rejects.toThrow(TypeError);
@@ -96,7 +93,7 @@ describe('a request that breaks a rule', () => {
   });
 
   it.each([
-    ['a project of another form', { ...exportRef, projectId: 'prj_x' }, '/projectId'],
+    ['a malformed project id', { ...exportRef, projectId: 'prj_x' }, '/projectId'],
     ['a path in place of an id', { ...exportRef, evidenceExportId: '../../admin' }, '/evidenceExportId'],
     ['two dots', { ...exportRef, evidenceExportId: '..' }, '/evidenceExportId'],
     [
@@ -106,11 +103,7 @@ describe('a request that breaks a rule', () => {
     ],
     ['an absent parameter', { projectId: PROJECT }, '/evidenceExportId'],
     ['a parameter too many', { ...exportRef, force: true }, '/force'],
-    [
-      'a member that is named to pollute',
-      JSON.parse(`{"projectId":"${PROJECT}","__proto__":1}`),
-      '/__proto__',
-    ],
+    ['a member named __proto__', JSON.parse(`{"projectId":"${PROJECT}","__proto__":1}`), '/__proto__'],
   ])('%s is refused before anything is sent', async (_, input, path) => {
     const failure = await failureOf(client.evidence.exports.read(input as never));
     expect(failure).toMatchObject({ code: 'client.REQUEST_INVALID' });
@@ -147,14 +140,4 @@ describe('a request that breaks a rule', () => {
       expect(await failureOf(work)).toMatchObject({ code: 'client.REQUEST_INVALID' });
     },
   );
-});
-
-it('the ids of a test are those the table takes', () => {
-  expect(
-    operationRow('evidence.exports.read').params.safeParse({ projectId: PROJECT, evidenceExportId: EXPORT })
-      .success,
-  ).toBe(true);
-  const part = { ...exportRef, evidenceBundleId: BUNDLE };
-  expect(operationRow('evidence.exports.parts.download').params.safeParse(part).success).toBe(true);
-  expect(exportResource.evidenceExportId).toBe(EXPORT);
 });

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { callJson } from '../../src/client/http/call.ts';
 import { readOptions } from '../../src/client/options.ts';
 import { operationRow } from '../../src/contract/operations/operations.ts';
-import { faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
+import { json, type Answer } from '../faults/server.ts';
 import {
+  eachServer,
   exportRef,
   exportResource,
   extendBody,
@@ -13,13 +14,9 @@ import {
   testClient,
 } from './make.ts';
 
-const servers: { close(): Promise<void> }[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
-const serve = async (answer: Answer): Promise<FaultServer> => {
-  const server = await faultServer(answer);
-  servers.push(server);
-  return server;
-};
+const serve = eachServer();
+
+const readExport = (url: string): Promise<unknown> => testClient(url).client.evidence.exports.read(exportRef);
 
 const redirectTo =
   (location: string | undefined, status = 307): Answer =>
@@ -39,7 +36,7 @@ const chain = (length: number) =>
 describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('of status %i within the origin is followed', async (status) => {
     const server = await serve(redirectTo('/elsewhere', status));
-    expect(await testClient(server.url).client.evidence.exports.read(exportRef)).toEqual(exportResource);
+    expect(await readExport(server.url)).toEqual(exportResource);
     expect(server.seen.map(({ url }) => url)).toEqual([expect.stringContaining('/v1/'), '/elsewhere']);
     expect(server.seen[1]?.headers).toHaveProperty('authorization');
   });
@@ -56,12 +53,12 @@ describe('a redirect', () => {
     'http://127.0.0.1.example:{port}/',
     'http://',
   ])('to %s is refused', async (location) => {
-    const own = { port: 0 };
+    const address = { port: 0 };
     const server = await serve((seen, response, n) =>
-      redirectTo(location.replace('{port}', String(own.port)))(seen, response, n),
+      redirectTo(location.replace('{port}', String(address.port)))(seen, response, n),
     );
-    own.port = server.port;
-    const failure = await failureOf(testClient(server.url).client.evidence.exports.read(exportRef));
+    address.port = server.port;
+    const failure = await failureOf(readExport(server.url));
     expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
     expect(server.seen).toHaveLength(1);
   });
@@ -84,34 +81,34 @@ describe('a redirect', () => {
 
   it('is followed five times and not six', async () => {
     const five = await chain(5);
-    expect(await testClient(five.url).client.evidence.exports.read(exportRef)).toEqual(exportResource);
+    expect(await readExport(five.url)).toEqual(exportResource);
     const six = await chain(6);
-    expect(await failureOf(testClient(six.url).client.evidence.exports.read(exportRef))).toMatchObject({
+    expect(await failureOf(readExport(six.url))).toMatchObject({
       code: 'transport.REDIRECT_REFUSED',
     });
     expect(six.seen).toHaveLength(6);
   });
 
   it('of a change keeps method, body and key, or is refused', async () => {
-    const kept = await serve((_, response, n) => {
+    const followed = await serve((_, response, n) => {
       if (n > 0) return json(response, 200, extended);
       response.writeHead(308, { location: '/elsewhere' });
       response.end();
     });
-    await testClient(kept.url).client.sessions.extend({ ...sessionRef, ...extendBody });
-    const [first, second] = kept.seen;
+    await testClient(followed.url).client.sessions.extend({ ...sessionRef, ...extendBody });
+    const [first, second] = followed.seen;
     expect(second).toMatchObject({ method: 'POST', body: first?.body });
     expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
-    const turned = await serve(redirectTo('/elsewhere', 303));
+    const refused = await serve(redirectTo('/elsewhere', 303));
     const failure = await failureOf(
-      testClient(turned.url).client.sessions.extend({ ...sessionRef, ...extendBody }),
+      testClient(refused.url).client.sessions.extend({ ...sessionRef, ...extendBody }),
     );
     expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
   });
 });
 
-describe('a body that breaks off', () => {
-  it('is noticed even where the platform counts nothing', async () => {
+describe('a truncated body', () => {
+  it('is detected even if the platform does not count bytes', async () => {
     const { client } = testClient('http://control.example', {
       retry: { retries: 0 },
       fetch: () =>
@@ -125,7 +122,7 @@ describe('a body that breaks off', () => {
   });
 });
 
-describe('time', () => {
+describe('a timeout', () => {
   it('of the whole call ends its retries too', async () => {
     const server = await serve((_, response) => json(response, 503, {}));
     const { client } = testClient(server.url, {
@@ -141,7 +138,7 @@ describe('time', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('ends the call before it starts, while it waits and while it reads', async () => {
+  it('or an aborted signal ends the call before it starts, while it waits and while it reads', async () => {
     const server = await serve((_, response) => {
       response.writeHead(200);
       response.write('{');
@@ -154,7 +151,7 @@ describe('time', () => {
     await expect(reading).rejects.toMatchObject({ name: 'TimeoutError' });
     const silent = await serve(() => undefined);
     const waiting = testClient(silent.url).client.evidence.exports.read(exportRef, {
-      signal: AbortSignal.timeout(50),
+      signal: AbortSignal.timeout(500),
     });
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(silent.seen).toHaveLength(1);

@@ -5,7 +5,7 @@ import type { BuildUpload } from '../../src/contract/index.ts';
 import { eachTest } from '../server/each-test.ts';
 import { buildArchive, PROJECT, worlds } from '../server/make.ts';
 
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 const PIECE = 1024 * 1024;
 const baseUrl = 'http://control.test';
 
@@ -14,7 +14,7 @@ type Fault = (request: Sent, n: number) => 'refused' | 'cut' | number | undefine
 const reset = (): Error =>
   new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
 
-/** The control plane behind a network with faults: `cut` brings half of a body; a number is a gateway's answer. */
+/** The control plane behind a network with faults: `cut` sends half of a body; a number is the status of a gateway. */
 function network(fault: Fault): { fetch: Fetch; sent: Sent[] } {
   const sent: Sent[] = [];
   const fetch: Fetch = async (url, { method, headers, body }) => {
@@ -25,19 +25,24 @@ function network(fault: Fault): { fetch: Fetch; sent: Sent[] } {
     if (what === 'refused') throw reset();
     if (typeof what === 'number') return new Response('gateway', { status: what });
     const half = what === 'cut' ? bytes?.slice(0, bytes.length / 2) : undefined;
-    const given = half === undefined ? body : brokenOff(half);
-    const init = { method, headers, ...(given !== undefined && { body: given as BodyInit, duplex: 'half' }) };
-    const response = await here.server.fetch(new Request(url, init));
+    const sentBody = half === undefined ? body : interrupt(half);
+    const init = {
+      method,
+      headers,
+      ...(sentBody !== undefined && { body: sentBody as BodyInit, duplex: 'half' }),
+    };
+    const response = await plane.server.fetch(new Request(url, init));
     if (what === 'cut') throw reset();
     return response;
   };
   return { fetch, sent };
 }
-const brokenOff = (bytes: Uint8Array): ReadableStream => {
-  let given = false;
+/** A body that fails after these bytes. */
+const interrupt = (bytes: Uint8Array): ReadableStream => {
+  let isSent = false;
   const pull = (controller: ReadableStreamDefaultController): void => {
-    if (given) return controller.error(new Error('reset'));
-    given = true;
+    if (isSent) return controller.error(new Error('reset'));
+    isSent = true;
     controller.enqueue(bytes);
   };
   return new ReadableStream({ pull }, { highWaterMark: 0 });
@@ -46,7 +51,7 @@ const brokenOff = (bytes: Uint8Array): ReadableStream => {
 let archive: Uint8Array;
 let upload: BuildUpload;
 const clientOf = (fetch: Fetch, more: Partial<ClientOptions> = {}) =>
-  createClient({ baseUrl, token: here.token, fetch, sleep: () => Promise.resolve(), ...more });
+  createClient({ baseUrl, token: plane.token, fetch, sleep: () => Promise.resolve(), ...more });
 const begin = async (source: string): Promise<void> => {
   const build = await buildArchive(source);
   archive = build.bytes;
@@ -88,22 +93,22 @@ describe('sending the archive of an upload', () => {
     expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
   });
 
-  it('gives up when nothing more arrives', async () => {
+  it('fails if no more bytes arrive', async () => {
     const { fetch, sent } = network(({ method }) => (method === 'PUT' ? 'refused' : undefined));
     const failed = clientOf(fetch, { retry: { retries: 3 } }).builds.uploads.send(upload, archive);
     await expect(failed).rejects.toMatchObject({ code: 'transport.INTERRUPTED' });
     expect(sent.filter(({ method }) => method === 'PUT')).toHaveLength(4);
   });
 
-  it('sends all of it to a place that does not say how much it has', async () => {
+  it('sends all of it in one request to an address that does not report its progress', async () => {
     const { fetch, sent } = network(({ method }) => (method === 'GET' ? 403 : undefined));
     expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
     expect(sent.map(({ bytes }) => bytes)).toEqual([0, archive.length]);
     expect(sent[1]!.headers.has('content-range')).toBe(false);
   });
 
-  it('ends with an upload address that has expired', async () => {
-    here.clock.nowMs = upload.expiresAtMs;
+  it('fails with control.UPLOAD_EXPIRED after the address has expired', async () => {
+    plane.clock.nowMs = upload.expiresAtMs;
     const failed = clientOf(network(() => undefined).fetch).builds.uploads.send(upload, archive);
     await expect(failed).rejects.toMatchObject({ code: 'control.UPLOAD_EXPIRED' });
   });
@@ -126,7 +131,7 @@ describe('an upload that is refused before anything is sent', () => {
     '//evil/',
   ])('to the address %s', async (uploadUrl) => expect(await sendTo(uploadUrl)).toEqual([]));
 
-  it('of other bytes than were announced', async () => {
+  it('of bytes that do not match the announced digest', async () => {
     const { fetch, sent } = network(() => undefined);
     const failed = clientOf(fetch).builds.uploads.send(upload, archive.subarray(1));
     await expect(failed).rejects.toMatchObject({ code: 'client.REQUEST_INVALID', path: '/archive' });

@@ -11,8 +11,8 @@ describe('the base address', () => {
     ['http://[::1]:8080//', 'http://[::1]:8080'],
     ['https://control.example/behind/a/proxy/', 'https://control.example/behind/a/proxy'],
     ['HTTPS://Control.Example:443', 'https://control.example'],
-  ])('takes %s', (given, expected) => {
-    expect(parseBaseUrl(given)).toBe(expected);
+  ])('accepts %s', (text, expected) => {
+    expect(parseBaseUrl(text)).toBe(expected);
   });
 
   it.each([
@@ -31,22 +31,18 @@ describe('the base address', () => {
     'https://control.example#',
     'https://',
     'http://a b',
-  ])('refuses %j', (given) => {
-    expect(() => parseBaseUrl(given)).toThrow(expect.objectContaining({ code: 'client.BASE_URL_INVALID' }));
+  ])('refuses %j', (text) => {
+    expect(() => parseBaseUrl(text)).toThrow(expect.objectContaining({ code: 'client.BASE_URL_INVALID' }));
   });
 
   it('does not repeat a password in the address', () => {
-    try {
-      createClient({ baseUrl: 'https://user:secret@control.example', token: 't' });
-      expect.unreachable();
-    } catch (cause) {
-      expect(cause).toBeInstanceOf(DrillproofError);
-      expect(String(cause)).not.toContain('secret');
-    }
+    const create = () => createClient({ baseUrl: 'https://user:secret@control.example', token: 't' });
+    expect(create).toThrow(DrillproofError);
+    expect(create).not.toThrow('secret');
   });
 
   it.each(['', ' ', 'two words', 'line\nbreak', 'ünicode', 'null\0'])(
-    'refuses the token %j, unseen',
+    'refuses the token %j without repeating it',
     (token) => {
       const failure = (): unknown => createClient({ baseUrl: 'https://control.example', token });
       expect(failure).toThrow(expect.objectContaining({ code: 'client.REQUEST_INVALID' }));

@@ -78,7 +78,7 @@ describe('the decision to retry', () => {
     new DrillproofError('client.REQUEST_INVALID', 'x'),
     new TypeError('a mistake'),
     'text',
-  ])('does not repeat after what no repetition mends: %s', (failure) => {
+  ])('does not repeat after a failure that would occur again: %s', (failure) => {
     expect(decide(failure)).toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe('the decision to retry', () => {
     expect(decide(control(503, true), { repeatable: false })).toBeUndefined();
   });
 
-  it('ends with the count', () => {
+  it('ends with the last allowed retry', () => {
     expect(decide(control(503, true), { retries: 4 })).toBeDefined();
     expect(decide(control(503, true), { retries: 5 })).toBeUndefined();
   });
@@ -107,7 +107,7 @@ describe('the decision to retry', () => {
     expect(decide(new HttpStatusError(503, Number.POSITIVE_INFINITY))).toBeUndefined();
   });
 
-  it('never waits beyond both bounds together, whatever comes', () => {
+  it('never waits longer than both bounds together', () => {
     const input = fc.record({
       status: fc.integer({ min: 100, max: 599 }),
       retryable: fc.boolean(),

@@ -35,21 +35,17 @@ describe('Retry-After', () => {
     'Sun, 06 Nov 1994 24:49:37 GMT',
     'Sun, 06 Abc 1994 08:49:37 GMT',
     '1994-11-06T08:49:37Z',
-  ])('takes nothing from %j', (text) => {
+    null,
+  ])('reads nothing from %j', (text) => {
     expect(parseRetryAfter(text, NOW)).toBeUndefined();
   });
 
-  it('takes nothing from an absent header', () => {
-    expect(parseRetryAfter(null, NOW)).toBeUndefined();
-  });
-
-  it('reads a year of two digits as the one within fifty years', () => {
-    expect(parseHttpDate('Tuesday, 06-Nov-44 08:49:37 GMT', NOW)).toBe(
-      Date.UTC(2044 - 100, 10, 6, 8, 49, 37) + 0,
-    );
-    expect(parseHttpDate('Tuesday, 06-Nov-01 08:49:37 GMT', Date.UTC(2026, 0, 1))).toBe(
-      Date.UTC(2001, 10, 6, 8, 49, 37),
-    );
+  it.each([
+    ['Tuesday, 06-Nov-01 08:49:37 GMT', 2001],
+    ['Tuesday, 06-Nov-76 08:49:37 GMT', 2076],
+    ['Tuesday, 06-Nov-77 08:49:37 GMT', 1977],
+  ])('reads the year of %s in 2026 as %i, at most fifty years ahead', (text, year) => {
+    expect(parseHttpDate(text, Date.UTC(2026, 0, 1))).toBe(Date.UTC(year, 10, 6, 8, 49, 37));
   });
 
   it('reads back every whole second that a date can name', () => {
