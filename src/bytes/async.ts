@@ -122,3 +122,7 @@ export async function* joinChunks(
   }
   if (heldBytes > 0) yield concatBytes(held);
 }
+
+/** Adds the sizes of files. */
+export const sumSizes = (files: readonly { readonly bytes: number }[]): number =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0);

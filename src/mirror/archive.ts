@@ -62,8 +62,7 @@ const MANY_OPTIONS: MembersOf<ManyOptions> = { atOnce: COUNT, signal: optional(S
  * Mirrors many exports, several at a time. The failure of one export does not stop the others; a failure that every
  * export would meet ends the run, and the rest are counted as untried.
  * @param each mirrors one export; an error that is not a `DrillproofError` is thrown after the running ones have ended
- * @param options.atOnce how many exports are mirrored at the same time
- * @throws the reason of an aborted `signal`; what `each` throws that is not a `DrillproofError`
+ * @throws the reason of an aborted `signal`; an error of `each` that is not a `DrillproofError`
  * @example
  * const { wishes } = await discoverExports(client, projectId, {});
  * const mirror = async (wish: (typeof wishes)[number]): Promise<void> => {
@@ -128,7 +127,7 @@ export async function mirrorMany(
 /** The exports of a project, by whether they can be mirrored. */
 export type Discovered = {
   readonly wishes: readonly Wish[];
-  /** How many exports of each other state are not mirrored: generating, failed or deleted. */
+  /** The number of exports that are not mirrored by state: generating, failed or deleted. */
   readonly left: ReadonlyMap<string, number>;
   /** Exports that have not changed since `sinceMs`. */
   readonly older: number;

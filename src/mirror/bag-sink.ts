@@ -1,4 +1,4 @@
-import { defined, digestOf, digestStream } from '../bytes/index.ts';
+import { defined, digestOf, digestStream, sumSizes } from '../bytes/index.ts';
 import {
   BAG_DECLARATION,
   BAG_INFO,
@@ -39,26 +39,22 @@ export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
     async open() {
       const target = await inner.open();
       try {
-        await refusePlainMirror(target);
-        return bagTarget(target, options);
+        // The files of an interrupted plain mirror would stay next to data/ forever.
+        if (await hasExportFiles(target))
+          throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is not a bag');
+        return wrapTarget(target, options);
       } catch (error) {
         await target.close();
         throw error;
       }
     },
-    ...lookWith(inner, bagView),
+    ...lookWith(inner, wrapView),
   };
-}
-
-// The files of an interrupted plain mirror would stay next to data/ forever.
-async function refusePlainMirror(target: MirrorTarget): Promise<void> {
-  if (!(await hasExportFiles(target))) return;
-  throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is not a bag');
 }
 
 const inside = (path: string): string => `${BAG_PAYLOAD}${path}`;
 
-function bagView(inner: MirrorView): MirrorView {
+function wrapView(inner: MirrorView): MirrorView {
   return {
     isEmpty: () => inner.isEmpty(),
     size: (path) => inner.size(inside(path)),
@@ -71,9 +67,9 @@ function bagView(inner: MirrorView): MirrorView {
   };
 }
 
-function bagTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
+function wrapTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
   return {
-    ...bagView(inner),
+    ...wrapView(inner),
     write: (path, bytes) => inner.write(inside(path), bytes),
     partial: (path) => inner.partial(inside(path)),
     ...defined({
@@ -88,7 +84,7 @@ function bagTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
   };
 }
 
-/** The files that a mirror adds to the export: checksums, and the receipts of this run and of earlier ones. */
+/** Hashes the files that a mirror adds to the export: checksums, and the receipts of this run and earlier ones. */
 async function readAddedFiles(inner: MirrorTarget): Promise<Sealed[]> {
   const receipts = await inner.list(inside('receipts'));
   const added: Sealed[] = [];
@@ -105,22 +101,18 @@ async function writeTags(
   payload: readonly Sealed[],
   { tool, evidenceExportId }: BagOptions,
 ): Promise<void> {
-  const oxum = `${payload.reduce((sum, { bytes }) => sum + bytes, 0)}.${payload.length}`;
+  const info = bagInfoBytes([
+    ['Bag-Software-Agent', tool],
+    ['External-Identifier', evidenceExportId],
+    ['Payload-Oxum', `${sumSizes(payload)}.${payload.length}`],
+  ]);
+  const rows = payload.map(({ path, digest }) => ({ path: inside(path), digest }));
   const tags: readonly (readonly [path: string, bytes: Uint8Array])[] = [
-    [BAG_MANIFEST, bagManifestBytes(payload.map(({ path, digest }) => ({ path: inside(path), digest })))],
-    [
-      BAG_INFO,
-      bagInfoBytes([
-        ['Bag-Software-Agent', tool],
-        ['External-Identifier', evidenceExportId],
-        ['Payload-Oxum', oxum],
-      ]),
-    ],
+    [BAG_MANIFEST, bagManifestBytes(rows)],
+    [BAG_INFO, info],
     [BAG_DECLARATION, bagDeclarationBytes()],
   ];
-  const rows = tags.map(([path, bytes]) => ({ path, digest: digestOf(bytes) }));
-  const [declaration] = tags.slice(-1);
-  for (const [path, bytes] of tags.slice(0, -1)) await writeOnce(inner, path, bytes);
-  await writeOnce(inner, BAG_TAG_MANIFEST, bagManifestBytes(rows));
-  await writeOnce(inner, ...declaration!);
+  const tagRows = tags.map(([path, bytes]) => ({ path, digest: digestOf(bytes) }));
+  for (const [path, bytes] of tags.toSpliced(-1, 0, [BAG_TAG_MANIFEST, bagManifestBytes(tagRows)]))
+    await writeOnce(inner, path, bytes);
 }

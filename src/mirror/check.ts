@@ -1,4 +1,4 @@
-import { checkArguments, digestOf, OBJECT, rejectWithReason } from '../bytes/index.ts';
+import { checkArguments, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
 import {
   CHECKSUMS,
@@ -10,10 +10,10 @@ import {
 import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import { buildResource, findAttestation } from './finish.ts';
-import { checkFile, wantedFiles } from './plan.ts';
+import { buildResource, findAttestation, toChecksum } from './finish.ts';
+import { checkFile, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
-import type { MirrorView } from './sink.ts';
+import type { MirrorView, Sealed } from './sink.ts';
 
 /** The result of `checkMirror`. Sizes are bytes. */
 export type MirrorCheck = {
@@ -21,7 +21,7 @@ export type MirrorCheck = {
   readonly kind: 'mirror.check';
   readonly evidenceExportId: string;
   readonly manifestDigest: string;
-  /** `complete`: every file was verified. `unreadable`: nothing is wrong, but not every file could be read. */
+  /** `complete` if every file was verified; `unreadable` if some files could not be read and no other is wrong. */
   readonly outcome: 'complete' | 'incomplete' | 'unreadable';
   readonly files: number;
   readonly bytes: number;
@@ -34,7 +34,7 @@ export type MirrorFault = {
 };
 
 /**
- * Reports what a run of `mirrorExport` would find missing or damaged (formats §1, Export). It reads the export and its
+ * Lists the files that a run of `mirrorExport` would fetch again (formats §1, Export). It reads the export and its
  * manifest at the source and everything in the target, and writes nothing.
  * @throws DrillproofError as `mirrorExport` for the manifest, and for a target that holds something else; the reason of
  *   an aborted `signal`; TypeError for a target that cannot be examined
@@ -54,7 +54,7 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
   await assertSameExport(view, pinned);
   const files = await listExpected(run, pinned, view);
   const faults: MirrorFault[] = [];
-  run.report({ type: 'listed', files: files.length, bytes: sum(files) });
+  run.report({ type: 'listed', files: files.length, bytes: sumSizes(files) });
   for (const file of files) {
     const state = await checkFile(file, view, run);
     if (state !== 'proven') faults.push({ path: file.path, found: state, bytes: file.bytes });
@@ -66,7 +66,7 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
     manifestDigest: pinned.manifestDigest,
     outcome: decideOutcome(faults),
     files: files.length,
-    bytes: sum(files),
+    bytes: sumSizes(files),
     faults,
   };
 }
@@ -81,32 +81,21 @@ const EMPTY: MirrorView = {
   readClaim: () => Promise.resolve(undefined),
 };
 
-type Listed = { readonly path: string; readonly digest: string; readonly bytes: number };
-
-/** The files of a complete mirror of this export, with their digests and sizes. */
-async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Listed[]> {
-  const wanted = wantedFiles(run, pinned.manifest).filter(
+/** Lists the files of a complete mirror of this export, with their digests and sizes. */
+async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Sealed[]> {
+  const wanted = listWanted(run, pinned.manifest).filter(
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );
-  const manifest = toListed(EXPORT_MANIFEST, pinned.manifestBytes);
-  const resource = toListed(EXPORT_RESOURCE, await buildResource(pinned, view));
+  const manifest = toChecksum(EXPORT_MANIFEST, pinned.manifestBytes);
+  const resource = toChecksum(EXPORT_RESOURCE, await buildResource(pinned, view));
   const attestation = await findAttestation(run, pinned, view);
   if (attestation !== undefined && 'code' in attestation)
     throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });
-  const evidence = [
-    ...wanted,
-    ...(attestation === undefined ? [] : [toListed(EXPORT_ATTESTATION, attestation.bytes)]),
-  ];
-  const checksums = toListed(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
+  const evidence: Sealed[] = [...wanted];
+  if (attestation !== undefined) evidence.push(toChecksum(EXPORT_ATTESTATION, attestation.bytes));
+  const checksums = toChecksum(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
   return [manifest, resource, ...evidence, ...(run.withoutLocalReports ? [] : [checksums])];
 }
-
-const toListed = (path: string, bytes: Uint8Array) => ({
-  path,
-  digest: digestOf(bytes),
-  bytes: bytes.length,
-});
-const sum = (files: readonly Listed[]): number => files.reduce((total, { bytes }) => total + bytes, 0);
 
 function decideOutcome(faults: readonly MirrorFault[]): MirrorCheck['outcome'] {
   if (faults.length === 0) return 'complete';

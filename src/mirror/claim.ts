@@ -11,7 +11,7 @@ import {
   parseExportResource,
 } from '../evidence/index.ts';
 import type { Pinned } from './fetch/documents.ts';
-import { readSmallFile, type MirrorTarget, type MirrorView } from './sink.ts';
+import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 
 const claimSchema = z.strictObject({
   evidenceExportId: evidenceExportIdSchema,
@@ -32,7 +32,7 @@ export async function claimTarget(target: MirrorTarget, pinned: Pinned): Promise
   await target.writeClaim(canonicalBytes(claim));
 }
 
-/** Whether the target has the manifest, which is written last, so the mirror was complete once. */
+/** Checks if the target has the manifest, which is written last, so the mirror was complete once. */
 export async function isComplete(
   target: MirrorView,
   { manifestBytes, manifestDigest }: Pinned,
@@ -50,7 +50,8 @@ export async function assertSameExport(
   { manifest, manifestDigest }: Pinned,
 ): Promise<void> {
   const { evidenceExportId } = manifest;
-  await refuseBag(target);
+  // The files of an interrupted bag under data/ would stay next to those of a plain mirror forever.
+  if (await hasExportFiles(target, BAG_PAYLOAD)) throw foreignError('the target is a mirror in a bag');
   const claim = await identify(target);
   if (claim === undefined) {
     if (!(await target.isEmpty()))
@@ -67,49 +68,35 @@ export async function assertSameExport(
 /** The folders that get the first files of a mirror. */
 const FIRST_FOLDERS = ['parts', 'local-reports', 'receipts'];
 
-/** Whether a folder of a target, empty or with a slash at its end, contains files of an export. */
+/** Checks if a folder of a target, empty or with a slash at its end, contains files of an export. */
 export async function hasExportFiles(target: MirrorView, folder = ''): Promise<boolean> {
   for (const first of FIRST_FOLDERS) if ((await target.list(folder + first)).length > 0) return true;
   return (await target.size(folder + EXPORT_MANIFEST)) !== undefined;
 }
 
-// The files of an interrupted bag under data/ would stay next to those of a plain mirror forever.
-async function refuseBag(target: MirrorView): Promise<void> {
-  if (await hasExportFiles(target, BAG_PAYLOAD)) throw foreignError('the target is a mirror in a bag');
-}
-
 // One document of a complete mirror may be damaged, and the next one still identifies it.
 async function identify(target: MirrorView): Promise<Claim | undefined> {
-  return (await readClaim(target)) ?? (await fromResource(target)) ?? (await fromManifest(target));
+  return (
+    (await readClaim(target)) ?? (await identifyByResource(target)) ?? (await identifyByManifest(target))
+  );
 }
 
 async function readClaim(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await target.readClaim();
-  return bytes === undefined ? undefined : ifValid(() => claimSchema.parse(parseJson(bytes)));
+  return bytes && parseIfValid(() => claimSchema.parse(parseJson(bytes)));
 }
 
-async function fromResource(target: MirrorView): Promise<Claim | undefined> {
-  const bytes = await readSmallFile(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  const resource = bytes === undefined ? undefined : ifValid(() => parseExportResource(bytes));
-  if (resource?.manifestDigest === undefined) return undefined;
-  return { evidenceExportId: resource.evidenceExportId, manifestDigest: resource.manifestDigest };
-}
+const identifyByResource = (target: MirrorView): Promise<Claim | undefined> =>
+  readValid(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes, (bytes) => {
+    const { evidenceExportId, manifestDigest } = parseExportResource(bytes);
+    return manifestDigest === undefined ? undefined : { evidenceExportId, manifestDigest };
+  });
 
-async function fromManifest(target: MirrorView): Promise<Claim | undefined> {
-  const bytes = await readSmallFile(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
-  const manifest = bytes === undefined ? undefined : ifValid(() => parseExportManifest(bytes));
-  if (bytes === undefined || manifest === undefined) return undefined;
-  return { evidenceExportId: manifest.evidenceExportId, manifestDigest: digestOf(bytes) };
-}
-
-// An invalid document does not identify the target.
-function ifValid<T>(parse: () => T): T | undefined {
-  try {
-    return parse();
-  } catch {
-    return undefined;
-  }
-}
+const identifyByManifest = (target: MirrorView): Promise<Claim | undefined> =>
+  readValid(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes, (bytes) => ({
+    evidenceExportId: parseExportManifest(bytes).evidenceExportId,
+    manifestDigest: digestOf(bytes),
+  }));
 
 const foreignError = (message: string): DrillproofError =>
   new DrillproofError('mirror.TARGET_FOREIGN', message);

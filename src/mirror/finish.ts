@@ -6,7 +6,6 @@ import {
   DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
   EXPORT_RESOURCE,
-  formatChecksums,
   parseChecksums,
   parseExportResource,
   listResourceDifferences,
@@ -20,7 +19,7 @@ import {
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import { type Failure, toFailure } from './fetch/all.ts';
 import type { FileState, Run } from './run.ts';
-import { type MirrorTarget, type MirrorView, readSmallFile } from './sink.ts';
+import { type MirrorTarget, type MirrorView, readSmallFile, readValid } from './sink.ts';
 
 /** A verified file of the mirror. */
 export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
@@ -33,7 +32,10 @@ export type Attestation =
 
 /** Finds the export attestation: the one in the target if it names this manifest, else that of the source. */
 export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
-  const existing = await readAttestation(pinned, view);
+  const existing = await readValid(view, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes, (bytes) => {
+    assertSubject(bytes, pinned);
+    return bytes;
+  });
   const kept = existing && ({ bytes: existing, state: 'kept' } as const);
   if (pinned.manifestFrom === 'target') return kept; // the source has deleted it
   if (kept !== undefined && !(await hasRotted(EXPORT_ATTESTATION, kept.bytes, view))) return kept;
@@ -53,52 +55,31 @@ export async function writeAttestation(
   target: MirrorTarget,
 ): Promise<Proven> {
   if (state === 'fetched') await target.write(EXPORT_ATTESTATION, bytes);
-  return toProven(EXPORT_ATTESTATION, bytes, state);
-}
-
-async function readAttestation(pinned: Pinned, target: MirrorView): Promise<Uint8Array | undefined> {
-  const bytes = await readSmallFile(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
-  if (bytes === undefined) return undefined;
-  try {
-    assertSubject(bytes, pinned);
-    return bytes;
-  } catch {
-    return undefined; // damaged, or of another export: it is fetched again
-  }
+  return { ...toChecksum(EXPORT_ATTESTATION, bytes), state };
 }
 
 /** Writes `export.json`, unless the target has one that agrees with the manifest: an available export never changes. */
 export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
   const kept = await readAgreeingResource(pinned, target);
-  if (kept !== undefined) return toProven(EXPORT_RESOURCE, kept, 'kept');
+  if (kept !== undefined) return { ...toChecksum(EXPORT_RESOURCE, kept), state: 'kept' };
   const bytes = canonicalBytes(pinned.resource);
   await target.write(EXPORT_RESOURCE, bytes);
-  return toProven(EXPORT_RESOURCE, bytes, 'fetched');
+  return { ...toChecksum(EXPORT_RESOURCE, bytes), state: 'fetched' };
 }
 
-/** The bytes that `export.json` must have: those in the target if they agree, else those of the source. */
+/** Returns the right bytes of `export.json`: those in the target if they agree, else those of the source. */
 export const buildResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
   (await readAgreeingResource(pinned, view)) ?? canonicalBytes(pinned.resource);
 
 async function readAgreeingResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
-  const bytes = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  if (bytes === undefined || !agrees(bytes, pinned)) return undefined;
+  const { manifest, manifestDigest, manifestBytes } = pinned;
+  const bytes = await readValid(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes, (content) => {
+    const resource = parseExportResource(content);
+    const [difference] = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+    return difference === undefined ? content : undefined;
+  });
   const canReplace = pinned.manifestFrom !== 'target';
-  return canReplace && (await hasRotted(EXPORT_RESOURCE, bytes, view)) ? undefined : bytes;
-}
-
-function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {
-  try {
-    const resource = parseExportResource(bytes);
-    return listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length).length === 0;
-  } catch {
-    return false;
-  }
-}
-
-/** Writes the checksums of all files, for `sha256sum -c`, unless the target has them. */
-export async function writeChecksums(files: readonly Checksum[], target: MirrorTarget): Promise<void> {
-  await writeOnce(target, CHECKSUMS, formatChecksums(files));
+  return bytes && canReplace && (await hasRotted(EXPORT_RESOURCE, bytes, view)) ? undefined : bytes;
 }
 
 /** Writes a small file, unless the target has it with these bytes. */
@@ -108,29 +89,19 @@ export async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8
 }
 
 /**
- * Whether a document no longer matches the checksums of the mirror. No digest of the manifest covers the export resource
+ * Checks if a document no longer matches the checksums of the mirror. No digest of the manifest covers the export resource
  * and the attestation, so only the checksums detect a byte of them that rotted.
  */
 async function hasRotted(path: string, bytes: Uint8Array, view: MirrorView): Promise<boolean> {
-  const row = (await readChecksums(view)).find((checksum) => checksum.path === path);
+  const checksums = await readValid(view, CHECKSUMS, DEFAULT_LIMITS.manifestBytes, parseChecksums);
+  const row = checksums?.find((checksum) => checksum.path === path);
   return row !== undefined && row.digest !== digestOf(bytes);
 }
 
-async function readChecksums(view: MirrorView): Promise<readonly Checksum[]> {
-  const bytes = await readSmallFile(view, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
-  if (bytes === undefined) return [];
-  try {
-    return parseChecksums(bytes);
-  } catch {
-    return []; // damaged checksums prove nothing; they are written again
-  }
-}
-
-const toProven = (path: string, bytes: Uint8Array, state: FileState): Proven => ({
+export const toChecksum = (path: string, bytes: Uint8Array) => ({
   path,
   digest: digestOf(bytes),
   bytes: bytes.length,
-  state,
 });
 
 /** The facts about a run, without its place in the chain of receipts. */
@@ -146,7 +117,7 @@ type Target = Pick<MirrorTarget, 'list' | 'read' | 'write'>;
 
 /**
  * Writes the receipt of a run as the next one of its mirror, which names the previous one by path and digest. The
- * caller must hold the lock of the target, so that no two receipts name the same one.
+ * caller must hold the lock of the target, so that no two receipts name the same previous one.
  * @param now milliseconds since the epoch
  */
 export async function appendReceipt(
@@ -154,7 +125,7 @@ export async function appendReceipt(
   facts: ReceiptFacts,
   now: () => number,
 ): Promise<WrittenReceipt> {
-  const previous = await lastReceipt(target);
+  const previous = await findLastReceipt(target);
   const receipt: LinkedReceipt = {
     schemaVersion: 2,
     kind: 'mirror.receipt',
@@ -169,10 +140,10 @@ export async function appendReceipt(
   return { receipt, path, digest };
 }
 
-/** The newest receipt: names begin with the time, and each time is later than the previous one. */
-async function lastReceipt(target: Target): Promise<ReceiptLink | undefined> {
+/** Finds the newest receipt. Names begin with the time, and each time is later than the previous one. */
+async function findLastReceipt(target: Target): Promise<ReceiptLink | undefined> {
   const path = (await target.list('receipts')).findLast(isReceiptPath);
-  // A damaged receipt is named as it is; verifying the chain shows what is wrong with it.
+  // A damaged receipt is named with its present digest. Verifying the chain reports the damage.
   return path === undefined ? undefined : { path, digest: (await digestStream(target.read(path))).digest };
 }
 

@@ -1,14 +1,19 @@
 import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type LinkedReceipt } from '../evidence/index.ts';
+import {
+  CHECKSUMS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  formatChecksums,
+  type LinkedReceipt,
+} from '../evidence/index.ts';
 import { claimTarget, isComplete } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { type Failure, fetchAll } from './fetch/all.ts';
 import {
   findAttestation,
   writeAttestation,
-  writeChecksums,
   writeOnce,
   writeResource,
   type Attestation,
@@ -16,7 +21,7 @@ import {
   appendReceipt,
   type ReceiptFacts,
 } from './finish.ts';
-import { planFiles, wantedFiles, type Plan } from './plan.ts';
+import { planFiles, listWanted, type Plan } from './plan.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -66,7 +71,7 @@ async function mirrorRun(run: Run): Promise<LinkedReceipt> {
 
 async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {
   if (!(await isComplete(view, pinned))) return undefined;
-  const plan = await planFiles(wantedFiles(run, pinned.manifest), view, run);
+  const plan = await planFiles(listWanted(run, pinned.manifest), view, run);
   if (plan.missing.length > 0) return { plan };
   return { plan, attestation: { result: await findAttestation(run, pinned, view) } };
 }
@@ -78,10 +83,9 @@ async function fetchMissing(
   checked: Checked | undefined,
 ): Promise<Fetched> {
   const { files, failures } = await fetchFiles(run, pinned, target, checked?.plan);
-  const attestation =
-    checked?.attestation === undefined
-      ? await findAttestation(run, pinned, target)
-      : checked.attestation.result;
+  const { result: attestation } = checked?.attestation ?? {
+    result: await findAttestation(run, pinned, target),
+  };
   if (attestation === undefined) return { files, failures };
   if ('code' in attestation) return { files, failures: [...failures, attestation] };
   return { files: [...files, await writeAttestation(attestation, target)], failures };
@@ -93,7 +97,7 @@ async function fetchFiles(
   target: MirrorTarget,
   plan: Plan | undefined,
 ): Promise<Fetched> {
-  const wanted = wantedFiles(run, pinned.manifest);
+  const wanted = listWanted(run, pinned.manifest);
   const { kept, missing } = plan ?? (await planFiles(wanted, target, run));
   for (const file of kept) await target.share?.(file.path, file);
   const requested = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
@@ -106,19 +110,14 @@ async function fetchFiles(
   return { files, failures };
 }
 
-async function finish(
-  run: Run,
-  pinned: Pinned,
-  fetched: Fetched,
-  target: MirrorTarget,
-): Promise<LinkedReceipt> {
+async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: MirrorTarget) {
   const resource = await writeResource(pinned, target);
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
   const files = [manifest, resource, ...fetched.files];
   const facts = buildReceipt(run, pinned, fetched);
   const complete = facts.outcome === 'complete';
-  if (complete) await writeChecksums(files, target);
+  if (complete) await writeOnce(target, CHECKSUMS, formatChecksums(files));
   const written = await appendReceipt(target, facts, run.now);
   if (complete) {
     await writeOnce(target, EXPORT_MANIFEST, manifestBytes);

@@ -1,11 +1,11 @@
-import { digestStream } from '../bytes/index.ts';
+import { digestStream, sumSizes } from '../bytes/index.ts';
 import type { Download, DownloadOptions } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';
 import type { FoundState, Run } from './run.ts';
 import type { Expected, MirrorView } from './sink.ts';
 
-/** A file that the manifest lists. Its path is a name in the target, never a part of a URL. */
+/** A file that the manifest lists. Its path is a name in the target, never part of a URL. */
 export type Wanted = Expected & {
   readonly kind: 'part' | 'local-report';
   readonly path: string;
@@ -19,22 +19,22 @@ export type Plan = {
   readonly missing: readonly Wanted[];
 };
 
-/** Every file of the manifest, in its order: parts, then local reports. */
-export function wantedFiles({ client, exportRef }: Run, manifest: ExportManifest): Wanted[] {
+/** Lists every file of the manifest in order: parts, then local reports. */
+export function listWanted({ client, exportRef }: Run, manifest: ExportManifest): Wanted[] {
   const part = ({ evidenceBundleId, ...row }: PartRow): Wanted => ({
-    ...common(row),
+    ...readCommon(row),
     kind: 'part',
     open: (options) => client.evidence.exports.parts.download({ ...exportRef, evidenceBundleId }, options),
   });
   const report = ({ localReportId, ...row }: LocalReportRow): Wanted => ({
-    ...common(row),
+    ...readCommon(row),
     kind: 'local-report',
     open: (options) => client.evidence.exports.localReports.archive({ ...exportRef, localReportId }, options),
   });
   return [...manifest.parts.map(part), ...manifest.localReports.map(report)];
 }
 
-const common = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'bytes'>) => ({
+const readCommon = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'bytes'>) => ({
   path,
   digest,
   bytes: Number(bytes),
@@ -49,21 +49,19 @@ export async function planFiles(
   const { report, withoutLocalReports } = run;
   const kept: Wanted[] = [];
   const missing: Wanted[] = [];
-  report({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
+  report({ type: 'listed', files: wanted.length, bytes: sumSizes(wanted) });
   for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? kept : missing).push(file);
   const requested = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
   report({
     type: 'planned',
     files: kept.length + requested.length,
-    bytes: sizeOf(kept) + sizeOf(requested),
+    bytes: sumSizes(kept) + sumSizes(requested),
     missingFiles: requested.length,
-    missingBytes: sizeOf(requested),
+    missingBytes: sumSizes(requested),
   });
   for (const { path, bytes } of kept) report({ type: 'part-done', path, bytes, state: 'kept' });
   return { kept, missing };
 }
-
-const sizeOf = (files: readonly Wanted[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Verifies one file in the target, and reports its state. */
 export async function checkFile(
@@ -77,7 +75,7 @@ export async function checkFile(
   return state;
 }
 
-// A file that cannot be read is fetched again.
+// An unreadable file is fetched again.
 async function readState(
   { path, bytes, digest }: Expected & { readonly path: string },
   target: MirrorView,
@@ -88,9 +86,8 @@ async function readState(
     const size = await target.size(path);
     if (size === undefined) return 'missing';
     if (size !== bytes) return 'damaged';
-    return (await digestStream(unlessAborted(target.read(path), signal))).digest === digest
-      ? 'proven'
-      : 'damaged';
+    const actual = await digestStream(readUnlessAborted(target.read(path), signal));
+    return actual.digest === digest ? 'proven' : 'damaged';
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return 'unreadable';
@@ -98,7 +95,7 @@ async function readState(
   }
 }
 
-async function* unlessAborted(
+async function* readUnlessAborted(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {

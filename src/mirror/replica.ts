@@ -18,7 +18,7 @@ import { DrillproofError } from '../errors.ts';
 
 type Exports = Client['evidence']['exports'];
 
-/** The methods of a client that a mirror needs of its source. `createClient` and `replicaClient` make one. */
+/** The methods of a client that a mirror needs. `createClient` and `replicaClient` return one. */
 export type MirrorClient = Pick<Client, 'baseUrl' | 'download' | 'backOff'> & {
   readonly evidence: {
     readonly exports: Pick<Exports, 'read'> & {
@@ -38,7 +38,7 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
  * Uses another mirror of an export as the source of a mirror. The second mirror is not trusted; each of its files is
  * checked like a download. A missing file is `part.MISSING` or `local-report.MISSING`, and one that cannot be read
  * `scrub.REPLICA_UNREADABLE`, so that neither looks like a fault of the target.
- * @param address what receipts name as the source: a URL without user and query
+ * @param address the name of the source in receipts: a URL without user and query
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const client = replicaClient(directorySource('/backup/mirror'), 'file:///backup/mirror');
@@ -46,41 +46,41 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
  */
 export function replicaClient(source: EvidenceSource, address: string): MirrorClient {
   checkArguments({ source: SOURCE, address: TEXT }, { source, address });
-  const serve = (path: string, missing: Code) =>
-    unlessUnreadable(path, () => download(source, path, missing));
+  const openPart = (path: string, missing: Code) =>
+    convertReadErrors(path, () => download(source, path, missing));
   return {
     baseUrl: address,
     backOff: (error) => Promise.reject(error), // reading again does not help
-    download: (name) => documentOf(source, DOCUMENTS.get(name) ?? ''),
+    download: (name) => openDocument(source, DOCUMENTS.get(name) ?? ''),
     evidence: {
       exports: {
         read: ({ evidenceExportId }) =>
-          unlessUnreadable(EXPORT_RESOURCE, () => resourceOf(source, evidenceExportId)),
-        parts: { download: ({ evidenceBundleId }) => serve(partPath(evidenceBundleId), 'part.MISSING') },
+          convertReadErrors(EXPORT_RESOURCE, () => readResource(source, evidenceExportId)),
+        parts: { download: ({ evidenceBundleId }) => openPart(partPath(evidenceBundleId), 'part.MISSING') },
         localReports: {
-          archive: ({ localReportId }) => serve(localReportPath(localReportId), 'local-report.MISSING'),
+          archive: ({ localReportId }) => openPart(localReportPath(localReportId), 'local-report.MISSING'),
         },
       },
     },
   };
 }
 
-async function resourceOf(source: EvidenceSource, evidenceExportId: string): Promise<EvidenceExport> {
+async function readResource(source: EvidenceSource, evidenceExportId: string): Promise<EvidenceExport> {
   const resource = parseExportResource(await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes));
   if (resource.evidenceExportId === evidenceExportId) return resource;
   throw new DrillproofError('scrub.REPLICA_FOREIGN', `the second mirror is of ${resource.evidenceExportId}`);
 }
 
-async function documentOf(source: EvidenceSource, path: string): Promise<Download> {
+async function openDocument(source: EvidenceSource, path: string): Promise<Download> {
   const exists = (await source.files()).some((file) => file.path === path);
   if (!exists) throw new HttpStatusError(404, undefined); // the answer of a server without the document
-  return unlessUnreadable(path, () => download(source, path, 'export.MANIFEST_MISSING'));
+  return convertReadErrors(path, () => download(source, path, 'export.MANIFEST_MISSING'));
 }
 
 async function download(source: EvidenceSource, path: string, missing: Code): Promise<Download> {
   const file = await source.open(path).catch((cause: unknown) => {
     if (!(cause instanceof DrillproofError) || cause.code !== 'io.NOT_FOUND') throw cause;
-    throw new DrillproofError(missing, `the second mirror has no ${path} either`, { path, cause });
+    throw new DrillproofError(missing, `the second mirror has no ${path}`, { path, cause });
   });
   const body = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     try {
@@ -102,7 +102,7 @@ async function download(source: EvidenceSource, path: string, missing: Code): Pr
   };
 }
 
-async function unlessUnreadable<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function convertReadErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

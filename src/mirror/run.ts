@@ -26,9 +26,7 @@ export type FileState = 'kept' | 'fetched' | 'resumed' | 'linked';
 /** The state of a file in the target. */
 export type FoundState = 'proven' | 'missing' | 'damaged' | 'unreadable';
 
-/**
- * What `onProgress` of a mirror receives, for a progress bar or a log. `bytes` are those of files, not of the network.
- */
+/** The argument of `onProgress` of a mirror. `bytes` are those of files, not of the network. */
 export type MirrorEvent =
   /** The export is still being generated; it is requested again after `delayMs`. */
   | {
@@ -40,7 +38,7 @@ export type MirrorEvent =
     }
   /** The source has deleted the export, or is deleting it; the mirror continues with the documents in the target. */
   | { readonly type: 'source-deleted' }
-  /** The files in the manifest; next, those in the target are verified. */
+  /** The files in the manifest. Next, the files in the target are verified. */
   | { readonly type: 'listed'; readonly files: number; readonly bytes: number }
   | { readonly type: 'looked'; readonly path: string; readonly bytes: number; readonly found: FoundState }
   | {
@@ -53,7 +51,7 @@ export type MirrorEvent =
   | { readonly type: 'part-started'; readonly path: string; readonly bytes: number }
   /** An earlier run left `received` of `bytes`; the download is resumed. */
   | { readonly type: 'resumed'; readonly path: string; readonly received: number; readonly bytes: number }
-  /** `received` of `bytes` are in the target; it returns to 0 when a file is started again. */
+  /** `received` of `bytes` are in the target. It returns to 0 when a file is started again. */
   | { readonly type: 'bytes'; readonly path: string; readonly received: number; readonly bytes: number }
   | { readonly type: 'part-done'; readonly path: string; readonly bytes: number; readonly state: FileState }
   | { readonly type: 'retry'; readonly path: string; readonly error: unknown; readonly delayMs: number }
@@ -68,13 +66,13 @@ export type MirrorOptions = {
   readonly client: MirrorClient;
   /** The target. */
   readonly to: MirrorSink;
-  /** The most files fetched at the same time; default 8. An overloaded server gets fewer requests. */
+  /** The largest number of concurrent files; default 8. An overloaded server gets fewer requests. */
   readonly concurrency?: number;
   /** Bytes per second of all parts and reports together; default: unlimited. */
   readonly bytesPerSecond?: number;
-  /** A pace that this mirror shares with others, in place of `concurrency` and `bytesPerSecond`. */
+  /** A pacer shared with other mirrors, in place of `concurrency` and `bytesPerSecond`. */
   readonly pacer?: Pacer;
-  /** How long to wait for an export that is still being generated; default 0. */
+  /** The longest wait for an export that is still being generated; default 0. */
   readonly waitMs?: number;
   /** The export manifest, if the control plane does not serve it; it must have the digest that the export states. */
   readonly manifest?: Uint8Array;
@@ -109,26 +107,10 @@ const MEMBERS: MembersOf<MirrorOptions> = {
 };
 export const MIRROR_OPTIONS: Kind = optionsOf(MEMBERS);
 
-/** The options of one run, read once. */
-export type Run = {
-  readonly exportRef: ExportRef;
-  readonly client: MirrorClient;
-  readonly sink: MirrorSink;
-  readonly concurrency: number;
-  readonly pacer: Pacer;
-  readonly waitMs: number;
-  readonly suppliedManifest: Uint8Array | undefined;
-  readonly withoutLocalReports: boolean;
-  readonly expectManifest: string | undefined;
-  readonly tool: string;
-  readonly signal: AbortSignal | undefined;
-  readonly report: OnProgress;
-  readonly now: () => number;
-  readonly sleep: Sleep;
-  readonly startedAtMs: number;
-};
+/** The options of one run with their defaults. */
+export type Run = Readonly<ReturnType<typeof readRun>>;
 
-export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
+export function readRun(exportRef: ExportRef, options: MirrorOptions) {
   const { now = Date.now, sleep = sleepFor, concurrency = CONCURRENCY } = options;
   return {
     exportRef: { projectId: exportRef.projectId, evidenceExportId: exportRef.evidenceExportId },
@@ -144,7 +126,7 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     expectManifest: options.expectManifest,
     tool: options.tool ?? 'drillproof',
     signal: options.signal,
-    report: options.onProgress ?? (() => undefined),
+    report: options.onProgress ?? ((): void => undefined),
     now,
     sleep,
     startedAtMs: now(),

@@ -28,36 +28,36 @@ export type Sealed = Expected & { readonly path: string };
  * the final name to whole and durable bytes in one step; until then no reader sees them.
  */
 export type MirrorTarget = {
-  /** Whether the target is empty apart from the private files of the sink. */
+  /** True if the target is empty apart from the private files of the sink. */
   isEmpty(): Promise<boolean>;
-  /** The size of a file under its final name; `undefined` if it is missing. @throws DrillproofError `io.KIND` */
+  /** The size of a file with its final name; `undefined` if it is missing. @throws DrillproofError `io.KIND` */
   size(path: string): Promise<number | undefined>;
-  /** The bytes of a file under its final name. */
+  /** The bytes of a file with its final name. */
   read(path: string): Bytes;
-  /** The sorted paths of the files directly in a folder, under their final names; none if the folder is missing. */
+  /** The sorted paths of the files directly in a folder, with their final names; none if the folder is missing. */
   list(folder: string): Promise<readonly string[]>;
   /** Writes a small file. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** The bytes that an earlier run left of a file, or none. */
+  /** Opens the incomplete file of an earlier run, or a new one. */
   partial(path: string): Promise<PartialFile>;
   /**
-   * Optional. How many `commit` calls may be in progress while other files are fetched, because they share the flush of
-   * a disk; default 0: a file counts as fetched when its `commit` has ended.
+   * Optional. The number of `commit` calls that may be in progress while other files are fetched, because they share the
+   * flush of a disk. Default 0: a file counts as fetched when its `commit` has ended.
    */
   readonly commitsAtOnce?: number;
   /**
-   * Optional. Takes a file from another place (a local store), verifies it again and gives it its final name. Returns
-   * `false`, without a file under the final name, if the place has no valid one.
+   * Optional. Copies a file from a local store, verifies it again and gives it its final name. Returns `false`, without
+   * a file, if the store has no valid one.
    */
   adopt?(path: string, expected: Expected): Promise<boolean>;
-  /** Optional. Offers a verified file under its final name to other mirrors (a local store). */
+  /** Optional. Adds a verified file to a local store, for other mirrors. */
   share?(path: string, expected: Expected): Promise<void>;
-  /** A note of the export that the target is going to contain; `clean` removes it. */
+  /** Reads the claim, which names the export that the target will contain. `clean` removes it. */
   readClaim(): Promise<Uint8Array | undefined>;
   writeClaim(bytes: Uint8Array): Promise<void>;
   /**
-   * Optional. Called with every file of the export once the mirror is complete, to write files that describe all of it
-   * (the tag files of a bag).
+   * Optional. Called with every file of the export once the mirror is complete, to write files that describe it (the
+   * tag files of a bag).
    */
   seal?(files: readonly Sealed[]): Promise<void>;
   /** Removes the private files of the sink: the claim and partial files. */
@@ -68,22 +68,20 @@ export type MirrorTarget = {
 
 /** An incomplete file. Its bytes may be wrong in any way until they match the digest. */
 export type PartialFile = {
-  /** How many bytes it has. */
   readonly bytes: number;
-  /** The strong entity tag of the answer that they came from, if any. */
+  /** The strong entity tag of the answer that contained the bytes, if any. */
   readonly etag: string | undefined;
-  /** All its bytes. */
   read(): Bytes;
-  /** Discards its bytes and notes the entity tag of the next ones. */
+  /** Discards its bytes and stores the entity tag of the next ones. */
   restart(etag: string | undefined): Promise<void>;
   append(chunk: Uint8Array): Promise<void> | void;
   /** Makes the bytes durable and gives the file its final name. */
   commit(): Promise<void>;
-  /** Leaves the bytes for another run. After `commit` it does nothing. */
+  /** Keeps the bytes for another run. After `commit` it does nothing. */
   close(): Promise<void>;
 };
 
-/** A small file of a target; `undefined` if it is missing or larger than any valid one. */
+/** Reads a small file of a target; `undefined` if it is missing or larger than any valid one. */
 export async function readSmallFile(
   target: Pick<MirrorView, 'size' | 'read'>,
   path: string,
@@ -93,7 +91,26 @@ export async function readSmallFile(
   return bytes === undefined || bytes > maxBytes ? undefined : collectBytes(target.read(path), maxBytes);
 }
 
-/** The `look` of a sink around another one, which shows that one's view through `wrap`. */
+/** Reads and parses a small file of a target; `undefined` if it is missing or invalid. */
+export async function readValid<T>(
+  target: Pick<MirrorView, 'size' | 'read'>,
+  path: string,
+  maxBytes: number,
+  parse: (bytes: Uint8Array) => T,
+): Promise<T | undefined> {
+  const bytes = await readSmallFile(target, path, maxBytes);
+  return bytes && parseIfValid(() => parse(bytes));
+}
+
+export function parseIfValid<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Wraps the view that `look` of a sink returns, if the sink has `look`. */
 export const lookWith = (
   sink: MirrorSink,
   wrap: (view: MirrorView) => MirrorView,

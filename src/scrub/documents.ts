@@ -17,16 +17,16 @@ import {
   verifyReceipts,
 } from '../verify/index.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { faultsOf, ifReadable, type ScrubFault } from './result.ts';
+import { toFaults, ifReadable, type ScrubFault } from './result.ts';
 
 export type Documents = {
-  /** The mirror as it was when they were read. */
+  /** The mirror when they were read. */
   readonly view: ScrubView;
   readonly tree: ExportTreeReport;
   readonly faults: readonly ScrubFault[];
 };
 
-/** How often the documents of a mirror are read while its files keep changing. */
+/** The most readings of the documents of a mirror while its files change. */
 const TRIES = 4;
 
 /**
@@ -38,27 +38,25 @@ export async function readDocuments(place: ScrubPlace, first: ScrubView, scrub: 
   for (let tries = 1; ; tries++) {
     const tree = await verifyExportTree(view.source, scrub.verify);
     const faults = [
-      ...faultsOf(tree.findings).filter(({ found, path }) => found !== 'extra' || view.files.has(path)),
+      ...toFaults(tree.findings).filter(({ found, path }) => found !== 'extra' || view.files.has(path)),
       ...(await checkReceipts(view, scrub)),
       ...(await checkChecksums(view, tree)),
     ];
     const after = faults.length === 0 ? view : await place.look();
     if (tries === TRIES || sameFiles(view, after))
-      return { view: after, tree, faults: isUnfinished(after) ? reportUnfinished() : faults };
+      return { view: after, tree, faults: isUnfinished(after) ? createUnfinishedFault() : faults };
     view = after;
   }
 }
 
-/** A mirror has receipts from its first run on; an export that was never mirrored has neither them nor checksums. */
+/** A mirror has receipts since its first run. An export that was never mirrored has no receipts and no checksums. */
 async function checkReceipts({ source, files }: ScrubView, { verify }: Scrub): Promise<ScrubFault[]> {
   if (!files.has(CHECKSUMS) && ![...files.keys()].some(isReceiptFile)) return [];
-  return faultsOf(
-    (await verifyReceipts(source, defined({ limits: verify.limits, signal: verify.signal }))).findings,
-    'receipts',
-  );
+  const { findings } = await verifyReceipts(source, defined({ signal: verify.signal }));
+  return toFaults(findings, 'receipts');
 }
 
-/** A mirror that was never complete has no reference for its files; a complete one has checksums, if not its manifest. */
+/** A mirror that was never complete has no manifest and no checksums. A complete one has lost at most one of them. */
 const isUnfinished = ({ unfinished, files }: ScrubView): boolean =>
   unfinished && !files.has(EXPORT_MANIFEST) && !files.has(CHECKSUMS);
 
@@ -67,9 +65,9 @@ const sameFiles = (before: ScrubView, after: ScrubView): boolean =>
   (before.files.size === after.files.size &&
     [...before.files].every(([path, file]) => file.identity === after.files.get(path)?.identity));
 
-function reportUnfinished(): ScrubFault[] {
-  const message = 'a mirror is running here, or was interrupted before it was complete';
-  return faultsOf([finding('scrub.MIRROR_UNFINISHED', 'export', { path: EXPORT_MANIFEST, message })]);
+function createUnfinishedFault(): ScrubFault[] {
+  const message = 'a mirror is running in this place, or was interrupted before it was complete';
+  return toFaults([finding('scrub.MIRROR_UNFINISHED', 'export', { path: EXPORT_MANIFEST, message })]);
 }
 
 export const isEvidence = (path: string): boolean =>
@@ -81,7 +79,7 @@ export const isEvidence = (path: string): boolean =>
  */
 async function checkChecksums(view: ScrubView, { manifest }: ExportTreeReport): Promise<ScrubFault[]> {
   if (!view.files.has(CHECKSUMS)) return [];
-  return orFaults(CHECKSUMS, async () => {
+  return reportErrors(CHECKSUMS, async () => {
     const bytes = await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
     const rows = await ifReadable(() => parseChecksums(bytes));
     if (rows === undefined)
@@ -92,7 +90,7 @@ async function checkChecksums(view: ScrubView, { manifest }: ExportTreeReport): 
     const faults: ScrubFault[] = [];
     for (const row of rows) {
       if (manifest === undefined && isEvidence(row.path)) continue; // its size is unknown
-      faults.push(...(await orFaults(row.path, () => compare(view, row, listed.get(row.path)))));
+      faults.push(...(await reportErrors(row.path, () => compare(view, row, listed.get(row.path)))));
     }
     return faults;
   });
@@ -110,14 +108,14 @@ async function compare(
     : mismatch(CHECKSUMS, `the digests of ${path} in ${CHECKSUMS} and manifest.json differ`);
 }
 
-async function orFaults(path: string, check: () => Promise<ScrubFault[]>): Promise<ScrubFault[]> {
+async function reportErrors(path: string, check: () => Promise<ScrubFault[]>): Promise<ScrubFault[]> {
   try {
     return await check();
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    return faultsOf(findingsOf(error, 'export', path));
+    return toFaults(findingsOf(error, 'export', path));
   }
 }
 
 const mismatch = (path: string, message: string): ScrubFault[] =>
-  faultsOf([finding('scrub.CHECKSUMS_MISMATCH', 'export', { path, message })]);
+  toFaults([finding('scrub.CHECKSUMS_MISMATCH', 'export', { path, message })]);

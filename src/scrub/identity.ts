@@ -31,7 +31,7 @@ type Grounds = {
   readonly verify: VerifyOptions;
 };
 
-/** What a document of a mirror states about its export. It may be damaged, so it never decides the manifest. */
+/** The ids in a document of a mirror. The document may be damaged, so it never decides the manifest. */
 type Hint = {
   readonly path: string;
   readonly evidenceExportId: string;
@@ -51,7 +51,7 @@ export async function decideIdentity(
   { expectManifest, projectId: requestedProject, verify }: Grounds,
 ): Promise<Identity> {
   const hints = await readHints(view);
-  const manifest = await readOr(view, EXPORT_MANIFEST, digestOf);
+  const manifest = await readDocument(view, EXPORT_MANIFEST, digestOf);
   const exportOf = (digest: string | undefined): string | undefined =>
     (evidenceExportIdSchema.safeParse(name).success ? name : undefined) ??
     (manifest === digest
@@ -65,7 +65,7 @@ export async function decideIdentity(
   if (expectManifest !== undefined)
     return { evidenceExportId: guess, manifestDigest: expectManifest, projectId };
   const attestations = [
-    () => readOr(view, EXPORT_ATTESTATION, (bytes) => bytes),
+    () => readDocument(view, EXPORT_ATTESTATION, (bytes) => bytes),
     () => fetchAttestation(client, { evidenceExportId: guess, projectId }),
   ];
   for (const read of attestations) {
@@ -83,31 +83,31 @@ export async function decideIdentity(
 async function readHints(view: ScrubView): Promise<Hint[]> {
   const receipts = [...view.files.keys()].filter(isReceiptFile).toReversed();
   const readers: readonly (readonly [path: string, parse: (bytes: Uint8Array) => Omit<Hint, 'path'>])[] = [
-    [EXPORT_RESOURCE, resourceHint],
+    [EXPORT_RESOURCE, readResourceHint],
     ...receipts.map((path) => [path, parseReceipt] as const),
-    [EXPORT_MANIFEST, manifestHint],
+    [EXPORT_MANIFEST, readManifestHint],
   ];
   const hints: Hint[] = [];
   for (const [path, parse] of readers) {
-    const hint = await readOr(view, path, parse);
+    const hint = await readDocument(view, path, parse);
     if (hint !== undefined) hints.push({ ...hint, path });
   }
   return hints;
 }
 
-function resourceHint(bytes: Uint8Array): Omit<Hint, 'path'> {
+function readResourceHint(bytes: Uint8Array): Omit<Hint, 'path'> {
   const { evidenceExportId, scope } = parseExportResource(bytes);
   return { evidenceExportId, projectId: scope.kind === 'project' ? scope.projectId : undefined };
 }
 
-function manifestHint(bytes: Uint8Array): Omit<Hint, 'path'> {
+function readManifestHint(bytes: Uint8Array): Omit<Hint, 'path'> {
   const { evidenceExportId, scope, parts, localReports } = parseExportManifest(bytes);
   const [row] = [...parts, ...localReports];
   return { evidenceExportId, projectId: scope.kind === 'project' ? scope.projectId : row?.projectId };
 }
 
-/** A document of the mirror; `undefined` when it is missing, unreadable or damaged. */
-async function readOr<T>(
+/** Reads a document of the mirror; `undefined` if it is missing, unreadable or damaged. */
+async function readDocument<T>(
   view: ScrubView,
   path: string,
   parse: (bytes: Uint8Array) => T,

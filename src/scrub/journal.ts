@@ -4,10 +4,10 @@ import { digestSchema, msSchema } from '../contract/index.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import type { Scrub, ScrubPlace } from './options.ts';
 
-/** When a file was last read, and the result. */
+/** The time and result of the last reading of a file. */
 export type JournalEntry = {
   readonly path: string;
-  /** The identity of the file under this path when it was read; empty if there was none. */
+  /** The identity of the file with this path when it was read; empty if it was missing. */
   readonly identity: string;
   readonly atMs: number;
   readonly state: 'good' | 'bad';
@@ -26,12 +26,12 @@ const NEWLINE = 0x0a;
 /** The lines in excess of the number of files after which the journal is rewritten. */
 const SPARE_LINES = 4_096;
 
-/** Entries are made durable in batches: after a kill, at most these are read again. */
+/** The entries that are flushed together. After a kill, at most these files are read again. */
 const BATCH = 64;
-/** The path of a file in the journal, as text that every reader reads the same. */
+/** The path of a file in the journal, as valid UTF-16. */
 export const journalPath = (path: string): string => path.toWellFormed();
 
-/** The lines of entries made under a policy, each with its own checksum. */
+/** Formats the lines of entries under a policy, each with its own checksum. */
 export function journalLines(policy: string, entries: Iterable<JournalEntry>): Uint8Array {
   const lines = [...entries].map((entry) => {
     const row = { ...entry, policy };
@@ -40,18 +40,12 @@ export function journalLines(policy: string, entries: Iterable<JournalEntry>): U
   return toUtf8(lines.join(''));
 }
 
-/** The content of a journal, and whether it should be rewritten because it is damaged or much too long. */
-export type JournalContent = {
-  readonly entries: ReadonlyMap<string, JournalEntry>;
-  readonly worn: boolean;
-};
-
 /**
- * The last entry of each path that was made under this policy and not in the future. A journal only orders the work and
- * skips files by age, and damaged content counts for nothing: a line without its end is ignored, and an invalid line
- * voids all lines before it, because it may have reported that one of them is bad.
+ * Returns the last entry of each path that was made under this policy and not in the future. `worn` is true if the
+ * journal is damaged or much too long, and must be rewritten. Damaged content is ignored: a line without its end, and all
+ * lines before an invalid line, because that line may have reported that a file is bad.
  */
-export function readJournal(bytes: Uint8Array, policy: string, nowMs: number): JournalContent {
+export function readJournal(bytes: Uint8Array, policy: string, nowMs: number) {
   const entries = new Map<string, JournalEntry>();
   let lines = 0;
   let worn = bytes.length > 0 && bytes.at(-1) !== NEWLINE;
@@ -63,9 +57,9 @@ export function readJournal(bytes: Uint8Array, policy: string, nowMs: number): J
       worn = true;
       continue;
     }
-    const { policy: madeUnder, ...entry } = row;
+    const { policy: entryPolicy, ...entry } = row;
     entries.delete(entry.path);
-    if (madeUnder === policy && entry.atMs <= nowMs) entries.set(entry.path, entry);
+    if (entryPolicy === policy && entry.atMs <= nowMs) entries.set(entry.path, entry);
   }
   return { entries, worn: worn || lines > entries.size + SPARE_LINES };
 }
@@ -79,7 +73,7 @@ function parseLine(line: Uint8Array): z.infer<typeof entrySchema> | undefined {
   }
 }
 
-/** The entries of the journal of a mirror; a worn journal is rewritten. */
+/** Reads the entries of the journal of a mirror, and rewrites a worn journal. */
 export async function readEntries(
   { journal }: ScrubPlace,
   { policy, now }: Scrub,
@@ -101,7 +95,7 @@ export class JournalWriter {
     this.scrub = scrub;
   }
 
-  async note(path: string, identity: string, good: boolean): Promise<void> {
+  async add(path: string, identity: string, good: boolean): Promise<void> {
     const state = good ? 'good' : 'bad';
     this.waiting.push({ path: journalPath(path), identity, atMs: this.scrub.now(), state });
     if (this.waiting.length >= BATCH) await this.flush();
@@ -118,43 +112,35 @@ export class JournalWriter {
   }
 }
 
-/** Before every time: a file that was never read comes first. */
+/** The time of a file that was never read, before every other time. */
 const NEVER = -Infinity;
 
-/** What the journal shows about a file. */
-export type Standing = {
-  /** When it was last read under this policy. */
-  readonly atMs: number;
-  /** Whether it must be read. */
-  readonly due: boolean;
-};
-
 /**
- * Whether a file is due. It is not if it was good less than `olderThanMs` ago and has the same identity now. A bad file is
- * always due, and keeps its turn.
+ * Decides if a file is due, and returns the time of its last reading. It is not due if it was good less than
+ * `olderThanMs` ago and has the same identity now. A bad file is always due, and keeps its turn.
  */
-export function standingOf(
+export function checkDue(
   entry: JournalEntry | undefined,
   file: SourceFile | undefined,
   nowMs: number,
   { olderThanMs }: Pick<Scrub, 'olderThanMs'>,
-): Standing {
+): { readonly atMs: number; readonly due: boolean } {
   if (entry === undefined) return { atMs: NEVER, due: true };
   const same = file?.identity !== undefined && file.identity === entry.identity;
   const young = nowMs - entry.atMs < olderThanMs;
   return { atMs: entry.atMs, due: !(same && young && entry.state === 'good') };
 }
 
-/** When the file of a mirror that was read the longest time ago was read; `-Infinity` if one never was. */
-export function oldestOf(files: readonly SourceFile[], entries: ReadonlyMap<string, JournalEntry>): number {
+/** Finds the oldest time at which a file was last read; `-Infinity` if a file was never read. */
+export function findOldest(files: readonly SourceFile[], entries: ReadonlyMap<string, JournalEntry>): number {
   if (files.length === 0) return NEVER;
   const timeOf = ({ path }: SourceFile): number => entries.get(journalPath(path))?.atMs ?? NEVER;
   return files.reduce((oldest, file) => Math.min(oldest, timeOf(file)), Infinity);
 }
 
 /**
- * The files of a mirror that are due. The mirror is due too if a file that the journal lists is missing, or one that was
- * missing must be looked for again.
+ * Selects the files of a mirror that are due. The mirror is due too if a file in the journal is missing now or was missing
+ * then.
  */
 export function selectDueFiles(
   files: readonly SourceFile[],
@@ -167,7 +153,7 @@ export function selectDueFiles(
     ({ path, identity, state }) => !listed.has(path) && (identity !== '' || state === 'bad'),
   );
   const dueFiles = files.filter(
-    (file) => standingOf(entries.get(journalPath(file.path)), file, nowMs, scrub).due,
+    (file) => checkDue(entries.get(journalPath(file.path)), file, nowMs, scrub).due,
   );
   return { dueFiles, isDue: files.length === 0 || dueFiles.length > 0 || hasMissing };
 }

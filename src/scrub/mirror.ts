@@ -1,9 +1,9 @@
-import { checkArguments, FUNCTION, OBJECT, rejectWithReason } from '../bytes/index.ts';
+import { checkArguments, FUNCTION, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import { isEvidence } from './documents.ts';
-import { oldestOf, readEntries, selectDueFiles } from './journal.ts';
+import { findOldest, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
 import { ifReadable, type MirrorScrub, type ScrubFault } from './result.ts';
 import { type Before, readMirror } from './visit.ts';
@@ -45,7 +45,7 @@ async function readBefore(place: ScrubPlace, scrub: Scrub): Promise<Checked> {
   return { view, entries, files, ...selectDueFiles(files, entries, scrub.now(), scrub) };
 }
 
-/** The result of a mirror of which nothing was read. */
+/** Builds the result of a mirror of which nothing was read. */
 function countUnread({ name }: ScrubPlace, { files, dueFiles, isDue }: Checked): MirrorScrub {
   return {
     name,
@@ -55,12 +55,12 @@ function countUnread({ name }: ScrubPlace, { files, dueFiles, isDue }: Checked):
     readBytes: 0,
     young: files.length - dueFiles.length,
     left: dueFiles.length,
-    leftBytes: dueFiles.reduce((sum, { bytes }) => sum + bytes, 0),
+    leftBytes: sumSizes(dueFiles),
     faults: [],
   };
 }
 
-/** The remaining faults of some files of a mirror after a repair. The documents are always read again. */
+/** Lists the remaining faults of some files of a mirror after a repair. The documents are always read again. */
 export async function checkAgain(
   place: ScrubPlace,
   options: ScrubOptions,
@@ -71,7 +71,6 @@ export async function checkAgain(
   return evidenceExportId === undefined ? [...faults, ...reportUnverified(paths)] : faults;
 }
 
-/** Without its manifest, no part can be verified. */
 function reportUnverified(paths: ReadonlySet<string>): ScrubFault[] {
   const message = 'it cannot be verified without a manifest';
   return [...paths]
@@ -79,7 +78,7 @@ function reportUnverified(paths: ReadonlySet<string>): ScrubFault[] {
     .map((path) => ({ path, found: 'unreadable', code: 'scrub.REPAIR_INCOMPLETE', message }));
 }
 
-/** An archive as `scrubMany` needs it: the names of its mirrors, and how to open one. */
+/** An archive with the names of its mirrors and a function that opens one. */
 export type Mirrors = {
   readonly mirrors: readonly string[];
   open(name: string): ScrubPlace;
@@ -88,8 +87,8 @@ export type Mirrors = {
 /**
  * Scrubs the mirrors of an archive, beginning with the mirror that was read the longest time ago, so that runs with a
  * time limit cover everything over time.
- * @param each receives the result of every mirror, including those for which no time was left
- * @throws as `scrubMirror` for an aborted `signal`; a mirror that cannot be read is its result
+ * @param each receives the result of every mirror, including those after the time limit
+ * @throws as `scrubMirror` for an aborted `signal`; an unreadable mirror is a result, not an error
  * @example
  * const archive = await openScrubArchive('mirrors');
  * const options = { tool: 'nightly/1.0', untilMs: Date.now() + 3_600_000 };
@@ -115,7 +114,7 @@ async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMan
       const result = isLate
         ? async () => countUnread(place, await readBefore(place, readScrub(options)))
         : () => scrubMirror(place, options);
-      await each(await orUnreadable(place, result, options.signal), place);
+      await each(await reportUnreadable(place, result, options.signal), place);
     });
   }
 }
@@ -141,7 +140,7 @@ async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub):
       const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
       // A mirror that cannot be listed is reported when it has its turn.
       const view = await ifReadable(() => place.look());
-      return oldestOf([...(view?.files.values() ?? [])], entries);
+      return findOldest([...(view?.files.values() ?? [])], entries);
     });
     ages.push({ name, oldestMs });
   }
@@ -151,7 +150,7 @@ async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub):
 // The difference of two infinities is not a number.
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** A scrub writes only its journals. Without them, no run could continue where the last one ended. */
+/** Failures of the journal, without which no run can continue where the last one ended. */
 const FATAL: ReadonlySet<Code> = new Set<Code>([
   'io.READ_ONLY',
   'io.DISK_FULL',
@@ -159,7 +158,7 @@ const FATAL: ReadonlySet<Code> = new Set<Code>([
   'internal.BUG',
 ]);
 
-async function orUnreadable(
+async function reportUnreadable(
   { name }: ScrubPlace,
   work: () => Promise<MirrorScrub>,
   signal: AbortSignal | undefined,

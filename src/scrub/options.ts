@@ -65,19 +65,10 @@ export type ScrubEvent =
   | { readonly type: 'planned'; readonly name: string; readonly files: number; readonly bytes: number }
   | { readonly type: 'read'; readonly name: string; readonly path: string; readonly bytes: number };
 
-/** The options of one scrub, read once. */
-export type Scrub = {
-  readonly verify: VerifyOptions & { readonly depth: Depth };
-  /** The digest of all options that determine what a reading of a file proves. */
-  readonly policy: Digest;
-  readonly olderThanMs: number;
-  readonly untilMs: number;
-  readonly jobs: number;
-  readonly report: (event: ScrubEvent) => void;
-  readonly now: () => number;
-};
+/** The options of one scrub with their defaults. */
+export type Scrub = Readonly<ReturnType<typeof readScrub>>;
 
-export function readScrub(options: ScrubOptions): Scrub {
+export function readScrub(options: ScrubOptions) {
   const { tool, expectManifest, now = Date.now, jobs = 1 } = options;
   const policy = {
     tool,
@@ -93,22 +84,23 @@ export function readScrub(options: ScrubOptions): Scrub {
         trust: options.trust,
         secondOpinion: options.secondOpinion,
         signal: options.signal,
-        expect: expectManifest === undefined ? undefined : { manifestDigest: expectManifest },
+        expect: expectManifest && { manifestDigest: expectManifest },
       }),
       depth: policy.depth,
     },
+    /** The digest of all options that decide if a file is good. */
     policy: digestOf(canonicalBytes(policy)),
     olderThanMs: options.olderThanMs ?? 0,
     untilMs: options.untilMs ?? Infinity,
     jobs,
-    report: options.onProgress ?? (() => undefined),
+    report: options.onProgress ?? ((): void => undefined),
     now,
   };
 }
 
-/** The journal of one mirror: lines of JSON, which are only ever appended. */
+/** The journal of one mirror: lines of JSON, which are only appended. */
 export type ScrubJournal = {
-  /** All of it; `undefined` if it is missing or larger than any valid one. */
+  /** Reads the content; `undefined` if it is missing or larger than any valid one. */
   read(): Promise<Uint8Array | undefined>;
   /** Appends whole lines, which are durable when it resolves. */
   append(lines: Uint8Array): Promise<void>;
@@ -118,14 +110,14 @@ export type ScrubJournal = {
 
 /** One mirror of an archive, and the journal of its scrubs. */
 export type ScrubPlace = {
-  /** Its name in the archive: that of the folder, or the last step of the prefix. */
+  /** The name in the archive: that of the folder, or the last step of the prefix. */
   readonly name: string;
-  /** Its path or address, for messages. */
+  /** The path or address, for messages. */
   readonly place: string;
   readonly journal: ScrubJournal;
   /** Lists the mirror as it is now. */
   look(): Promise<ScrubView>;
-  /** The mirror as the target of a repair. */
+  /** Opens the mirror as the target of a repair. */
   sink(): Promise<MirrorSink>;
   close(): Promise<void>;
 };
@@ -135,9 +127,9 @@ export type ScrubView = {
   readonly source: EvidenceSource;
   /** Every file of the export, by its path, with its identity. */
   readonly files: ReadonlyMap<string, SourceFile>;
-  /** Whether a mirror is running there, or was interrupted before it was complete. */
+  /** True if a mirror is running in this place, or was interrupted before it was complete. */
   readonly unfinished: boolean;
-  /** Starts threads that verify parts; without them parts are verified in this thread. */
+  /** Starts threads that verify parts. Without it, parts are verified in this thread. */
   startThreads?(
     options: VerifyOptions,
   ): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }>;

@@ -32,11 +32,11 @@ export type RepairOptions = ScrubOptions & {
 const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });
 
 /**
- * Repairs what a scrub found by mirroring the export again into the same place, from the control plane or from another
+ * Repairs the faults that a scrub reported by mirroring the export again into the same place, from the control plane or from another
  * mirror (`replicaClient`). Good files stay. The new bytes of a bad file are written under a temporary name, checked
  * against the manifest and flushed; only then they replace it, in one step. Which manifest is right is decided before
  * anything is written. Each fault of the result states whether it was repaired.
- * @param from makes the client of the source; called only if there is something to repair
+ * @param from creates the client of the source; called only if there is a fault to repair
  * @throws the reason of an aborted `signal`; other failures are reported with their fault
  * @example
  * const options = { tool: 'nightly/1.0', expectManifest: digest };
@@ -77,7 +77,7 @@ async function repairBroken(
   return { ...result, faults, outcome: decideOutcome(faults, result.left) };
 }
 
-/** Why files were not repaired: one reason for all, or one for each. */
+/** The reasons why files were not repaired: one for all, or one for each. */
 type Failed = { readonly all?: DrillproofError; readonly each: ReadonlyMap<string, Failure> };
 
 async function mirrorAgain(
@@ -94,13 +94,13 @@ async function mirrorAgain(
     const grounds = { verify, expectManifest, projectId: options.projectId };
     const identity = await decideIdentity(place, view, client, grounds);
     const { evidenceExportId, manifestDigest, projectId } = identity;
-    const inner = await place.sink();
-    const isBag = view.source.bag !== undefined;
+    const plain = await place.sink();
+    const sink = view.source.bag === undefined ? plain : bagSink(plain, { tool, evidenceExportId });
     await mirrorExport(
       { projectId, evidenceExportId },
       {
         client,
-        to: identifiedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, identity, broken),
+        to: pinSink(sink, identity, broken),
         expectManifest: manifestDigest,
         tool,
         now,
@@ -110,23 +110,16 @@ async function mirrorAgain(
     return { each: new Map() };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    return { all: error, each: new Map(failuresOf(error).map((failure) => [failure.path, failure])) };
+    const failures = (error.details?.['failures'] ?? []) as readonly Failure[];
+    return { all: error, each: new Map(failures.map((failure) => [failure.path, failure])) };
   }
 }
 
-function failuresOf({ details }: DrillproofError): readonly Failure[] {
-  const failures = details?.['failures'];
-  return Array.isArray(failures) ? (failures as Failure[]) : [];
-}
-
-/** Documents that a mirror keeps if they agree with the manifest, although it does not cover every byte of them. */
+/** Documents that a mirror keeps if they agree with the manifest, which does not cover all their bytes. */
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 
-/**
- * A sink whose claim names the export, whatever its documents state. A damaged document is hidden, so that it is fetched
- * again.
- */
-function identifiedSink(
+/** Wraps a sink with a claim that names the export, and hides damaged documents so that they are fetched again. */
+function pinSink(
   sink: MirrorSink,
   { evidenceExportId, manifestDigest }: Identity,
   broken: ReadonlySet<string>,
@@ -144,9 +137,9 @@ function identifiedSink(
 }
 
 function addRepair(fault: ScrubFault, remaining: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
-  const still = remaining.find(({ path }) => path === fault.path);
-  if (still === undefined) return { ...fault, repair: 'repaired' };
-  const failure = each.get(fault.path) ?? all;
-  if (failure !== undefined) return { ...fault, repair: { code: failure.code, message: failure.message } };
-  return { ...fault, repair: { code: 'scrub.REPAIR_INCOMPLETE', message: still.message } };
+  const next = remaining.find(({ path }) => path === fault.path);
+  if (next === undefined) return { ...fault, repair: 'repaired' };
+  const incomplete = { code: 'scrub.REPAIR_INCOMPLETE', message: next.message } as const;
+  const { code, message } = each.get(fault.path) ?? all ?? incomplete;
+  return { ...fault, repair: { code, message } };
 }

@@ -3,7 +3,7 @@ import { DrillproofError } from '../errors.ts';
 import type { Finding } from '../verify/index.ts';
 import { EXPORT_MANIFEST } from '../evidence/index.ts';
 
-/** `extra` does no harm to the evidence; `unreadable` means that the file could be right or wrong. */
+/** `extra` does not affect the evidence; an `unreadable` file could be right or wrong. */
 export type ScrubFault = {
   readonly path: string;
   readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
@@ -18,7 +18,7 @@ export type MirrorScrub = {
   readonly name: string;
   readonly evidenceExportId?: string;
   readonly manifestDigest?: string;
-  /** `unread`: nothing is wrong so far, but there was no time for all files. `good`: all were read, now or recently enough. */
+  /** `unread` if no fault was found but the time ended; `good` if all files were read, now or recently enough. */
   readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
   /** Files of the mirror: those read now, those skipped as young, and those that are due and were not read. */
   readonly files: number;
@@ -36,8 +36,8 @@ const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = 
   extra: 'extra',
 };
 
-/** The findings that a scrub reports: errors, and files that are not listed. */
-export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
+/** Converts the findings that a scrub reports: errors, and files that are not listed. */
+export const toFaults = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
   findings
     .filter(({ severity, class: kind }) => severity === 'error' || kind === 'extra')
     .map((finding) => ({
@@ -47,9 +47,7 @@ export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): 
       message: finding.message,
     }));
 
-/**
- * The outcome of a mirror. Damage counts more than unreadable files, and a mirror with unread files is never good.
- */
+/** Damage counts more than unreadable files, and a mirror with unread files is never good. */
 export function decideOutcome(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
   const open = faults.filter(({ found, repair }) => found !== 'extra' && repair !== 'repaired');
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
@@ -57,7 +55,7 @@ export function decideOutcome(faults: readonly ScrubFault[], left: number): Mirr
   return left > 0 ? 'unread' : 'good';
 }
 
-/** What `read` gives; `undefined` if it fails with a code. */
+/** Calls `read`; returns `undefined` if it fails with a code. */
 export async function ifReadable<T>(read: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await read();

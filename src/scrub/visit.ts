@@ -1,4 +1,4 @@
-import { compareUtf8, defined, mapConcurrently, turn } from '../bytes/index.ts';
+import { compareUtf8, defined, mapConcurrently, sumSizes, turn } from '../bytes/index.ts';
 import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
 import {
   finding,
@@ -8,11 +8,11 @@ import {
   verifyLocalReport,
 } from '../verify/index.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
-import { type JournalEntry, journalPath, JournalWriter, standingOf } from './journal.ts';
+import { type JournalEntry, journalPath, JournalWriter, checkDue } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { decideOutcome, faultsOf, type MirrorScrub, type ScrubFault } from './result.ts';
+import { decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
 
-/** What the journal and the list of files show before anything is read. */
+/** The journal and the list of files before anything is read. */
 export type Before = {
   readonly view: ScrubView;
   readonly entries: ReadonlyMap<string, JournalEntry>;
@@ -27,11 +27,10 @@ type Visit = Before & {
   readonly only: ReadonlySet<string> | undefined;
 };
 
-/** A file that the manifest lists, and how it is verified. */
+/** A file that the manifest lists, and its verification. */
 type Unit = {
   readonly path: string;
   readonly bytes: number;
-  /** The faults of the file under this path. */
   readonly verify: (view: ScrubView, file: SourceFile | undefined) => Promise<ScrubFault[]>;
 };
 
@@ -61,7 +60,7 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
   const threads = visit.only === undefined ? await view.startThreads?.(scrub.verify) : undefined;
   try {
     const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
-    const others = await noteDocuments(visit, documents, new Set(units.map(({ path }) => path)));
+    const others = await recordDocuments(visit, documents, new Set(units.map(({ path }) => path)));
     const { files, bytes, faults, ...counts } = await readUnits(visit, view, units);
     const all = sortFaults([...documents.faults, ...faults]);
     return {
@@ -82,8 +81,8 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
   }
 }
 
-/** Notes every file that is not a part or report, which `readDocuments` has read. */
-async function noteDocuments(
+/** Records every file that is not a part or report. `readDocuments` has read them. */
+async function recordDocuments(
   { journal, entries }: Visit,
   { view, tree, faults }: Documents,
   units: ReadonlySet<string>,
@@ -92,20 +91,20 @@ async function noteDocuments(
   const faulty = new Set(faults.map(({ path }) => path));
   const others = [...view.files.values()].filter(({ path }) => !units.has(path));
   for (const { path, identity = '' } of others)
-    await journal.note(path, identity, complete && !faulty.has(path));
-  // Missing files, and faulty ones outside the export (tag files of a bag), stay due until they are right.
+    await journal.add(path, identity, complete && !faulty.has(path));
+  // Missing files, and faulty files outside the export (tag files of a bag), stay due until they are right.
   for (const path of new Set([...faulty, ...entries.keys()]))
     if (path !== '' && !view.files.has(path) && !units.has(path))
-      await journal.note(path, '', !faulty.has(path));
+      await journal.add(path, '', !faulty.has(path));
   const read = others.filter(({ path }) => complete || !isEvidence(path));
-  return { files: read.length, bytes: sumBytes(read) };
+  return { files: read.length, bytes: sumSizes(read) };
 }
 
 async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]): Promise<UnitsReading> {
   const { place, scrub, only } = visit;
   const due = selectDue(visit, view, units);
   if (only === undefined)
-    scrub.report({ type: 'planned', name: place.name, files: due.length, bytes: sumBytes(due) });
+    scrub.report({ type: 'planned', name: place.name, files: due.length, bytes: sumSizes(due) });
   let started = 0;
   const results = await mapConcurrently(due, scrub.jobs, async (unit) => {
     if (started++ % 16 === 0) await turn();
@@ -117,11 +116,11 @@ async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]):
   const read = results.filter(({ result }) => (result?.identity ?? '') !== '').map(({ unit }) => unit);
   return {
     files: read.length,
-    bytes: sumBytes(read),
+    bytes: sumSizes(read),
     faults: results.flatMap(({ result }) => result?.faults ?? []),
     young: units.length - due.length,
     left: unread.length,
-    leftBytes: sumBytes(unread),
+    leftBytes: sumSizes(unread),
   };
 }
 
@@ -131,17 +130,14 @@ function selectDue({ scrub, entries, only }: Visit, view: ScrubView, units: read
   return units
     .map((unit) => {
       const entry = entries.get(journalPath(unit.path));
-      return { unit, ...standingOf(entry, view.files.get(unit.path), nowMs, scrub) };
+      return { unit, ...checkDue(entry, view.files.get(unit.path), nowMs, scrub) };
     })
     .filter(({ due }) => due)
     .toSorted((a, b) => a.atMs - b.atMs || 0)
     .map(({ unit }) => unit);
 }
 
-const sumBytes = (files: readonly { readonly bytes: number }[]): number =>
-  files.reduce((sum, { bytes }) => sum + bytes, 0);
-
-/** How often a file is read that keeps changing. */
+/** The most readings of a file that changes. */
 const TRIES = 4;
 
 type UnitReading = { readonly faults: readonly ScrubFault[]; readonly identity: string };
@@ -149,11 +145,11 @@ type UnitReading = { readonly faults: readonly ScrubFault[]; readonly identity: 
 async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit: Unit): Promise<UnitReading> {
   const reading = await readStable(place, view, unit);
   scrub.report({ type: 'read', name: place.name, path: unit.path, bytes: unit.bytes });
-  await journal.note(unit.path, reading.identity, reading.faults.length === 0);
+  await journal.add(unit.path, reading.identity, reading.faults.length === 0);
   return reading;
 }
 
-/** Verifies a file that another process may be writing. A fault counts if the file is the same before and after. */
+/** Verifies a file that another process may be writing. A fault counts if the file did not change meanwhile. */
 async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Promise<UnitReading> {
   let view = first;
   for (let tries = 1; ; tries++) {
@@ -161,14 +157,13 @@ async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Prom
     const identity = file?.identity ?? '';
     const faults = await unit.verify(view, file);
     if (faults.length === 0 || tries === TRIES) return { faults, identity };
-    const now = await place.look();
-    const after = now.files.get(unit.path)?.identity ?? '';
+    const next = await place.look();
+    const after = next.files.get(unit.path)?.identity ?? '';
     if (after === identity && !faults.some(({ code }) => code === 'io.CHANGED')) return { faults, identity };
-    view = now;
+    view = next;
   }
 }
 
-/** Every part and local report of a manifest. */
 function buildUnits(manifest: ExportManifest, scrub: Scrub, verifyPart: PartVerifier | undefined): Unit[] {
   const { organizationId, fromAtMs, throughAtMs } = manifest;
   const options = { settings: resolveSettings(scrub.verify), verifyPart };
@@ -177,29 +172,29 @@ function buildUnits(manifest: ExportManifest, scrub: Scrub, verifyPart: PartVeri
     bytes: Number(row.bytes),
     async verify({ source }, file) {
       const listed = { row, organizationId, fromAtMs, throughAtMs };
-      return toFaults(await verifyListedPart(source, file, listed, options), row.path);
+      return listFaults(await verifyListedPart(source, file, listed, options), row.path);
     },
   });
   const report = (row: LocalReportRow): Unit => ({
     path: row.path,
     bytes: Number(row.bytes),
     verify: async ({ source }, file) =>
-      toFaults(await verifyLocalReport(source, file, row, scrub.verify.signal), row.path),
+      listFaults(await verifyLocalReport(source, file, row, scrub.verify.signal), row.path),
   });
   return [...manifest.parts.map(part), ...manifest.localReports.map(report)];
 }
 
-// A file without a verdict was not verified, even if there is no finding.
-function toFaults(
-  { findings, verdict }: { readonly findings: Parameters<typeof faultsOf>[0]; readonly verdict: string },
+// A file without a good verdict is a fault, even if there is no finding.
+function listFaults(
+  { findings, verdict }: { readonly findings: Parameters<typeof toFaults>[0]; readonly verdict: string },
   path: string,
 ): ScrubFault[] {
-  const faults = faultsOf(findings).map((fault) => ({ ...fault, path }));
+  const faults = toFaults(findings).map((fault) => ({ ...fault, path }));
   if (faults.length > 0 || verdict === 'verified' || verdict === 'intact') return faults;
-  return faultsOf([finding('io.UNREADABLE', path, { path, message: `${path} could not be verified` })]);
+  return toFaults([finding('io.UNREADABLE', path, { path, message: `${path} could not be verified` })]);
 }
 
-/** Each fault once, in the order of paths. */
+/** Removes duplicates, and sorts by path. */
 function sortFaults(faults: readonly ScrubFault[]): ScrubFault[] {
   const unique = new Map(faults.map((fault) => [`${fault.path}\n${fault.code}`, fault]));
   return [...unique.values()].toSorted((a, b) => compareUtf8(a.path, b.path));

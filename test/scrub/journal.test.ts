@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { digestOf, fromUtf8, toUtf8 } from '../../src/bytes/index.ts';
 import {
   journalLines,
-  oldestOf,
+  findOldest,
   readJournal,
   selectDueFiles,
-  standingOf,
+  checkDue,
   type JournalEntry,
 } from '../../src/scrub/journal.ts';
 import { forAll } from '../support/property.ts';
@@ -104,7 +104,7 @@ describe('a journal', () => {
 const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
 
 const isDue = (last: JournalEntry | undefined, current = file('a'), olderThanMs = 1_000): boolean =>
-  standingOf(last, current, NOW, { olderThanMs }).due;
+  checkDue(last, current, NOW, { olderThanMs }).due;
 
 test('a file is due unless the same file was good within the requested age', () => {
   expect(isDue(entry('a', { atMs: NOW - 999 }))).toBe(false);
@@ -124,6 +124,6 @@ test('a mirror is due if a file is due, a file is missing, or it has no files', 
 });
 
 test('a file is due first if it was never read', () => {
-  expect(oldestOf([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
-  expect(oldestOf([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
+  expect(findOldest([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
+  expect(findOldest([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
 });

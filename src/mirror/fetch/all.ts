@@ -30,7 +30,7 @@ export async function fetchAll(
   run: Pick<Run, 'client' | 'report' | 'signal' | 'concurrency' | 'pacer'>,
 ): Promise<FetchedFiles> {
   const stop = new AbortController();
-  const { signal } = stop; // not one of `AbortSignal.any`, which is slow to ask
+  const { signal } = stop; // `AbortSignal.any` is slow
   const end = (): void => stop.abort(run.signal?.reason);
   if (run.signal?.aborted === true) end();
   run.signal?.addEventListener('abort', end);
@@ -75,7 +75,7 @@ export async function fetchAll(
       for (const file of queue) await fetch(file);
     } catch (cause) {
       fatal ??= { cause };
-      stop.abort(); // the other files end with an echo of it
+      stop.abort(); // the errors of the other files follow from it
     }
   };
   const atOnce = run.concurrency + (target.commitsAtOnce ?? 0);

@@ -13,7 +13,7 @@ type WantedDocument = {
 
 /**
  * Fetches a document that `assertValid` accepts. As with files, invalid bytes are fetched once more, in case they were
- * damaged on the way.
+ * damaged in transit.
  * @throws TransportError `transport.BODY_TOO_LONG`, `transport.DIGEST_MISMATCH`, and what `assertValid` and the client
  *   throw
  */

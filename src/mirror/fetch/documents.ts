@@ -111,7 +111,7 @@ function reportWaiting(run: Run, resource: EvidenceExport, delayMs: number): voi
 const isDeleted = (cause: unknown): cause is DrillproofError =>
   cause instanceof DrillproofError && cause.code === 'control.EVIDENCE_DELETED';
 
-/** The documents that an earlier run wrote; `undefined` if they are not valid. */
+/** Reads the documents that an earlier run wrote; `undefined` if they are not valid. */
 async function pinFromTarget(
   run: Run,
   view: MirrorView,
@@ -143,12 +143,12 @@ function parsePair(
     if (differences.length > 0) return undefined;
     return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
   } catch {
-    return undefined; // damaged documents determine nothing
+    return undefined;
   }
 }
 
 /**
- * The export manifest, from the source or from the caller. Its digest must match the resource and the expectation of the
+ * Reads the export manifest from the source or from the caller. Its digest must match the resource and the expectation of the
  * caller before it is parsed.
  * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID`
  * @throws LimitError `json.TOO_LARGE`
@@ -201,8 +201,8 @@ const ATTESTATION = {
 } as const;
 
 /**
- * The export attestation, which must name this manifest; `undefined` if the source has none. Its signature is not
- * verified, because a mirror has no trust store. The digest in the answer detects bytes that were changed on the way.
+ * Fetches the export attestation, which must name this manifest; `undefined` if the source has none. Its signature is not
+ * verified, because a mirror has no trust store. The digest in the answer detects bytes that were changed in transit.
  * @throws DrillproofError `attestation.INVALID`, `export.ATTESTATION_SUBJECT_MISMATCH`; TransportError
  *   `transport.DIGEST_MISMATCH`
  */

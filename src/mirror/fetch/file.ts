@@ -8,7 +8,6 @@ import type { Wanted } from '../plan.ts';
 import type { Run } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';
 
-/** What `fetchFile` needs of its run. */
 export type FetchContext = Pick<Run, 'client' | 'report'> & {
   readonly target: MirrorTarget;
   readonly signal: AbortSignal;
@@ -77,7 +76,7 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
   }
 }
 
-// The bytes of an earlier run are hashed again. They are useful only with a strong entity tag, or if none is missing.
+// The bytes of an earlier run are hashed again. They are useful only with a strong entity tag, or if the file is complete.
 async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
   const transfer: Transfer = { wanted, partial, sum: digesterOf(wanted), etag: partial.etag, resumed: false };
   const { bytes, etag } = partial;
@@ -111,7 +110,7 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
       await drain(download, transfer, context);
       if (transfer.sum.bytes < wanted.bytes) throw mismatch(wanted, 'BYTES_MISMATCH');
     } catch (cause) {
-      // Bytes that are sent again after a restart are not progress, else a source without ranges would be retried forever.
+      // Bytes that are sent again after a restart are not progress. Otherwise a source without ranges is retried forever.
       if (transfer.resumed && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
       furthest = Math.max(furthest, transfer.sum.bytes);
       place.failed(cause, 0);
@@ -163,7 +162,7 @@ async function drain(
   let isNew = status !== 206; // a full answer, even to a range request, starts again
   for await (const chunk of body) {
     signal.throwIfAborted();
-    // A file that arrives whole is never resumed, so its tag is not noted.
+    // A file that arrives in one chunk is never resumed, so its tag is not stored.
     const isWhole = chunk.length === bytes;
     if (isNew && (!isWhole || transfer.sum.bytes > 0)) await startOver(transfer, isWhole ? undefined : etag);
     isNew = false;
@@ -193,7 +192,7 @@ const DAMAGED: ReadonlySet<Code> = new Set<Code>([
   'transport.RANGE_INVALID',
 ]);
 
-/** Whether a failure shows that the received bytes cannot become the file, so that it must be started again. */
+/** Checks if a failure shows that the received bytes are wrong, so that the file must be started again. */
 const isDamaged = (cause: unknown): boolean =>
   httpStatusOf(cause) === 416 || (cause instanceof DrillproofError && DAMAGED.has(cause.code));
 

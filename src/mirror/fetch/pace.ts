@@ -11,7 +11,7 @@ import { type Pace, sleepFor, type Sleep, httpStatusOf } from '../../client/inde
 import { DrillproofError } from '../../errors.ts';
 
 export type PacerOptions = {
-  /** The most files fetched at the same time; default 8. */
+  /** The largest number of concurrent files; default 8. */
   readonly concurrency?: number;
   /** Bytes per second of all files together; default: unlimited. */
   readonly bytesPerSecond?: number;
@@ -20,7 +20,7 @@ export type PacerOptions = {
   readonly sleep?: Sleep;
 };
 
-/** Files at the same time. With a distant server, small files take time in proportion to the round trip. */
+/** Concurrent files. Small files of a distant server take time in proportion to the round trip. */
 export const CONCURRENCY = 8;
 
 const PACER_OPTIONS: MembersOf<PacerOptions> = {
@@ -30,13 +30,13 @@ const PACER_OPTIONS: MembersOf<PacerOptions> = {
   sleep: optional(FUNCTION),
 };
 
-/** The pace of one mirror, or of several that share it: how many files at the same time, how fast, and when to pause. */
+/** Controls concurrency, bandwidth and pauses of one mirror, or of several mirrors that share it. */
 export type Pacer = {
   /** Waits until one more file may be fetched. */
   place(signal: AbortSignal): Promise<Place>;
   /** For requests that need no place, such as those for documents. */
   attempts(): Pace;
-  /** Files that may be fetched at the same time now. */
+  /** The number of files that may be fetched at the same time now. */
   readonly size: number;
 };
 
@@ -48,7 +48,7 @@ export type Place = Pace & {
   leave(outcome: 'done' | 'failed'): void;
 };
 
-/** The longest pause that one answer can impose on all requests; one that asks for more ends its request (`retryDelayMs`). */
+/** The longest pause that one answer can cause for all requests. A longer one ends its request (`retryDelayMs`). */
 const MAX_PAUSE_MS = 60_000;
 
 /**
@@ -69,19 +69,19 @@ export function createPacer(options: PacerOptions = {}): Pacer {
   const window = new CongestionWindow(concurrency);
   const bucket = bytesPerSecond === undefined ? undefined : new TokenBucket(bytesPerSecond, now);
   const places = new Places(window);
-  const rest = quiet(now, sleep);
+  const pause = createPause(now, sleep);
 
   const attempts = (): Pace => {
     let epoch = window.epoch;
     return {
       async enter(signal) {
-        await rest.over(signal);
+        await pause.wait(signal);
         ({ epoch } = window);
       },
       failed(failure, askedMs) {
         if (!isOverload(failure)) return;
         window.overloaded(epoch);
-        rest.ask(askedMs);
+        pause.extend(askedMs);
       },
     };
   };
@@ -110,15 +110,15 @@ export function createPacer(options: PacerOptions = {}): Pacer {
   };
 }
 
-/** The time during which no request is made. */
-function quiet(now: () => number, sleep: Sleep) {
+/** Delays requests while the server asks for a pause. */
+function createPause(now: () => number, sleep: Sleep) {
   let untilMs = 0;
   return {
-    ask(ms: number): void {
+    extend(ms: number): void {
       if (ms > 0 && ms <= MAX_PAUSE_MS) untilMs = Math.max(untilMs, now() + ms);
     },
-    // The clock is read once for each delay, so that one that stops or is set back blocks nothing.
-    async over(signal: AbortSignal): Promise<void> {
+    // The clock is read once for each delay, so a clock that stops or is set back does not block requests.
+    async wait(signal: AbortSignal): Promise<void> {
       for (let seenMs = 0; seenMs < untilMs;) {
         seenMs = untilMs;
         const waitMs = Math.min(untilMs - now(), MAX_PAUSE_MS);
@@ -172,7 +172,6 @@ class Places {
   }
 }
 
-/** Whether a failure shows that the server is overloaded. */
 const isOverload = (failure: unknown): boolean => {
   const status = httpStatusOf(failure);
   if (status !== undefined) return status === 429 || status === 503;
@@ -213,8 +212,8 @@ export class TokenBucket {
 }
 
 /**
- * How many transfers a server can handle at the same time, by additive increase and multiplicative decrease (Chiu and
- * Jain 1989; RFC 5681 §3.1). It starts at `most`, is halved when the server reports an overload, and grows by about one
+ * Estimates the number of concurrent transfers that a server can handle, by additive increase and multiplicative
+ * decrease (Chiu and Jain 1989; RFC 5681 §3.1). It starts at `most`, is halved when the server reports an overload, and grows by about one
  * for each round of successes.
  *
  * Many transfers notice one overload. An attempt therefore notes the `epoch` in which it started, and only the first
