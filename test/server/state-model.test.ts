@@ -7,7 +7,7 @@ import { isDeep, tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
 import { deadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
-import { goodRunner, operationOf, runnerOf, runOf, sessionOf, turnOf, workerOf } from './jobs/make.ts';
+import { goodRunner, operationOf, makeRunner, runOf, sessionOf, turnOf, makeWorker } from './jobs/make.ts';
 import {
   ask,
   buildArchive,
@@ -229,10 +229,10 @@ const FAILURE = { code: 'model.REFUSED', message: 'on purpose' };
 /** A worker that takes the longest waiting piece of work to an end. */
 const work = (well: boolean): Command =>
   command(`work(${well})`, async (model, { plane }) => {
-    const runner = runnerOf((job, context) =>
+    const runner = makeRunner((job, context) =>
       well ? goodRunner.run(job, context) : Promise.resolve({ outcome: 'failed', error: FAILURE }),
     );
-    const driven = await workerOf(plane, runner).workOnce();
+    const driven = await makeWorker(plane, runner).workOnce();
     const waiting = model.queue.filter(({ state }) => state === 'pending');
     const ended = [];
     for (const queued of waiting)

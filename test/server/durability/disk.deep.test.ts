@@ -69,8 +69,8 @@ async function failingSync(folder: string, nth: number) {
   return { calls: () => calls, restore };
 }
 
-const sendArchive = (here: Pick<World, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
-  ask(here, url, {
+const sendArchive = (plane: Pick<World, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
+  ask(plane, url, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip', 'content-length': String(bytes.length) },
     body: Uint8Array.from(bytes),
@@ -82,21 +82,21 @@ async function beginUpload(sender: Sender, { bytes, buildHash }: { bytes: Uint8A
 }
 
 describe('a disk whose syncs fail', () => {
-  let here: World;
+  let plane: World;
   beforeEach(async () => {
-    here = await world();
-    await tenants(here);
+    plane = await world();
+    await tenants(plane);
   });
-  afterEach(() => here.close());
+  afterEach(() => plane.close());
 
   it('a failed sync loses no accepted bytes, and the next request succeeds', async () => {
-    const sender = { server: here.server, token: await token(here) };
+    const sender = { server: plane.server, token: await token(plane) };
     let met = 0;
     for (let nth = 1; ; nth++) {
       const archive = await buildArchive(`export const n = ${nth};\n`);
       const { uploadUrl, attempt } = await beginUpload(sender, archive);
-      const failing = await failingSync(here.folder, nth);
-      const response = await sendArchive(here, uploadUrl, archive.bytes).finally(failing.restore);
+      const failing = await failingSync(plane.folder, nth);
+      const response = await sendArchive(plane, uploadUrl, archive.bytes).finally(failing.restore);
       if (failing.calls() < nth) {
         expect(response.status).toBe(200);
         break;
@@ -104,14 +104,14 @@ describe('a disk whose syncs fail', () => {
       met++;
       await expectEnvelope(response, 'control.UNAVAILABLE');
       const { buildAttemptId } = attempt;
-      expect((await here.store.buildAttempts.find(PROJECT, buildAttemptId))?.resource.state).toBe(
+      expect((await plane.store.buildAttempts.find(PROJECT, buildAttemptId))?.resource.state).toBe(
         'awaiting_upload',
       );
-      expect(await here.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
-      expect(await readdir(join(here.folder, 'tmp'))).toEqual([]);
-      const again = await sendArchive(here, uploadUrl, archive.bytes);
+      expect(await plane.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
+      expect(await readdir(join(plane.folder, 'tmp'))).toEqual([]);
+      const again = await sendArchive(plane, uploadUrl, archive.bytes);
       expect(await again.json()).toMatchObject({ state: 'succeeded', buildHash: archive.buildHash });
-      const blob = await here.blobs.open(digestOf(archive.bytes));
+      const blob = await plane.blobs.open(digestOf(archive.bytes));
       expect(Buffer.from(await whole(blob.stream({ start: 0, end: blob.bytes })))).toEqual(
         Buffer.from(archive.bytes),
       );

@@ -1,10 +1,10 @@
 // A worker with short leases, whose runner takes a moment: `node worker-child.ts DATA`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWorker, openStores } from '../../../src/server/index.ts';
-import { goodRunner, runnerOf } from '../jobs/make.ts';
+import { goodRunner, makeRunner } from '../jobs/make.ts';
 
 const { store, blobs } = await openStores(process.env, process.argv[2] ?? '');
-const runner = runnerOf(async (job, context) => {
+const runner = makeRunner(async (job, context) => {
   process.send?.({ operationId: job.operationId, attempt: job.attempt });
   await sleep(60);
   return goodRunner.run(job, context);

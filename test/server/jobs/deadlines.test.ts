@@ -1,42 +1,30 @@
 import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nextLookMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
-import type { RunnerContext, RunnerOutcome } from '../../../src/server/index.ts';
 import { isDeep, tries } from '../../support/deep.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, type Sender, TURNS } from '../change.ts';
 import { id, NOW_MS, type World } from '../make.ts';
+import { codeOf } from '../thrown.ts';
 import { listStores } from '../worlds.ts';
 import {
-  gate,
   goodRunner,
+  makeHeldRunner,
+  type Run,
   operationOf,
   queueRerun,
-  resultOf,
-  runnerOf,
+  makeRunner,
   runOf,
   sessionOf,
   turnOf,
-  workerOf,
-  workplace,
+  makeWorker,
+  prepareWork,
 } from './make.ts';
 import { controlTime } from './time.ts';
 
 const LATE = { state: 'failed', error: { code: 'control.DEADLINE_EXCEEDED' } };
 const TIMEOUT_MS = 1_000;
 
-/** A runner that has begun when `begun` resolves, ignores its signal, and answers when it is released. */
-function deafRunner(act: (context: RunnerContext) => Promise<unknown> = async () => undefined) {
-  const [begun, released] = [gate<RunnerContext>(), gate()];
-  const runner = runnerOf(async (job, context) => {
-    await act(context);
-    begun.resolve(context);
-    await released.promise;
-    return goodRunner.run(job, context);
-  });
-  return { runner, begun: begun.promise, release: () => released.resolve() };
-}
-
-it('the next look is never after the deadline or the heartbeat, and always later than now', () => {
+it('the pause before the next check is positive and ends no later than the deadline and the heartbeat', () => {
   const ms = integer({ min: -1e9, max: 1e9 });
   assert(
     property(ms, ms, integer({ min: 1_000, max: 60_000 }), (deadlineAtMs, nowMs, heartbeatMs) => {
@@ -51,17 +39,17 @@ it('the next look is never after the deadline or the heartbeat, and always later
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`deadlines on ${name}`, () => {
-    let here: World;
+    let plane: World;
     let sender: Sender;
     let time: ReturnType<typeof controlTime>;
     beforeEach(async () => {
-      here = await make();
-      sender = await workplace(here);
-      time = controlTime(here);
+      plane = await make();
+      sender = await prepareWork(plane);
+      time = controlTime(plane);
     });
     afterEach(async () => {
       time.release();
-      await here.close();
+      await plane.close();
     });
 
     const queueShortTurn = async (timeoutMs = TIMEOUT_MS) =>
@@ -73,8 +61,8 @@ for (const { name, make } of await listStores(isDeep)) {
       [6_000, 'failed'],
     ] as const)('a turn with 1 s that takes %i ms has %s', async (ms, state) => {
       const { turn, operation } = await queueShortTurn();
-      const { runner, begun, release } = deafRunner();
-      const working = workerOf(here, runner).workOnce();
+      const { runner, begun, release } = makeHeldRunner();
+      const working = makeWorker(plane, runner).workOnce();
       const { signal } = await begun;
       await time.pass(Math.min(ms, 999));
       expect(signal.aborted).toBe(false);
@@ -83,10 +71,10 @@ for (const { name, make } of await listStores(isDeep)) {
       release();
       expect(await working).toBe(state);
       const end = state === 'failed' ? LATE : { state };
-      expect(await turnOf(here, turn.authoringTurnId)).toMatchObject(end);
-      expect(await operationOf(here, operation.operationId)).toMatchObject(end);
+      expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(end);
+      expect(await operationOf(plane, operation.operationId)).toMatchObject(end);
       if (state === 'failed')
-        expect(await turnOf(here, turn.authoringTurnId)).not.toHaveProperty('resultText');
+        expect(await turnOf(plane, turn.authoringTurnId)).not.toHaveProperty('resultText');
     });
 
     it('a result is a success exactly when it comes before the deadline, even if no timer could fire', async () => {
@@ -96,13 +84,13 @@ for (const { name, make } of await listStores(isDeep)) {
           oneof(integer({ min: -2, max: 2 }), integer({ min: -1_000, max: 1_000_000 })),
           async (timeoutMs, offMs) => {
             const { turn } = await queueShortTurn(timeoutMs);
-            const runner = runnerOf(async (job, context) => {
-              here.clock.nowMs += timeoutMs + offMs; // the process was suspended
+            const runner = makeRunner(async (job, context) => {
+              plane.clock.nowMs += timeoutMs + offMs; // the process was suspended
               return goodRunner.run(job, context);
             });
             const end = offMs < 0 ? 'succeeded' : 'failed';
-            expect(await workerOf(here, runner).workOnce()).toBe(end);
-            expect((await turnOf(here, turn.authoringTurnId)).state).toBe(end);
+            expect(await makeWorker(plane, runner).workOnce()).toBe(end);
+            expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
           },
         ),
         { numRuns: tries(20, 200) },
@@ -115,75 +103,71 @@ for (const { name, make } of await listStores(isDeep)) {
       [HOUR_MS, 'failed', 'creating'],
     ] as const)('a rerun picked up %i ms after its deadline has %s', async (offMs, state, world) => {
       const { run, operation } = await queueRerun(sender);
-      let calls = 0;
-      const runner = runnerOf(async (_job, { progress }) => {
-        calls++;
-        await progress({ session: 'ready' });
-        return { outcome: 'succeeded', result: resultOf(run) } as RunnerOutcome;
+      const work = vi.fn<Run>(async (job, context) => {
+        await context.progress({ session: 'ready' });
+        return goodRunner.run(job, context);
       });
-      here.clock.nowMs = run.deadlineAtMs + offMs;
-      expect(await workerOf(here, runner).workOnce()).toBe(state);
-      expect(calls).toBe(state === 'succeeded' ? 1 : 0);
-      expect((await sessionOf(here, run.sessionId)).state).toBe(world);
-      expect(await runOf(here, run.hostedRunId)).toMatchObject(
+      plane.clock.nowMs = run.deadlineAtMs + offMs;
+      expect(await makeWorker(plane, makeRunner(work)).workOnce()).toBe(state);
+      expect(work).toHaveBeenCalledTimes(state === 'succeeded' ? 1 : 0);
+      expect((await sessionOf(plane, run.sessionId)).state).toBe(world);
+      expect(await runOf(plane, run.hostedRunId)).toMatchObject(
         state === 'succeeded'
           ? { state }
           : { state: 'expired', failure: LATE.error, termination: { outcome: 'timed_out' } },
       );
-      expect(await operationOf(here, operation.operationId)).toMatchObject(
+      expect(await operationOf(plane, operation.operationId)).toMatchObject(
         state === 'succeeded' ? { state } : LATE,
       );
     });
 
     it('progress after the deadline is refused and does not make the world ready', async () => {
       const { run } = await queueRerun(sender);
-      let refused: unknown;
-      const runner = runnerOf(async (_job, { progress }) => {
-        here.clock.nowMs = run.deadlineAtMs;
-        refused = await progress({ session: 'ready' }).catch((error: unknown) => error);
-        return { outcome: 'succeeded', result: resultOf(run) } as RunnerOutcome;
+      let code = '';
+      const runner = makeRunner(async (job, context) => {
+        plane.clock.nowMs = run.deadlineAtMs;
+        code = await codeOf(context.progress({ session: 'ready' }));
+        return goodRunner.run(job, context);
       });
-      expect(await workerOf(here, runner).workOnce()).toBe('failed');
-      expect(refused).toMatchObject({ code: 'transport.ABORTED' });
-      expect((await sessionOf(here, run.sessionId)).state).toBe('warming');
+      expect(await makeWorker(plane, runner).workOnce()).toBe('failed');
+      expect(code).toBe('transport.ABORTED');
+      expect((await sessionOf(plane, run.sessionId)).state).toBe('warming');
     });
 
     it('work that threw is not tried again after its deadline', async () => {
       const { operation } = await queueShortTurn();
-      let calls = 0;
-      const worker = workerOf(
-        here,
-        runnerOf(async () => Promise.reject(new Error(`call ${++calls}`))),
-      );
+      const work = vi.fn<Run>(() => Promise.reject(new Error('not now')));
+      const worker = makeWorker(plane, makeRunner(work));
       expect(await worker.workOnce()).toBe('retried');
-      here.clock.nowMs += driveDefaults.maxRetryMs;
+      plane.clock.nowMs += driveDefaults.maxRetryMs;
       expect(await worker.workOnce()).toBe('failed');
-      expect(calls).toBe(1);
-      expect(await operationOf(here, operation.operationId)).toMatchObject(LATE);
+      expect(work).toHaveBeenCalledTimes(1);
+      expect(await operationOf(plane, operation.operationId)).toMatchObject(LATE);
     });
 
     it('a rerun continues while its deadline is extended, and is stopped at the new one', async () => {
       const { run } = await queueRerun(sender);
-      const { runner, begun, release } = deafRunner(({ progress }) => progress({ session: 'ready' }));
-      const working = workerOf(here, runner).workOnce();
+      const { runner, begun, release } = makeHeldRunner(goodRunner.run, ({ progress }) =>
+        progress({ session: 'ready' }),
+      );
+      const working = makeWorker(plane, runner).workOnce();
       const { signal } = await begun;
-      const { version, leaseGeneration } = await sessionOf(here, run.sessionId);
-      const over = { expectedVersion: version, expectedLeaseGeneration: leaseGeneration };
-      const path = EXTEND.replace(id('ses', 1), run.sessionId);
-      expect((await post(sender, path, extension(over))).status).toBe(200);
-      here.clock.nowMs = run.deadlineAtMs - 1;
+      const { version, leaseGeneration } = await sessionOf(plane, run.sessionId);
+      const body = extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration });
+      expect((await post(sender, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
+      plane.clock.nowMs = run.deadlineAtMs - 1;
       await time.pass(driveDefaults.heartbeatMs);
       expect(signal.aborted).toBe(false);
-      expect((await runOf(here, run.hostedRunId)).state).toBe('running');
-      here.clock.nowMs = NOW_MS + 2 * HOUR_MS - 1;
+      expect((await runOf(plane, run.hostedRunId)).state).toBe('running');
+      plane.clock.nowMs = NOW_MS + 2 * HOUR_MS - 1;
       await time.pass(driveDefaults.heartbeatMs);
       await expect.poll(() => signal.aborted).toBe(true);
       release();
       expect(await working).toBe('failed');
-      expect(await runOf(here, run.hostedRunId)).toMatchObject({
+      expect(await runOf(plane, run.hostedRunId)).toMatchObject({
         state: 'expired',
         termination: { outcome: 'timed_out' },
-        failure: { code: 'control.DEADLINE_EXCEEDED' },
+        failure: LATE.error,
       });
     });
   });

@@ -27,45 +27,58 @@ class Gate<T> {
     this.resolve = done;
   });
 }
-export const gate = <T = void>(): Gate<T> => new Gate<T>();
+export const createGate = <T = void>(): Gate<T> => new Gate<T>();
 
-/** A runner of both kinds from one function. */
-export const runnerOf = (run: Run): Runner => ({ kinds: ['authoring.turn', 'run.rerun'], run });
+export const makeRunner = (run: Run): Runner => ({ kinds: ['authoring.turn', 'run.rerun'], run });
 
-/** The good result of a rerun, with the identity that its run pins. */
-export function resultOf({ request, buildHash }: HostedRun): unknown {
+/** The result of a rerun, with the identity that its run pins. */
+export function makeResult({ request, buildHash }: HostedRun): unknown {
   const { runId, drillId, seed, trial, trialCount, attempt, attemptLimit } = request;
   const pinned = { runId, drillId, seed, trial, trialCount, attempt, attemptLimit, buildHash };
   return { ...runResult, identity: { ...runResult.identity, ...pinned } };
 }
 
-/** Does every kind of work well. */
-export const goodRunner = runnerOf(async (job) =>
+export const goodRunner = makeRunner(async (job) =>
   job.kind === 'authoring.turn'
     ? { outcome: 'succeeded', resultText: job.turn.prompt, proposalId: 'prop_000000000001' }
-    : ({ outcome: 'succeeded', result: resultOf(job.run) } as RunnerOutcome),
+    : ({ outcome: 'succeeded', result: makeResult(job.run) } as RunnerOutcome),
 );
 
-/** Two organizations with their worlds, a build to rerun from, and a token. */
-export async function workplace(here: World): Promise<Sender> {
-  await tenants(here);
-  const { bytes, buildHash } = await buildArchive();
-  await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds(here, buildHash);
-  return { server: here.server, token: await token(here) };
+/** A runner that answers when it is released, even after its signal; `begun` resolves when `act` has ended. */
+export function makeHeldRunner(
+  answer: Run = goodRunner.run,
+  act: (context: RunnerContext) => Promise<unknown> = async () => undefined,
+) {
+  const [begun, released] = [createGate<RunnerContext>(), createGate()];
+  const runner = makeRunner(async (job, context) => {
+    await act(context);
+    begun.resolve(context);
+    await released.promise;
+    return answer(job, context);
+  });
+  return { runner, begun: begun.promise, release: () => released.resolve() };
 }
 
-/** A worker as it is shipped, whose pauses are as short as they may be. */
-export const workerOf = (
-  here: World,
+/** Creates two organizations with their worlds, a build to rerun from, and a token. */
+export async function prepareWork(plane: World): Promise<Sender> {
+  await tenants(plane);
+  const { bytes, buildHash } = await buildArchive();
+  await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+  await worlds(plane, buildHash);
+  return { server: plane.server, token: await token(plane) };
+}
+
+/** A worker with the shipped defaults, whose pauses are as short as allowed. */
+export const makeWorker = (
+  plane: World,
   runner: Runner | undefined,
   over: Partial<WorkerOptions> = {},
 ): Worker =>
   createWorker({
-    store: here.store,
-    blobs: here.blobs,
-    now: () => here.clock.nowMs,
-    log: (entry) => here.log.push(entry),
+    store: plane.store,
+    blobs: plane.blobs,
+    now: () => plane.clock.nowMs,
+    log: (entry) => plane.log.push(entry),
     random: () => 0,
     ...(runner && { runner }),
     ...over,

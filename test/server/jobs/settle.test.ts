@@ -6,137 +6,127 @@ import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, id, makeRun, makeSession, NOW_MS, PROJECT, worlds } from '../make.ts';
 import {
-  gate,
   goodRunner,
+  makeHeldRunner,
   operationOf,
   queueRerun,
   queueTurn,
-  runnerOf,
+  makeRunner,
   runOf,
+  sessionOf,
   turnOf,
-  workerOf,
+  makeWorker,
 } from './make.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 const signal = new AbortController().signal;
-const sweep = () => deadlineSweep({ store: here.store, now: () => here.clock.nowMs }).run(signal);
+const sweep = () => deadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
 const read = async (rest: string) => {
-  const response = await ask(here, `/v1/projects/${PROJECT}/${rest}`, here);
+  const response = await ask(plane, `/v1/projects/${PROJECT}/${rest}`, plane);
   return (await response.json()) as { state: string };
 };
 const LATE = { code: 'control.DEADLINE_EXCEEDED' };
 
-/** Work that a worker has begun and will not end by itself. */
-async function begin() {
-  const [begun, release] = [gate(), gate()];
-  const runner = runnerOf(async (job, context) => {
-    begun.resolve();
-    await release.promise;
-    return goodRunner.run(job, context);
-  });
-  const working = workerOf(here, runner).workOnce();
-  await begun.promise;
-  return { working, release: release.resolve };
-}
+const SETTLE = { read, sweep, 'sweep of an operator': () => plane.admin.workOff() } as const;
 
-const SETTLE = { read, sweep, 'sweep of an operator': () => here.admin.workOff() } as const;
-
-describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a %s', (how) => {
-  const settle = (path: string): Promise<unknown> => SETTLE[how](path);
+describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a %s', (way) => {
+  const settle = (path: string): Promise<unknown> => SETTLE[way](path);
 
   it.each([
     [-1, 'ready', 1],
     [0, 'expired', 2],
     [HOUR_MS, 'expired', 2],
   ])('a session %i ms after its deadline is %s', async (offMs, state, version) => {
-    here.clock.nowMs = NOW_MS + HOUR_MS + offMs;
+    plane.clock.nowMs = NOW_MS + HOUR_MS + offMs;
     await settle(`sessions/${id('ses', 1)}`);
     await settle(`sessions/${id('ses', 1)}`);
-    const row = await here.store.sessions.find(PROJECT, id('ses', 1));
-    expect(row?.resource).toMatchObject({ state, version });
+    expect(await sessionOf(plane, id('ses', 1))).toMatchObject({ state, version });
   });
 
   it.each(['creating', 'warming', 'resetting', 'degraded', 'destroying', 'destroyed'] as const)(
-    'a session that is %s expires if it is live',
+    'a session in the state %s expires if it is live',
     async (state) => {
-      await here.admin.importResources({ schemaVersion: 1, sessions: [makeSession(4, { state })] });
-      here.clock.nowMs = NOW_MS + HOUR_MS;
+      await plane.admin.importResources({ schemaVersion: 1, sessions: [makeSession(4, { state })] });
+      plane.clock.nowMs = NOW_MS + HOUR_MS;
       await settle(`sessions/${id('ses', 4)}`);
-      const row = await here.store.sessions.find(PROJECT, id('ses', 4));
-      expect(row?.resource.state).toBe(state.startsWith('destroy') ? state : 'expired');
+      const { state: after } = await sessionOf(plane, id('ses', 4));
+      expect(after).toBe(state.startsWith('destroy') ? state : 'expired');
     },
   );
 
-  it.each([-1, 0])('an imported run without work, %i ms after its deadline', async (offMs) => {
+  it.each([-1, 0])('an imported run without work expires at its deadline, %i ms later', async (offMs) => {
     const run = makeRun(4, { state: 'running' });
-    await here.admin.importResources({ schemaVersion: 1, runs: [run] });
-    here.clock.nowMs = run.deadlineAtMs + offMs;
+    await plane.admin.importResources({ schemaVersion: 1, runs: [run] });
+    plane.clock.nowMs = run.deadlineAtMs + offMs;
     await settle(`runs/${run.hostedRunId}`);
-    expect((await runOf(here, run.hostedRunId)).state).toBe(offMs < 0 ? 'running' : 'expired');
+    expect((await runOf(plane, run.hostedRunId)).state).toBe(offMs < 0 ? 'running' : 'expired');
   });
 
   it('a queued rerun that no worker takes expires with its operation, and is not worked on', async () => {
-    const { run, operation } = await queueRerun(here);
-    here.clock.nowMs = run.deadlineAtMs;
-    await settle(how === 'read' ? `operations/${operation.operationId}` : '');
+    const { run, operation } = await queueRerun(plane);
+    plane.clock.nowMs = run.deadlineAtMs;
+    await settle(way === 'read' ? `operations/${operation.operationId}` : '');
     const error = { ...LATE, correlationId: operation.operationId.replace('op', 'corr') };
-    expect(await runOf(here, run.hostedRunId)).toMatchObject({ state: 'expired', failure: error });
-    expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'failed', error });
-    expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
+    expect(await runOf(plane, run.hostedRunId)).toMatchObject({ state: 'expired', failure: error });
+    expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'failed', error });
+    expect(await makeWorker(plane, goodRunner).workOnce()).toBeUndefined();
   });
 
   it('a turn whose worker does not end it fails, its session is free, and the late result is dropped', async () => {
-    const { turn, operation } = await queueTurn(here);
-    here.clock.nowMs += 5 * turn.timeoutMs; // waiting is not counted
+    const { turn, operation } = await queueTurn(plane);
+    plane.clock.nowMs += 5 * turn.timeoutMs; // waiting is not counted
     await settle(`operations/${operation.operationId}`);
-    expect((await turnOf(here, turn.authoringTurnId)).state).toBe('queued');
-    const { working, release } = await begin();
-    here.clock.nowMs += turn.timeoutMs - 1;
+    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe('queued');
+    const { runner, begun, release } = makeHeldRunner();
+    const working = makeWorker(plane, runner).workOnce();
+    await begun;
+    plane.clock.nowMs += turn.timeoutMs - 1;
     const path = `authoring-sessions/${turn.authoringSessionId}/turns/${turn.authoringTurnId}`;
     await settle(path);
-    expect((await turnOf(here, turn.authoringTurnId)).state).toBe('running');
-    here.clock.nowMs += 1;
+    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe('running');
+    plane.clock.nowMs += 1;
     await settle(path);
-    const ended = await turnOf(here, turn.authoringTurnId);
-    expect(ended).toMatchObject({ state: 'failed', error: LATE, finishedAtMs: here.clock.nowMs });
+    const ended = await turnOf(plane, turn.authoringTurnId);
+    expect(ended).toMatchObject({ state: 'failed', error: LATE, finishedAtMs: plane.clock.nowMs });
     release();
     expect(await working).toBe('lost');
-    expect(await turnOf(here, turn.authoringTurnId)).toEqual(ended);
+    expect(await turnOf(plane, turn.authoringTurnId)).toEqual(ended);
     expect(await read(`authoring-sessions/${turn.authoringSessionId}`)).not.toHaveProperty('activeTurnId');
   });
 });
 
 it('the sweep settles more than one batch, and then finds nothing', async () => {
   const sessions = Array.from({ length: 120 }, (_, n) => makeSession(1_000 + n));
-  await here.admin.importResources({ schemaVersion: 1, sessions });
-  here.clock.nowMs = NOW_MS + HOUR_MS;
+  await plane.admin.importResources({ schemaVersion: 1, sessions });
+  plane.clock.nowMs = NOW_MS + HOUR_MS;
   expect(await sweep()).toBeGreaterThanOrEqual(120);
   expect(await sweep()).toBe(0);
 });
 
-it.each(warmPoolStates)('extend of a ready world whose warm pool state is %s', async (state) => {
-  const warmPool = { state, setupHash: HASH };
-  const session = makeSession(5, { warmPool });
-  await here.admin.importResources({ schemaVersion: 1, sessions: [session] });
-  const response = await post(here, EXTEND.replace(id('ses', 1), session.sessionId), extension());
-  if (state === 'claimed') {
-    const { session: extended } = operations['sessions.extend'].success.schema.parse(await response.json());
-    expect(extended.warmPool).toEqual(warmPool);
-  } else await expectEnvelope(response, 'control.SESSION_NOT_READY');
-});
+it.each(warmPoolStates)(
+  'extend succeeds for a ready world only if its warm pool state is claimed: %s',
+  async (state) => {
+    const session = makeSession(5, { warmPool: { state, setupHash: HASH } });
+    await plane.admin.importResources({ schemaVersion: 1, sessions: [session] });
+    const response = await post(plane, EXTEND.replace(id('ses', 1), session.sessionId), extension());
+    if (state === 'claimed') {
+      const { session: extended } = operations['sessions.extend'].success.schema.parse(await response.json());
+      expect(extended.warmPool).toEqual(session.warmPool);
+    } else await expectEnvelope(response, 'control.SESSION_NOT_READY');
+  },
+);
 
 it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: %s', async (state) => {
-  const { run } = await queueRerun(here);
-  await here.store.transaction(async (tx) => {
+  const { run } = await queueRerun(plane);
+  await plane.store.transaction(async (tx) => {
     const row = (await tx.sessions.lock(PROJECT, run.sessionId))!;
     await tx.sessions.update({ ...row, resource: { ...row.resource, warmPool: { state, setupHash: HASH } } });
   });
-  const runner = runnerOf(async (job, context) => {
+  const runner = makeRunner(async (job, context) => {
     await context.progress({ session: 'ready' });
     return goodRunner.run(job, context);
   });
-  expect(await workerOf(here, runner).workOnce()).toBe('succeeded');
-  expect(await read(`sessions/${run.sessionId}`)).toMatchObject({
-    state: state === 'claimed' ? 'ready' : 'warming',
-  });
+  expect(await makeWorker(plane, runner).workOnce()).toBe('succeeded');
+  const { state: after } = await read(`sessions/${run.sessionId}`);
+  expect(after).toBe(state === 'claimed' ? 'ready' : 'warming');
 });

@@ -8,7 +8,7 @@ import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { gate } from '../jobs/make.ts';
+import { createGate } from '../jobs/make.ts';
 import { HASH, id, makeEnvironment, NOW_MS, ORG, PROJECT, serverOn, token, worlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { forAll } from '../../support/property.ts';
@@ -181,7 +181,7 @@ it('running a change once replays its answer although it could not be prepared a
 });
 
 it('requests that arrive during the first one wait for it, and get its answer', async () => {
-  const [started, finish] = [gate(), gate()];
+  const [started, finish] = [createGate(), createGate()];
   const first = once()(change(), schema, async () => async () => {
     started.resolve();
     await finish.promise;

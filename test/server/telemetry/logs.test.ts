@@ -8,19 +8,19 @@ import { redact } from '../../../src/server/telemetry/log.ts';
 import { ask, EXPORT, HASH, id, ingestedExport, NOW_MS, part, PROJECT } from '../make.ts';
 import { wholeFile } from '../each-test.ts';
 
-const here = wholeFile();
+const plane = wholeFile();
 let tokenId: string;
 
 beforeAll(async () => {
-  tokenId = (await here.store.tokens.list('org_000000000001'))[0]!.tokenId;
-  await ingestedExport(here, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
+  tokenId = (await plane.store.tokens.list('org_000000000001'))[0]!.tokenId;
+  await ingestedExport(plane, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
 });
 
 /** A server whose log lines are kept. */
 function logged(level: LogLevel = 'info', format: LogFormat = 'json', trustProxy = false) {
   const lines: string[] = [];
   const log = createLog({ level, format, write: (line) => lines.push(line), now: () => NOW_MS });
-  const { store, blobs, clock } = here;
+  const { store, blobs, clock } = plane;
   const server = createServer({ store, blobs, now: () => clock.nowMs, log, trustProxy });
   const entries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   return { server, log, lines, entries };
@@ -31,7 +31,7 @@ const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
 describe('the log', () => {
   it('the log has one JSON line per request with exactly the documented members', async () => {
     const { server, lines, entries } = logged();
-    const response = await ask({ server }, PATH, { token: here.token });
+    const response = await ask({ server }, PATH, { token: plane.token });
     const bytes = Number(response.headers.get('content-length'));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^\{[^\n]*\}\n$/);
@@ -54,7 +54,7 @@ describe('the log', () => {
   it('the log line has the code of a refusal, and the token once it is known', async () => {
     const { server, entries } = logged();
     await ask({ server }, PATH);
-    await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: here.token });
+    await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: plane.token });
     const [anonymous, known] = entries();
     expect(anonymous).toMatchObject({ status: 401, code: 'control.UNAUTHENTICATED' });
     expect(anonymous).not.toHaveProperty('tokenId');
@@ -78,13 +78,13 @@ describe('the log', () => {
     const { server, entries } = logged();
     const listening = await listen(server);
     const path = `${PATH}/parts/${id('evidence', 1)}`;
-    const whole = await fetch(listening.url + path, { headers: { authorization: `Bearer ${here.token}` } });
+    const whole = await fetch(listening.url + path, { headers: { authorization: `Bearer ${plane.token}` } });
     expect(entries()).toEqual([]);
     const { byteLength } = await whole.arrayBuffer();
     await expect.poll(entries).toMatchObject([{ status: 200, bytes: byteLength }]);
     const cut = new AbortController();
     const answer = await fetch(listening.url + path, {
-      headers: { authorization: `Bearer ${here.token}` },
+      headers: { authorization: `Bearer ${plane.token}` },
       signal: cut.signal,
     });
     await answer.body!.getReader().read();
@@ -158,7 +158,7 @@ describe('a secret', () => {
     for (const authorization of [
       `Bearer ${secrets.token}`,
       `Basic ${secrets.password}`,
-      `Bearer ${here.token}`,
+      `Bearer ${plane.token}`,
     ]) {
       await send(PATH + query, { headers: { ...headers, authorization } });
       await send(`/v1/projects/${PROJECT}/builds/${HASH}/tools/source${query}`, {
@@ -180,7 +180,7 @@ describe('a secret', () => {
     await listening.close();
     expect(lines.length).toBeGreaterThan(15);
     const text = lines.join('');
-    for (const secret of [...Object.values(secrets), here.token]) expect(text).not.toContain(secret);
+    for (const secret of [...Object.values(secrets), plane.token]) expect(text).not.toContain(secret);
   });
 
   it('a secret in the message, stack or cause of an error never appears in the log', () => {

@@ -7,7 +7,7 @@ import { ask, EXPORT, id, ingestedExport, part, PROJECT, token } from '../make.t
 import { parseExposition, type Sample } from './parse-exposition.ts';
 import { wholeFile } from '../each-test.ts';
 
-const here = wholeFile({ requestBurst: 1000, requestsPerSecond: 0.001 });
+const plane = wholeFile({ requestBurst: 1000, requestsPerSecond: 0.001 });
 let listening: Listening;
 const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
 let partBytes: number;
@@ -15,15 +15,15 @@ let partBytes: number;
 beforeAll(async () => {
   const archive = await part(1, { padding: 32 * 1024 * 1024 });
   partBytes = archive.length;
-  await ingestedExport(here, { parts: [archive] });
-  listening = await listen(here.server);
+  await ingestedExport(plane, { parts: [archive] });
+  listening = await listen(plane.server);
 });
 afterAll(async () => {
   await listening.close();
 });
 
 async function samples(name: string): Promise<Sample[]> {
-  const response = await ask(here, '/metrics');
+  const response = await ask(plane, '/metrics');
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const family = parseExposition(await response.text());
   return [...family.values()].flatMap((one) => one.samples).filter((sample) => sample.name === name);
@@ -38,15 +38,15 @@ describe('/metrics', () => {
     expect(await samples('drillproof_build_info')).toEqual([
       { name: 'drillproof_build_info', labels: { version: 'unknown', node: process.version }, value: 1 },
     ]);
-    expect((await ask(here, '/metrics', { method: 'POST' })).status).toBe(405);
+    expect((await ask(plane, '/metrics', { method: 'POST' })).status).toBe(405);
   });
 
   it('counts requests by operation and class of status, with their time', async () => {
     const operation = 'evidence.exports.read';
     const before = await sum('drillproof_http_requests_total', { operation });
-    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`, { token: here.token });
-    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 9)}`, { token: here.token });
-    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`);
+    await ask(plane, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`, { token: plane.token });
+    await ask(plane, `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 9)}`, { token: plane.token });
+    await ask(plane, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`);
     expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
     expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
     expect(await sum('drillproof_http_request_duration_seconds_count', { operation })).toBe(before + 3);
@@ -56,7 +56,7 @@ describe('/metrics', () => {
     const operation = 'evidence.exports.parts.download';
     const before = await sum('drillproof_http_response_bytes_total', { operation });
     const response = await fetch(listening.url + PART, {
-      headers: { authorization: `Bearer ${here.token}` },
+      headers: { authorization: `Bearer ${plane.token}` },
     });
     const reader = response.body!.getReader();
     await reader.read();
@@ -69,7 +69,7 @@ describe('/metrics', () => {
   it('counts no bytes for HEAD', async () => {
     const operation = 'evidence.exports.parts.download';
     const before = await sum('drillproof_http_response_bytes_total', { operation });
-    await ask(here, PART, { token: here.token, method: 'HEAD' });
+    await ask(plane, PART, { token: plane.token, method: 'HEAD' });
     expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
   });
 
@@ -77,25 +77,25 @@ describe('/metrics', () => {
     const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
     await once(socket.resume(), 'close');
     expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
-    await ask(here, '/nothing');
+    await ask(plane, '/nothing');
     expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);
   });
 
   it('metrics count requests refused by the rate limit', async () => {
-    const slow = await token(here);
+    const slow = await token(plane);
     const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
-    for (let i = 0; i < 1000; i++) await ask(here, path, { token: slow });
+    for (let i = 0; i < 1000; i++) await ask(plane, path, { token: slow });
     expect(await sum('drillproof_http_rate_limited_total')).toBe(0);
-    expect((await ask(here, path, { token: slow })).status).toBe(429);
+    expect((await ask(plane, path, { token: slow })).status).toBe(429);
     expect(await sum('drillproof_http_rate_limited_total')).toBe(1);
   });
 
   it('metrics report queued work by kind', async () => {
-    await here.admin.deleteExport({
-      organizationId: (await here.store.projects.find(PROJECT))!.organizationId,
+    await plane.admin.deleteExport({
+      organizationId: (await plane.store.projects.find(PROJECT))!.organizationId,
       evidenceExportId: EXPORT,
     });
-    here.clock.nowMs += 5_000;
+    plane.clock.nowMs += 5_000;
     const kind = 'evidence.export.delete';
     expect(await sum('drillproof_queue_operations', { kind, state: 'waiting' })).toBe(1);
     expect(await sum('drillproof_queue_operations', { kind, state: 'running' })).toBe(0);
@@ -104,8 +104,8 @@ describe('/metrics', () => {
 
   it('metric labels contain only fixed words, never an id, token, address or path', async () => {
     for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
-      await ask(here, `${path}?q=dp_${'s'.repeat(43)}`, { token: here.token });
-    const text = await (await ask(here, '/metrics')).text();
+      await ask(plane, `${path}?q=dp_${'s'.repeat(43)}`, { token: plane.token });
+    const text = await (await ask(plane, '/metrics')).text();
     const words = new Set<string>([
       ...operationNames,
       'openapi',

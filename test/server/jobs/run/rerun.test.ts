@@ -6,9 +6,9 @@ import { makeRunResult } from '../../../support/evidence.ts';
 import { answerOf, post, RERUNS } from '../../change.ts';
 import { eachTest, storeBuild } from '../../each-test.ts';
 import { ask, HASH, id, makeRun, NOW_MS, ORG, part, PROJECT, signer, worlds } from '../../make.ts';
-import { operationOf, runnerOf, runOf, workerOf } from '../make.ts';
+import { operationOf, makeRunner, runOf, makeWorker } from '../make.ts';
 
-const here = eachTest(worlds, storeBuild);
+const plane = eachTest(worlds, storeBuild);
 const ORIGINAL = id('hrun', 3);
 const OTHER = `sha256:${'0'.repeat(64)}`;
 
@@ -28,16 +28,16 @@ const IDENTITY = {
   setupHash: `sha256:${'3'.repeat(64)}`,
 };
 
-/** Imports the original, asks for a rerun of a run, and returns the rerun. */
+/** Imports the original and requests a rerun of a run. */
 async function queue(over: Partial<HostedRun> = { identity: IDENTITY }, hostedRunId = ORIGINAL) {
   const original = makeRun(3, { state: 'succeeded', ...over });
-  if (hostedRunId === ORIGINAL) await here.admin.importResources({ schemaVersion: 1, runs: [original] });
+  if (hostedRunId === ORIGINAL) await plane.admin.importResources({ schemaVersion: 1, runs: [original] });
   const path = RERUNS.replace(id('hrun', 1), hostedRunId);
-  return answerOf('runs.reruns.create', await post(here, path, {}));
+  return answerOf('runs.reruns.create', await post(plane, path, {}));
 }
 
-/** The result that its part holds. */
-const resultOf = ({ identity }: RerunJob, over: object = {}) =>
+/** The result in the part of a rerun. */
+const makeResult = ({ identity }: RerunJob, over: object = {}) =>
   makeRunResult(3, {
     identity: { ...IDENTITY, ...identity, worldInstanceId: 'world-2', ...over },
     evidenceHash: digestOf(toUtf8('journal 3')),
@@ -47,34 +47,39 @@ const resultOf = ({ identity }: RerunJob, over: object = {}) =>
 
 type Answer = (job: RerunJob) => unknown;
 async function work(answer: Answer, report?: (job: RerunJob) => object) {
-  const runner = runnerOf(async (job, { progress }) => {
+  const runner = makeRunner(async (job, { progress }) => {
     if (job.kind !== 'run.rerun') throw new TypeError(job.kind);
     if (report !== undefined) await progress(report(job));
     return (await answer(job)) as RunnerOutcome;
   });
-  return workerOf(here, runner).workOnce();
+  return makeWorker(plane, runner).workOnce();
 }
-const succeeded = (job: RerunJob, over: object = {}) => ({
+const succeed = (job: RerunJob, over: object = {}) => ({
   outcome: 'succeeded',
-  result: resultOf(job, over),
+  result: makeResult(job, over),
 });
 
-/** The signed part of a rerun. */
-const evidenceOf = (job: RerunJob, over: object = {}): Promise<Uint8Array> => {
+const codeOfOperation = async ({ operation }: { operation: { operationId: string } }) =>
+  (await operationOf(plane, operation.operationId)).error?.code;
+
+/** Packs the signed part of a rerun. */
+const packEvidence = (job: RerunJob, over: object = {}): Promise<Uint8Array> => {
   const { evidenceBundleId, hostedRunId, rerunOfHostedRunId, request } = job.run;
   const ids = { evidenceBundleId, hostedRunId, ...(rerunOfHostedRunId && { rerunOfHostedRunId }) };
-  const facts = { ...ids, runId: request.runId, runResult: resultOf(job), createdAtMs: NOW_MS - 1 };
+  const facts = { ...ids, runId: request.runId, runResult: makeResult(job), createdAtMs: NOW_MS - 1 };
   return part(3, { key: signer(), ...facts, ...over });
 };
 
 describe('the inputs of a rerun', () => {
-  it('a runner is handed the whole identity of the original, with the id of the new run', async () => {
+  it('a runner gets the whole identity of the original, with the id of the new run', async () => {
     const { run } = await queue();
-    let handed: unknown;
-    expect(await work((job) => ((handed = job.identity), succeeded(job)))).toBe('succeeded');
     const { worldInstanceId: _world, ...inputs } = IDENTITY;
-    expect(handed).toEqual({ ...inputs, runId: run.request.runId });
-    expect((await runOf(here, run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
+    const answer = (job: RerunJob) => {
+      expect(job.identity).toEqual({ ...inputs, runId: run.request.runId });
+      return succeed(job);
+    };
+    expect(await work(answer)).toBe('succeeded');
+    expect((await runOf(plane, run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
   });
 
   it.each([
@@ -95,15 +100,15 @@ describe('the inputs of a rerun', () => {
   ])('a rerun whose %s is %s in its result or its progress fails', async (member, other) => {
     for (const path of [['result', 'identity'], ['identity']]) {
       const { run, operation } = await queue();
-      const identity = (job: RerunJob) => resultOf(job, { [member]: other }).identity;
-      const ended = await (path.length === 2
-        ? work((job) => succeeded(job, { [member]: other }))
-        : work(succeeded, (job) => ({ identity: identity(job) })));
-      expect(ended).toBe('failed');
-      const { error } = await operationOf(here, operation.operationId);
+      const over = { [member]: other };
+      const outcome = await (path.length === 2
+        ? work((job) => succeed(job, over))
+        : work(succeed, (job) => ({ identity: makeResult(job, over).identity })));
+      expect(outcome).toBe('failed');
+      const { error } = await operationOf(plane, operation.operationId);
       expect(error).toMatchObject({ code: 'control.RERUN_INPUTS_DIFFER', retryable: false });
       expect(error?.issues.map((issue) => issue.path)).toEqual([[...path, member]]);
-      const stored = await runOf(here, run.hostedRunId);
+      const stored = await runOf(plane, run.hostedRunId);
       expect(stored).toMatchObject({ state: 'failed', failure: { code: 'control.RERUN_INPUTS_DIFFER' } });
       expect([stored.result, stored.identity]).toEqual([undefined, undefined]);
     }
@@ -111,7 +116,7 @@ describe('the inputs of a rerun', () => {
 
   it('an original without an identity pins its request and its build only', async () => {
     await queue({});
-    expect(await work((job) => succeeded(job, { targetId: 'any', scenarioId: 'any' }))).toBe('succeeded');
+    expect(await work((job) => succeed(job, { targetId: 'any', scenarioId: 'any' }))).toBe('succeeded');
   });
 
   it('a rerun of a rerun that failed is held to the identity of the first run', async () => {
@@ -119,27 +124,25 @@ describe('the inputs of a rerun', () => {
     const error = { code: 'drill.BROKEN', message: 'it broke' };
     expect(await work(() => ({ outcome: 'failed', error }))).toBe('failed');
     const again = await queue({}, run.hostedRunId);
-    expect(await work((job) => succeeded(job, { targetId: 'other' }))).toBe('failed');
-    expect((await operationOf(here, again.operation.operationId)).error?.code).toBe(
-      'control.RERUN_INPUTS_DIFFER',
-    );
+    expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
+    expect(await codeOfOperation(again)).toBe('control.RERUN_INPUTS_DIFFER');
   });
 });
 
 const readBundle = (evidenceBundleId: string) =>
-  ask(here, `/v1/projects/${PROJECT}/evidence/${evidenceBundleId}`, here);
+  ask(plane, `/v1/projects/${PROJECT}/evidence/${evidenceBundleId}`, plane);
+
+const INVALID = 'control.RERUN_EVIDENCE_INVALID';
+const workWith = (pack: (job: RerunJob) => Promise<Uint8Array>) =>
+  work(async (job) => ({ ...succeed(job), evidence: await pack(job) }));
 
 describe('the evidence of a rerun', () => {
-  it('the signed part that a runner hands in is readable and is exported', async () => {
+  it('the signed part that a runner returns is readable and is exported', async () => {
     const { run } = await queue();
     expect((await readBundle(run.evidenceBundleId)).status).toBe(404);
-    expect(await work(async (job) => ({ ...succeeded(job), evidence: await evidenceOf(job) }))).toBe(
-      'succeeded',
-    );
-    const bundle = operations['evidence.bundles.read'].success.schema.parse(
-      await (await readBundle(run.evidenceBundleId)).json(),
-    );
-    expect(bundle).toMatchObject({
+    expect(await workWith((job) => packEvidence(job))).toBe('succeeded');
+    const response = await readBundle(run.evidenceBundleId);
+    expect(operations['evidence.bundles.read'].success.schema.parse(await response.json())).toMatchObject({
       hostedRunId: run.hostedRunId,
       runId: run.request.runId,
       signed: true,
@@ -147,10 +150,10 @@ describe('the evidence of a rerun', () => {
     });
     const scope = { kind: 'project' as const, projectId: PROJECT };
     const window = { fromAtMs: NOW_MS - 10, throughAtMs: NOW_MS };
-    const { resource } = await here.admin.createExport({ organizationId: ORG, scope, ...window });
-    await here.admin.workOff();
+    const { resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
+    await plane.admin.workOff();
     const path = `/v1/projects/${PROJECT}/evidence-exports/${resource.evidenceExportId}/parts/`;
-    expect((await ask(here, path + run.evidenceBundleId, here)).status).toBe(200);
+    expect((await ask(plane, path + run.evidenceBundleId, plane)).status).toBe(200);
   });
 
   it.each([
@@ -161,31 +164,28 @@ describe('the evidence of a rerun', () => {
     ['names another organization', { organizationId: id('org', 2) }],
     ['names another project', { projectId: id('prj', 2) }],
   ])('a rerun whose part %s fails, and nothing of it is stored', async (_name, over) => {
-    const { run, operation } = await queue();
-    const ended = await work(async (job) => ({ ...succeeded(job), evidence: await evidenceOf(job, over) }));
-    expect(ended).toBe('failed');
-    const code = 'control.RERUN_EVIDENCE_INVALID';
-    expect((await operationOf(here, operation.operationId)).error?.code).toBe(code);
-    expect((await runOf(here, run.hostedRunId)).state).toBe('failed');
-    expect((await readBundle(run.evidenceBundleId)).status).toBe(404);
+    const rerun = await queue();
+    expect(await workWith((job) => packEvidence(job, over))).toBe('failed');
+    expect(await codeOfOperation(rerun)).toBe(INVALID);
+    expect((await runOf(plane, rerun.run.hostedRunId)).state).toBe('failed');
+    expect((await readBundle(rerun.run.evidenceBundleId)).status).toBe(404);
   });
 
   it('a rerun whose part states another result, or is damaged, fails', async () => {
     for (const change of [
-      async (job: RerunJob) => evidenceOf({ ...job, identity: { ...job.identity, trial: 2 } }),
-      async (job: RerunJob) => (await evidenceOf(job)).fill(0, 100, 120),
+      async (job: RerunJob) => packEvidence({ ...job, identity: { ...job.identity, trial: 2 } }),
+      async (job: RerunJob) => (await packEvidence(job)).fill(0, 100, 120),
     ]) {
-      const { operation } = await queue();
-      expect(await work(async (job) => ({ ...succeeded(job), evidence: await change(job) }))).toBe('failed');
-      const code = 'control.RERUN_EVIDENCE_INVALID';
-      expect((await operationOf(here, operation.operationId)).error?.code).toBe(code);
+      const rerun = await queue();
+      expect(await workWith(change)).toBe('failed');
+      expect(await codeOfOperation(rerun)).toBe(INVALID);
     }
   });
 
   it('a part that cannot be read now is tried again', async () => {
     await queue();
-    const evidence = `${here.folder}/absent.zip`;
-    expect(await work((job) => ({ ...succeeded(job), evidence }))).toBe('retried');
+    const evidence = `${plane.folder}/absent.zip`;
+    expect(await work((job) => ({ ...succeed(job), evidence }))).toBe('retried');
   });
 });
 
@@ -194,30 +194,24 @@ describe('a run whose evidence is ingested', () => {
 
   it('the run of an ingested bundle can be read and rerun, and an import replaces it', async () => {
     const bytes = await part(5, { key: signer() });
-    await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    const run = operations['runs.read'].success.schema.parse(await (await ask(here, runPath, here)).json());
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+    const run = operations['runs.read'].success.schema.parse(await (await ask(plane, runPath, plane)).json());
     expect(run).toMatchObject({ state: 'succeeded', evidenceBundleId: id('evidence', 5) });
     expect(run.identity).toEqual(run.result?.identity);
     const rerun = await queue({}, id('hrun', 5));
-    expect(
-      await work((job) => ({ outcome: 'succeeded', result: resultOf(job, { targetId: 'other' }) })),
-    ).toBe('failed');
-    expect((await operationOf(here, rerun.operation.operationId)).error?.code).toBe(
-      'control.RERUN_INPUTS_DIFFER',
-    );
-    const whole = makeRun(5, { state: 'failed' });
-    const imported = await here.admin.importResources({ schemaVersion: 1, runs: [whole] });
-    expect(imported).toMatchObject([{ result: 'created' }]);
-    expect(await runOf(here, id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
-    expect(await here.admin.importResources({ schemaVersion: 1, runs: [whole] })).toMatchObject([
-      { result: 'unchanged' },
-    ]);
+    expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
+    expect(await codeOfOperation(rerun)).toBe('control.RERUN_INPUTS_DIFFER');
+    const runs = [makeRun(5, { state: 'failed' })];
+    for (const result of ['created', 'unchanged']) {
+      expect(await plane.admin.importResources({ schemaVersion: 1, runs })).toMatchObject([{ result }]);
+      expect(await runOf(plane, id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
+    }
   });
 
   it('a stored run stays as it is when its evidence is ingested', async () => {
-    await here.admin.importResources({ schemaVersion: 1, runs: [makeRun(5, { state: 'failed' })] });
-    await here.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
-    expect(await runOf(here, id('hrun', 5))).not.toHaveProperty('result');
+    await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(5, { state: 'failed' })] });
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
+    expect(await runOf(plane, id('hrun', 5))).not.toHaveProperty('result');
   });
 });

@@ -3,38 +3,40 @@ import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
 import { answerOf, post, TURNS } from '../../change.ts';
 import { eachTest } from '../../each-test.ts';
 import { worlds } from '../../make.ts';
-import { operationOf, runnerOf, turnOf, workerOf } from '../make.ts';
+import { operationOf, makeRunner, turnOf, makeWorker } from '../make.ts';
 
-const here = eachTest(worlds);
+const plane = eachTest(worlds);
 
 const queue = async (over: object = {}) =>
-  answerOf('authoring.turns.create', await post(here, TURNS, { prompt: 'hello', ...over }));
+  answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'hello', ...over }));
 
 type Answer = (job: TurnJob, progress: (facts: object) => Promise<void>) => unknown;
-const work = (answer: Answer) =>
-  workerOf(
-    here,
-    runnerOf(async (job, { progress }) => {
-      if (job.kind !== 'authoring.turn') throw new TypeError(job.kind);
-      return (await answer(job, progress)) as RunnerOutcome;
-    }),
-  ).workOnce();
+function work(answer: Answer) {
+  const runner = makeRunner(async (job, { progress }) => {
+    if (job.kind !== 'authoring.turn') throw new TypeError(job.kind);
+    return (await answer(job, progress)) as RunnerOutcome;
+  });
+  return makeWorker(plane, runner).workOnce();
+}
 
-it('a turn is handed the earlier turns of its session, with their results, and the current proposal', async () => {
-  let handed: TurnJob | undefined;
-  const answer = (result: object) => (job: TurnJob) => ((handed = job), { outcome: 'succeeded', ...result });
+it('a turn gets the earlier turns of its session, with their results, and the current proposal', async () => {
+  let received: TurnJob | undefined;
+  const answer = (result: object) => (job: TurnJob) => (
+    (received = job),
+    { outcome: 'succeeded', ...result }
+  );
   await queue({ prompt: 'first' });
   await work(answer({ resultText: 'one', agentSessionId: 'agent-1', proposalId: 'prop_000000000001' }));
-  expect(handed?.history).toEqual([]);
+  expect(received?.history).toEqual([]);
   await queue({ prompt: 'second' });
   await work(() => ({ outcome: 'failed', error: { code: 'author.REFUSED', message: 'no' } }));
   const { turn } = await queue({ prompt: 'third' });
   await work(answer({}));
-  expect(handed?.history).toMatchObject([
+  expect(received?.history).toMatchObject([
     { sequence: 1, prompt: 'first', state: 'succeeded', resultText: 'one', agentSessionId: 'agent-1' },
     { sequence: 2, prompt: 'second', state: 'failed' },
   ]);
-  expect(handed).toMatchObject({
+  expect(received).toMatchObject({
     turn: { authoringTurnId: turn.authoringTurnId, sequence: 3 },
     session: { currentProposalId: 'prop_000000000001', activeTurnId: turn.authoringTurnId },
   });
@@ -47,14 +49,14 @@ describe('the limits of a turn', () => {
   it('a turn that uses exactly its limits succeeds', async () => {
     const { turn } = await queue(LIMITS);
     expect(await work(() => ({ outcome: 'succeeded', ...AT }))).toBe('succeeded');
-    expect(await turnOf(here, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
+    expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
   });
 
   it.each([
     [{ turnsUsed: 6 }, 'turnsUsed'],
     [{ estimatedCostUsd: 0.500_001 }, 'estimatedCostUsd'],
   ])('a turn that uses %j fails, and keeps what it used but no proposal', async (used, member) => {
-    const cheats: Answer[] = [
+    const answers: Answer[] = [
       () => ({ outcome: 'succeeded', proposalId: 'prop_000000000001', ...AT, ...used }),
       async (_job, progress) => {
         await progress({ ...AT, ...used }).catch(() => undefined);
@@ -65,12 +67,12 @@ describe('the limits of a turn', () => {
         return { outcome: 'succeeded' };
       },
     ];
-    for (const cheat of cheats) {
+    for (const answer of answers) {
       const { turn, operation } = await queue(LIMITS);
-      expect(await work(cheat)).toBe('failed');
-      const { error } = await operationOf(here, operation.operationId);
+      expect(await work(answer)).toBe('failed');
+      const { error } = await operationOf(plane, operation.operationId);
       expect(error).toMatchObject({ code: 'control.TURN_LIMIT_EXCEEDED', issues: [{ path: [member] }] });
-      const ended = await turnOf(here, turn.authoringTurnId);
+      const ended = await turnOf(plane, turn.authoringTurnId);
       expect(ended).toMatchObject({ state: 'failed', error });
       expect(ended.turnsUsed).toBeGreaterThanOrEqual(5);
       expect(ended.proposalId).toBeUndefined();
