@@ -25,6 +25,7 @@ const MIB = 2 ** 20;
 const EXPORT_PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT_ID}`;
 const CURL = 'curl -Z, then sha256sum -c';
 const CURL_ALONE = 'curl -Z alone, nothing verified';
+const BARE_CLIENT = 'bare node:http client, hash and write';
 const HASH_AND_COPY = 'openssl dgst, cp and sync';
 
 const partNames = (root: string): string[] => readdirSync(`${root}/export/parts`);
@@ -75,6 +76,7 @@ function writeDownloadLists(
   }
   writeFileSync(join(folder, 'curl.txt'), curl.join('\n'));
   writeFileSync(join(folder, 'aria2c.txt'), aria2c.join('\n'));
+  writePaths(folder, 'bare.txt', partPaths(root));
 }
 
 const prepareMirror =
@@ -112,6 +114,13 @@ const prepareMirror =
         needs: ['aria2c'],
       },
       { name: CURL_ALONE, command: shell(fetch), cwd, before, needs: ['curl'] },
+      {
+        name: BARE_CLIENT,
+        command: shell('"$@" < ../bare.txt', ...program('bare-mirror.ts', url, `${root}/SHA256SUMS`)),
+        env: { DRILLPROOF_TOKEN: token },
+        cwd,
+        before,
+      },
     ];
   };
 
@@ -181,6 +190,7 @@ async function openRows(kind: StoreKind, resources: AsyncDisposableStack): Promi
 
 const STORES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 const PLAIN = 'plain node:http';
+const ONE_QUERY = 'plain node:http with one query';
 
 const prepareRead =
   (kind: StoreKind): Race['prepare'] =>
@@ -193,13 +203,13 @@ const prepareRead =
     const load = { paths, token, short };
     const starting = [
       startPlane(data, env),
-      ...['json', 'hono'].map((mode) =>
-        start((port) => program('server.ts', String(port), mode, `${data}.json`)),
+      ...['json', 'hono', ...(kind === 'postgres' ? ['query'] : [])].map((mode) =>
+        start((port) => program('server.ts', String(port), mode, `${data}.json`), env),
       ),
     ];
     const running = await Promise.all(starting);
     for (const { stop } of running) resources.defer(stop);
-    const names = [`drillproof serve on ${STORES[kind]}`, PLAIN, 'bare Hono'];
+    const names = [`drillproof serve on ${STORES[kind]}`, PLAIN, 'bare Hono', ONE_QUERY];
     return running.map(({ url, pid }, at) => ({
       name: names[at]!,
       command: wrk(url, load),
@@ -327,7 +337,7 @@ export const REMOTE_RACES: readonly Race[] = [
     title: '`mirror` of 1,000 parts of 3.7 kB',
     target: 0.9,
     yardstick: CURL,
-    limit: CURL_ALONE,
+    limit: BARE_CLIENT,
     prepare: prepareMirror((short) => small(short ? 300 : 1000)),
   },
   {
@@ -359,7 +369,7 @@ export const REMOTE_RACES: readonly Race[] = [
     title: `JSON read by id, on ${STORES[kind]}`,
     target: 0.6,
     yardstick: PLAIN,
-    limit: PLAIN,
+    limit: kind === 'postgres' ? ONE_QUERY : PLAIN,
     prepare: prepareRead(kind),
   })),
   ...(['sqlite', 'postgres'] as const).map((kind): Race => ({

@@ -1,9 +1,10 @@
 /**
  * Our control plane as `drillproof serve` runs it, without its limit of 100 requests per second for each token; and
- * small servers that check nothing: JSON by id from memory, with node:http or bare Hono, or files.
+ * small servers that check nothing: JSON by id from memory, with node:http or bare Hono, or from PostgreSQL with one
+ * query for each request; or files.
  *
  *     node server.ts PORT plane DATA
- *     node server.ts PORT json|hono RESOURCES.json
+ *     node server.ts PORT json|hono|query RESOURCES.json
  *     node server.ts PORT files FOLDER
  */
 import { createReadStream, openSync, readFileSync, statSync, writeSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { Pool } from 'pg';
 
 const [, , port = '', kind = '', source = ''] = process.argv;
 const SMALL = 256 * 1024;
@@ -20,6 +22,14 @@ const SMALL = 256 * 1024;
 function readResources(): Map<string, unknown> {
   const { sessions } = JSON.parse(readFileSync(source, 'utf8')) as { sessions: { sessionId: string }[] };
   return new Map(sessions.map((session) => [session.sessionId, session]));
+}
+
+const READ = 'SELECT body FROM bare_read WHERE id = $1';
+
+async function fillTable(pool: Pool): Promise<void> {
+  await pool.query('CREATE TABLE bare_read (id text PRIMARY KEY, body text)');
+  for (const [id, session] of readResources())
+    await pool.query('INSERT INTO bare_read VALUES ($1, $2)', [id, JSON.stringify(session)]);
 }
 
 const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
@@ -39,6 +49,20 @@ const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
     );
     const listener = getRequestListener(app.fetch);
     return (request, response) => void listener(request, response);
+  },
+  query() {
+    const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
+    const ready = fillTable(pool);
+    const read = async (id: string): Promise<string> => {
+      await ready;
+      const { rows } = await pool.query<{ body: string }>({ name: 'read', text: READ, values: [id] });
+      return rows[0]!.body;
+    };
+    return ({ url = '' }, response) =>
+      void read(url.slice(url.lastIndexOf('/') + 1)).then((body) => {
+        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+        response.writeHead(200, headers).end(body);
+      });
   },
   files() {
     return (request, response) => {
