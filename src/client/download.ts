@@ -15,9 +15,9 @@ import {
 
 /** The options of one download: those of a call, and a range of bytes. */
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
-  /** Ask for these bytes only. The server may send all the same: look at `status`. */
+  /** Request only these bytes. The server may send all of them; see `status`. */
   readonly range?: ByteRange;
-  /** The strong entity tag under which the range is wanted; under another one the whole comes, with status 200. */
+  /** The strong entity tag under which the range is wanted; otherwise all bytes arrive, with status 200. */
   readonly ifRange?: string;
 };
 
@@ -26,7 +26,7 @@ export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
  * bytes.
  */
 export type Download = {
-  /** 200 for the whole, 206 for the range that `range` names. */
+  /** 200 for all bytes, 206 for the range in `range`. */
   readonly status: number;
   /** The entity tag, when it is a strong one. */
   readonly etag: string | undefined;

@@ -13,14 +13,15 @@ import type { Download, DownloadOptions } from './download.ts';
 
 type Rows = typeof operations;
 
-// What a caller passes for a schema that fills in defaults: those members may be omitted.
+// A caller may omit the members for which a schema fills in defaults.
 type Optional<S extends z.ZodMiniType> = {
   [K in keyof z.infer<S>]: K extends keyof z.input<S> ? (undefined extends z.input<S>[K] ? K : never) : never;
 }[keyof z.infer<S>];
-type Given<S extends z.ZodMiniType> = Omit<z.infer<S>, Optional<S>> & Partial<Pick<z.infer<S>, Optional<S>>>;
+type WithDefaults<S extends z.ZodMiniType> = Omit<z.infer<S>, Optional<S>> &
+  Partial<Pick<z.infer<S>, Optional<S>>>;
 
 type QueryInput<N extends OperationName> = Rows[N] extends { query: infer S extends z.ZodMiniType }
-  ? Given<S>
+  ? WithDefaults<S>
   : unknown;
 type BodyInput<N extends OperationName> = Rows[N] extends { body: infer S extends z.ZodMiniType }
   ? z.input<S> extends Record<string, never>
@@ -28,7 +29,7 @@ type BodyInput<N extends OperationName> = Rows[N] extends { body: infer S extend
     : z.input<S>
   : unknown;
 
-/** What an operation takes: the members of its path, its query and its body in one object. */
+/** The input of an operation: the members of its path, its query and its body in one object. */
 export type Input<N extends OperationName> = Params<N> & QueryInput<N> & BodyInput<N>;
 
 type Method<N extends string> = N extends JsonOperationName
@@ -63,9 +64,9 @@ export function methodTree(
   for (const name of names.toSorted()) {
     const segments = name.split('.');
     const last = segments.pop() ?? name;
-    let at: Branch = root;
-    for (const segment of segments) at = at[segment] ??= {};
-    at[last] = Object.assign(method(name), at[last]);
+    let branch: Branch = root;
+    for (const segment of segments) branch = branch[segment] ??= {};
+    branch[last] = Object.assign(method(name), branch[last]);
   }
   return root;
 }

@@ -18,7 +18,7 @@ export type Retry = { readonly error: unknown; readonly retries: number; readonl
 export type Pace = {
   /** Called before each attempt; it goes out when this resolves. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
-  /** Called with the failure of each attempt; `askedMs` is how long the server asks to be left alone. */
+  /** Called with the failure of each attempt; `askedMs` is how long the server asks to wait. */
   readonly failed: (failure: unknown, askedMs: number) => void;
 };
 
@@ -37,7 +37,7 @@ export type RetryOptions = {
   readonly retries?: number;
   /** Upper end of the first random delay, doubled for each further one; default 500. */
   readonly baseDelayMs?: number;
-  /** What the doubling stops at; default 20,000. */
+  /** The upper end stops doubling at this; default 20,000. */
   readonly maxDelayMs?: number;
   /** The longest wait that a server may ask for; when it asks for more, the failure goes to the caller. Default 60,000. */
   readonly maxRetryAfterMs?: number;
@@ -67,7 +67,7 @@ export type LimitOptions = {
   readonly items?: number;
 };
 
-/** Names of query parameters that the specification leaves open, as another implementation may call them. */
+/** Names of query parameters that the specification does not define, for other implementations. */
 export type ParameterNames = {
   readonly packageId?: string;
   readonly cursor?: string;
@@ -96,7 +96,6 @@ export type ClientOptions = {
   readonly idempotencyKey?: () => string;
 };
 
-/** The options, read once, with every default filled in. */
 export type Settings = {
   readonly baseUrl: string;
   readonly token: string;
@@ -206,7 +205,7 @@ export type Fetch = (
   },
 ) => Promise<HttpAnswer>;
 
-/** What the client uses of a `Response`. */
+/** The members of a `Response` that the client uses. */
 export type HttpAnswer = Pick<Response, 'status' | 'ok'> & {
   readonly type: string;
   readonly headers: Pick<Headers, 'get'>;
@@ -218,7 +217,7 @@ export type HttpRead =
   | { readonly done: false; readonly value: Uint8Array }
   | { readonly done: true; readonly value?: Uint8Array | undefined };
 
-/** What the client uses of a `ReadableStream`. A piece that is there already need not be a promise. */
+/** The members of a `ReadableStream` that the client uses. A piece that has arrived need not be a promise. */
 export type HttpBody = {
   readonly locked: boolean;
   getReader(): {

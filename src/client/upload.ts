@@ -34,7 +34,7 @@ type Sending = {
 const progressSchema = operations['builds.uploads.read'].success.schema;
 const attemptSchema = operations['builds.uploads.put'].success.schema;
 
-// So much is sent again at most when a connection breaks.
+// At most this many bytes are sent again after a connection fails.
 const PIECE_BYTES = 1024 * 1024;
 // A control plane refuses slower uploads (control API, builds.uploads.put).
 const LEAST_BYTES_PER_MS = 10;
@@ -42,7 +42,7 @@ const LEAST_BYTES_PER_MS = 10;
 const invalid = (path: string, message: string): DrillproofError =>
   new DrillproofError('client.REQUEST_INVALID', `${path}: ${message}`, { path });
 
-/** The address of an upload: an answer must not send an archive to any other place than the caller expects. */
+/** The address of an upload, which must have the origin that the caller expects. */
 function addressOf({ uploadUrl }: BuildUpload, { baseUrl }: Settings, origin?: string): string {
   const url = URL.canParse(uploadUrl, baseUrl) ? new URL(uploadUrl, baseUrl) : undefined;
   const expected = new URL(origin ?? baseUrl).origin;
@@ -87,10 +87,10 @@ function putRange(sending: Sending, first: number, end: number): Promise<BuildAt
   );
 }
 
-// How places answer that only take a whole archive.
+// Answers of addresses that accept only complete archives.
 const NO_PROGRESS: ReadonlySet<number | undefined> = new Set([400, 401, 403, 404, 405, 501]);
 
-/** How much is stored; `undefined` where the address does not report it. */
+/** The number of stored bytes; `undefined` if the address does not report it. */
 async function readProgress(sending: Sending): Promise<number | undefined> {
   try {
     return (await request(progressSchema, { method: 'GET' }, sending)).receivedBytes;
@@ -121,8 +121,8 @@ async function sendRest(
 }
 
 /**
- * Sends an archive in pieces, and asks after each failure how much is stored. A place that does not report it gets all of it
- * in one request.
+ * Sends an archive in pieces, and asks after each failure how much is stored. An address that does not report it gets the
+ * archive in one request.
  */
 export function createSendUpload(
   settings: Settings,

@@ -1,6 +1,6 @@
 /**
- * What kind of fault it is. Verdicts are derived from the class, never from the code, and so are most exit codes.
- * `inaccessible` means that bytes could not be read, which is never reported as a mismatch.
+ * The kinds of faults. Verdicts and most exit codes follow from the class, never from the code. `inaccessible` means that
+ * bytes could not be read, which is never reported as a mismatch.
  */
 export const CODE_CLASSES = [
   'malformed',
@@ -19,7 +19,7 @@ export const CODE_CLASSES = [
 ] as const;
 export type CodeClass = (typeof CODE_CLASSES)[number];
 
-/** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
+/** `error` decides a verdict, `warning` needs attention, `info` states a fact. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -27,9 +27,9 @@ export type Severity = (typeof SEVERITIES)[number];
 export type CodeEntry = {
   readonly class: CodeClass;
   readonly severity: Severity;
-  /** One sentence: what the code states. */
+  /** What the code states, in one sentence. */
   readonly meaning: string;
-  /** One sentence: what the person who reads it should do. */
+  /** What to do, in one sentence. */
   readonly action: string;
   /** The clause that requires it: a section of a standard, of docs/formats.md or of the control API. */
   readonly clause: string;

@@ -2,7 +2,7 @@ import type { Code } from './catalogue.ts';
 import { OTHER_CLASSES, STATEMENT_CLASSES } from './classes.ts';
 import type { CodeClass, Severity } from './entry.ts';
 
-/** What a program needs to know of a code, without the texts of the catalogue, which are large. */
+/** The facts of a code without its texts, which are large. */
 export type CodeFacts = { readonly class: CodeClass; readonly severity: Severity };
 
 type Lookup = (code: string) => CodeFacts | undefined;
@@ -28,7 +28,6 @@ const statementFactsOf = readOnce(STATEMENT_CLASSES);
 /** Whether a string is a code of the catalogue. */
 export const isCode = (value: string): value is Code => factsOf(value) !== undefined;
 
-/** The class and the severity of a code. */
 export const codeFacts = (code: Code): CodeFacts => factsOf(code)!;
 
 /** A code of a signed statement or of its documents. Programs that verify nothing else need no other codes. */
@@ -37,9 +36,7 @@ export type StatementCode = Extract<
   `${'encoding' | 'json' | 'trust' | 'attestation' | 'dsse'}.${string}`
 >;
 
-/** Whether a string is such a code. */
 export const isStatementCode = (value: string): value is StatementCode =>
   statementFactsOf(value) !== undefined;
 
-/** `codeFacts` of such a code. */
 export const statementCodeFacts = (code: StatementCode): CodeFacts => statementFactsOf(code)!;

@@ -7,7 +7,6 @@ export const integerSchema = z.int();
 /** An integer greater than 0, at most 9007199254740991. */
 export const positiveIntegerSchema = z.int().check(z.positive());
 
-/** How many there are, how many bytes, how long: an integer of at least 0. */
 export const countSchema = z.int().check(z.gte(0));
 
 /** A moment in milliseconds since 1970 (control API, Conventions: fields named …AtMs). */
@@ -27,11 +26,11 @@ export const decimalBytesSchema = z.string().check(z.regex(/^(?:0|[1-9][0-9]{0,3
 /** An object whose members the API does not specify; they are kept. */
 export const openObjectSchema = z.looseObject({});
 
-/** A member that may be absent, and what it means for readers of the JSON Schema. */
+/** A member that may be absent, with its meaning for readers of the JSON Schema. */
 export const allow = <T extends z.core.$ZodType>(schema: T, meaning?: string): z.ZodMiniExactOptional<T> =>
   meaning === undefined ? z.exactOptional(schema) : z.exactOptional(schema).check(z.describe(meaning));
 
-/** The same text, typed as what a guard lets through. */
+/** Narrows the type of a text to that of a guard. */
 export const narrowText = <T extends string>(
   schema: z.ZodMiniString<string>,
   guard: (text: string) => text is T,
@@ -118,7 +117,7 @@ export const localReportIdSchema = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,12
 /** An identifier to which the control API gives no format: 1 to 128 characters. */
 export const opaqueIdSchema = textSchema(1, 128);
 
-/** Who asked, made or uploaded: 1 to 255 characters. */
+/** The person or program that requested, made or uploaded something: 1 to 255 characters. */
 export const principalSchema = textSchema(1, 255);
 
 /** The seed of a world or a run: 1 to 20 characters. */

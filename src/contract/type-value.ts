@@ -18,7 +18,6 @@ const UNITS: Readonly<Record<string, string>> = {
 const formatValues = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(' or ');
 
-/** What is wrong with a value, where the schema has no words of its own. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
   switch (issue.code) {

@@ -47,7 +47,7 @@ const violationSchema = z.strictObject({
   message: z.string(),
   expected: allow(z.string()),
   actual: allow(z.string()),
-  findings: allow(z.readonly(z.array(code)), 'of the verification, that led here'),
+  findings: allow(z.readonly(z.array(code)), 'codes of the findings that led to it'),
   waiver: allow(z.strictObject(waiver)),
 });
 
@@ -58,13 +58,13 @@ const ruleResultSchema = z.strictObject({
    * `not_applicable`: there is no subject.
    */
   state: z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
-  judged: count.check(z.describe('subjects looked at')),
+  judged: count.check(z.describe('number of subjects')),
   violations: z.readonly(z.array(violationSchema)),
 });
 
 const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once');
 
-/** What a decision rests on of one bundle. Outcome and signers count only if the verdict is `verified`. */
+/** The facts of one bundle behind a decision. Outcome and signers count only if the verdict is `verified`. */
 const evidenceSchema = z.strictObject({
   id: bundleReportSchema.shape.evidenceBundleId,
   ...z.pick(bundleReportSchema, {
@@ -104,10 +104,9 @@ const policyUsedSchema = z.strictObject({
   digest,
   sources: z.readonly(z.array(z.strictObject({ path: z.string(), digest }))),
   /** The digest does not cover them. */
-  parameters: allow(z.record(z.string(), z.string()), 'values that the caller gave'),
+  parameters: allow(z.record(z.string(), z.string()), 'values from the caller'),
 });
 
-/** The decision of a gate as JSON (formats §8). */
 export const decisionSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('decision'),

@@ -5,7 +5,6 @@ import { momentMs } from './document/values.ts';
 import { isRule, RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 
-/** A rule that cannot hold, cannot fail, or may mean something else. */
 export type Doubt = { readonly path: string; readonly message: string };
 
 const isCompared = (name: string): boolean => name === 'waivers' || !FIXED_MEMBERS.has(name);
@@ -61,7 +60,7 @@ const listEnforcementDoubts = (document: PolicyDocument): readonly Doubt[] =>
     return missing.map((message) => ({ path, message }));
   });
 
-/** That a policy does not have a rule, or only in the sets of `anyOf`, for which the caller has other advice. */
+/** Explains that a policy does not have a rule, or only in the sets of `anyOf`, for which the caller has other advice. */
 function listMissing(document: PolicyDocument, rule: RuleId, advice: string): readonly string[] {
   if (POLICY_RULES[rule](document) !== undefined) return [];
   const { anyOf = [], schemaVersion, kind } = document;

@@ -20,7 +20,7 @@ export const summarySchema = z.strictObject({
   verifierId: z.string(),
   result: z.enum(['PASSED', 'FAILED']),
   timeVerifiedMs: z.int(),
-  /** What it may be used for. */
+  /** The URI of its purpose. */
   resourceUri: z.string(),
   policyDigest: digest,
   /** Digests of the manifests of everything it covers. */
@@ -36,7 +36,7 @@ interface ReadFailure extends Readonly<z.infer<typeof failureSchema>> {}
 export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
 
 /**
- * One input of `evaluate`: the report of its verification, a summary, or why there is neither (formats §8). `name` is
+ * One input of `evaluate`: the report of its verification, a summary, or the failure (formats §8). `name` is
  * chosen by the caller, such as a path.
  */
 export type EvidenceInput = {
@@ -83,7 +83,6 @@ type LocalReportFact = Place & { readonly report: LocalReportReport };
 export type UnreadFact = Place & { readonly failure: ReadFailure };
 export type SummaryFact = Place & { readonly summary: SummaryFacts };
 
-/** Everything that rules evaluate. */
 export type Facts = {
   readonly asOfMs: number;
   readonly exports: readonly ExportFact[];

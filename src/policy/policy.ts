@@ -10,7 +10,6 @@ export type Policy = PolicyUsed & {
   readonly unusedParameters?: readonly string[];
 };
 
-/** What an argument that is one has to be. */
 export const POLICY: Kind = {
   what: 'a policy, as parsePolicy or readPolicy returns it',
   accepts: (value) => OBJECT.accepts(value) && Array.isArray((value as Partial<Policy>).layers),
@@ -31,7 +30,6 @@ export const DEFAULT_DOCUMENT: PolicyDocument = {
 export const policyDigest = (layers: readonly PolicyDocument[]): Digest =>
   digestLayers(layers.map(({ $schema: _schema, ...document }) => document));
 
-/** The same of layers without `$schema`. */
 export const digestLayers = (layers: readonly object[] | readonly JsonValue[]): Digest =>
   digestOf(canonicalBytes(layers));
 

@@ -9,16 +9,15 @@ const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 const changeSchema = z.strictObject({
   change: z.enum(['appeared', 'vanished', 'changed']),
-  way: z
-    .array(z.string())
-    .check(z.describe('members, and for items of lists a JSON array of what they are about')),
-  judgement: z.boolean().check(z.describe('false for times, wordings and what follows from the results')),
+  way: z.array(z.string()).check(z.describe('members, and for items of lists a JSON array of their names')),
+  judgement: z
+    .boolean()
+    .check(z.describe('false for times, wordings and values that follow from the results')),
   before: allow(leafSchema),
   after: allow(leafSchema),
 });
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 
-/** The product of `diff`. */
 export const reportDiffSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('report-diff'),
@@ -56,7 +55,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
   return compareLeaf(before, after, way);
 }
 
-/** Something on one side only is one change, whatever it contains. */
+/** A value on one side only is one change, whatever it contains. */
 function listOneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   const [change, tree] =
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
@@ -125,7 +124,6 @@ const MAX_CHANGES = 500;
 const MARK = { appeared: '+', vanished: '-', changed: '~' } as const;
 const TIME = /(?:^asOf|At)Ms$/;
 
-/** A difference for people: changed results first, by subject. */
 export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions = {}): string {
   const page = pageOf(options);
   const [results, others] = [true, false].map((judgement) =>
@@ -143,10 +141,10 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
   return `${lines.join('\n')}\n`;
 }
 
-/** Without changes that parts and reports repeat because the whole changed, such as the time of the verification. */
+/** Removes changes that parts repeat because the complete report has them, such as the time of the verification. */
 function removeRepeats(changes: readonly Change[]): Change[] {
-  const ofTheWhole = new Set(changes.filter(({ way }) => way.length === 1).map(groupKey));
-  return changes.filter((change) => change.way.length === 1 || !ofTheWhole.has(groupKey(change)));
+  const topLevel = new Set(changes.filter(({ way }) => way.length === 1).map(groupKey));
+  return changes.filter((change) => change.way.length === 1 || !topLevel.has(groupKey(change)));
 }
 
 const groupKey = ({ way, change, before, after }: Change): string =>
@@ -169,7 +167,6 @@ function changeLines(page: Page, changes: readonly Change[]): string[] {
   ];
 }
 
-/** Lists whose items are subjects of their own. */
 const SUBJECTS: ReadonlySet<string> = new Set(['results', 'parts', 'localReports']);
 const NOUNS: Readonly<Record<string, string>> = {
   results: 'path',
@@ -181,7 +178,6 @@ const NOUNS: Readonly<Record<string, string>> = {
   copies: 'copy',
 };
 
-/** A way in words: its subject, and the member that changed. */
 function splitWay(way: readonly string[]): readonly [subject: string, what: string] {
   let split = 0;
   for (let i = 0; i + 1 < way.length; i++) if (SUBJECTS.has(way[i]!) && i + 2 < way.length) split = i + 2;

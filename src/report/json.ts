@@ -37,7 +37,6 @@ export function renderJson(report: Report): string {
   return stableJson(report);
 }
 
-/** Any plain data as such JSON. */
 export function stableJson(value: unknown): string {
   return `${printableJson(JSON.stringify(orderMembers(value), null, 2))}\n`;
 }

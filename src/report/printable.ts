@@ -56,8 +56,8 @@ function escapeClusters(text: string, escape: (character: string) => string): st
 }
 
 /**
- * Whether a character with its marks looks like nothing else. A mark is shown only on a letter of a script that needs
- * marks; a decomposed form is escaped, because it looks like the composed one.
+ * A safe character with its marks looks like no other text. A mark is shown only on a letter of a script that needs
+ * marks; a decomposed form is escaped, because it looks like the composed form.
  */
 function isSafe(cluster: string): boolean {
   if (UNSAFE.test(cluster) || cluster.normalize('NFC') !== cluster) return false;
@@ -97,22 +97,21 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** A text in at most so many columns: the beginning of one that is longer, and `…`. */
+/** Shortens a text to at most so many columns, with `…` at its end. */
 export function clipEnd(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   return columns < 1 ? '' : `${takeColumns(text, columns - 1)}${ELLIPSIS}`;
 }
 
-/** A text with blanks behind it, so that it takes exactly so many columns, unless it takes more. */
+/** Adds blanks, so that a text takes at least so many columns. */
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu;
 
-/** The first character of a text with its marks. */
 export const firstCharacter = (text: string): string => text.match(CHARACTER)?.[0] ?? '';
 
-/** The beginning of a text that takes at most so many columns. A character is not cut from its marks. */
+/** Takes the beginning of a text in at most so many columns, without separating a character from its marks. */
 export function takeColumns(text: string, columns: number): string {
   let spare = columns;
   let end = 0;
@@ -124,7 +123,7 @@ export function takeColumns(text: string, columns: number): string {
   return text.slice(0, end);
 }
 
-/** A word as a POSIX shell takes it. */
+/** Quotes a word for a POSIX shell. */
 export function quoteShellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

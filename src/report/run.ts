@@ -1,14 +1,13 @@
 import type { BundleReport, ExportReport, Run, Verdict } from '../verify/index.ts';
 import { count, countNoun } from './text/page.ts';
 
-/** What the caller requires in addition to intact evidence, and what the caller accepts. */
 export type Requirements = {
   readonly accept?: 'intact';
   readonly requireCoverage?: boolean;
   readonly requireList?: boolean;
 };
 
-/** Options that change how a result is shown, where it goes or how fast it comes, not what it is. */
+/** Options that change the presentation, the output or the speed, but not the result. */
 const PRESENTATION = new Set([
   'format',
   'json',
@@ -39,11 +38,11 @@ const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-$
 
 function toPlainValue(value: unknown): Run['options'][string] {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  return Array.isArray(value) ? value.map((item: unknown) => optionWords(item)) : optionWords(value);
+  return Array.isArray(value) ? value.map((item: unknown) => formatOption(item)) : formatOption(value);
 }
 
-/** A value with members as it is written on the command line: `0/8`, or `key.pem,issuer=acme`. */
-function optionWords(value: unknown): string {
+/** Formats a value with members as on the command line: `0/8`, or `key.pem,issuer=acme`. */
+function formatOption(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const {
     index,
@@ -52,8 +51,8 @@ function optionWords(value: unknown): string {
     ...members
   } = value as Readonly<Record<string, string | number | undefined>>;
   if (file === undefined) return `${index}/${shards}`;
-  const named = Object.entries(members).map(([name, member]) => `,${name}=${member}`);
-  return `${file}${named.join('')}`;
+  const words = Object.entries(members).map(([name, member]) => `,${name}=${member}`);
+  return `${file}${words.join('')}`;
 }
 
 /** The exit code of a verdict (formats §4). `intact` passes only when the caller accepts it. */
@@ -64,20 +63,20 @@ export function exitOfVerdict(verdict: Verdict, acceptIntact: boolean): 0 | 1 | 
 }
 
 /**
- * The report as the command answers: with the run, and `failed` where evidence is good but lacks what was required, so
- * that the first line, the JSON verdict and the exit code agree.
+ * Adds the run to a report. A good verdict becomes `failed` if a requirement is not met, so that the first line, the JSON
+ * verdict and the exit code agree.
  */
 export function finishReport(
   report: ExportReport | BundleReport,
   requirements: Requirements,
   run: Omit<Run, 'exitCode' | 'unmet'>,
 ): (ExportReport | BundleReport) & { readonly run: Run } {
-  const missing = missingOf(report, requirements);
+  const missing = listUnmet(report, requirements);
   const isGood = report.verdict === 'verified' || report.verdict === 'intact';
   const verdict = isGood && missing.length > 0 ? 'failed' : report.verdict;
-  const accepted = requirements.accept === 'intact';
-  const unaccepted = verdict === 'intact' && !accepted ? [UNACCEPTED] : [];
-  const exitCode = exitOfVerdict(verdict, accepted);
+  const acceptsIntact = requirements.accept === 'intact';
+  const unaccepted = verdict === 'intact' && !acceptsIntact ? [UNACCEPTED] : [];
+  const exitCode = exitOfVerdict(verdict, acceptsIntact);
   return { ...report, verdict, run: { ...run, exitCode, unmet: [...missing, ...unaccepted] } };
 }
 
@@ -86,7 +85,7 @@ const UNACCEPTED = {
   message: 'not given, so intact does not pass',
 };
 
-function missingOf(
+function listUnmet(
   report: ExportReport | BundleReport,
   { requireCoverage, requireList }: Requirements,
 ): Run['unmet'] {

@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpRead as Read, Settings } from '../options.ts';
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 
 /**
- * The body of an answer in chunks as they come. A body that transfers too little within the stall timeout fails, one
+ * The body of an answer in chunks as they arrive. A body that transfers too little within the stall timeout fails, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
  * @param close called when the body has ended
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
@@ -42,7 +42,7 @@ export async function* bodyChunks(
 }
 
 /**
- * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have come, so one
+ * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have arrived, so one
  * byte every few seconds does not keep a body alive.
  */
 function stallWatch({ timeouts, now }: BodyRules) {

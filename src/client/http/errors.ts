@@ -2,7 +2,7 @@ import type { Code } from '../../codes/index.ts';
 import { isControlCode } from '../../contract/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 
-/** One rule of the operation that the request broke, as the server names it. */
+/** One rule of the operation that the request breaks. */
 export type ControlIssue = { readonly path: string; readonly code: string; readonly message: string };
 
 export type ControlFailure = {
@@ -24,7 +24,7 @@ export class ControlError extends DrillproofError {
   /** The HTTP status. */
   readonly status: number;
   readonly retryable: boolean;
-  /** What the server asks to wait, by envelope or `Retry-After`, whichever is longer; not bounded. */
+  /** Milliseconds that the server asks to wait, by envelope or `Retry-After`, whichever is longer; not bounded. */
   readonly retryAfterMs: number | undefined;
   readonly correlationId: string;
   readonly issues: readonly ControlIssue[];
@@ -78,16 +78,16 @@ export function httpStatusOf(error: unknown): number | undefined {
 }
 
 export type Phase = 'headers' | 'body';
-type Known = { readonly why: string; readonly code?: Code; readonly passes: boolean };
+type NetworkFailure = { readonly why: string; readonly code?: Code; readonly passes: boolean };
 
-const NO_HTTP: Known = {
+const NO_HTTP: NetworkFailure = {
   why: 'the answer is not well-formed HTTP',
   code: 'transport.RESPONSE_INVALID',
   passes: false,
 };
 
-// Names that Node gives to failures of a connection, and whether the same request may succeed later.
-const KNOWN = new Map<string, Known>([
+// Failures of a connection by their names in Node; `passes` if the same request may succeed later.
+const NETWORK_FAILURES = new Map<string, NetworkFailure>([
   ['ECONNREFUSED', { why: 'the connection is refused', code: 'transport.UNREACHABLE', passes: true }],
   ['ECONNRESET', { why: 'the connection was reset', code: 'transport.INTERRUPTED', passes: true }],
   ['ECONNABORTED', { why: 'the connection was aborted', code: 'transport.INTERRUPTED', passes: true }],
@@ -95,7 +95,7 @@ const KNOWN = new Map<string, Known>([
   ['UND_ERR_SOCKET', { why: 'the connection was closed', code: 'transport.INTERRUPTED', passes: true }],
   ['ETIMEDOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
   ['UND_ERR_CONNECT_TIMEOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
-  ['UND_ERR_HEADERS_TIMEOUT', { why: 'no answer came in time', code: 'transport.TIMEOUT', passes: true }],
+  ['UND_ERR_HEADERS_TIMEOUT', { why: 'no answer arrived in time', code: 'transport.TIMEOUT', passes: true }],
   ['UND_ERR_BODY_TIMEOUT', { why: 'the body stalled', code: 'transport.TIMEOUT', passes: true }],
   ['ENETUNREACH', { why: 'the network is unreachable', code: 'transport.UNREACHABLE', passes: true }],
   ['EHOSTUNREACH', { why: 'the host is unreachable', code: 'transport.UNREACHABLE', passes: true }],
@@ -119,12 +119,12 @@ const PARSER_ERROR = 'HTTPParserError';
 export function networkError(cause: unknown, phase: Phase): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = causeCode(cause);
-  const reason = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : KNOWN.get(errno ?? '');
+  const reason = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : NETWORK_FAILURES.get(errno ?? '');
   const code = reason?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
   const why = reason?.why ?? errno ?? 'the connection failed';
   // A browser gives no name to a failure, and most of them are failures of the connection.
   const passes = reason?.passes ?? errno === undefined;
-  const when = phase === 'headers' ? 'no answer' : 'the answer broke off';
+  const when = phase === 'headers' ? 'no answer' : 'the answer was interrupted';
   return new TransportError(code, `${when}: ${why}`, { details: { phase, passes, errno: errno ?? null } });
 }
 
@@ -136,11 +136,11 @@ export function mayPass(error: unknown): boolean {
 
 // `fetch` wraps the failure of the socket, sometimes twice.
 function causeCode(error: unknown): string | undefined {
-  let at = error;
-  for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
-    if ('code' in at && typeof at.code === 'string') return at.code;
-    if (at.name === PARSER_ERROR) return PARSER_ERROR;
-    at = at.cause;
+  let cause = error;
+  for (let depth = 0; depth < 4 && cause instanceof Error; depth++) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    if (cause.name === PARSER_ERROR) return PARSER_ERROR;
+    ({ cause } = cause);
   }
   return undefined;
 }

@@ -64,7 +64,7 @@ async function sendOnce(
       redirect: 'manual',
       signal: attempt.signal,
     });
-    return await awaitWithin(answer, headersMs, signal, `no answer came within ${headersMs} ms`);
+    return await awaitWithin(answer, headersMs, signal, `no answer arrived within ${headersMs} ms`);
   } catch (cause) {
     attempt.abort(); // so that the request also ends on the wire
     signal.throwIfAborted();
@@ -110,13 +110,13 @@ function redirectTarget(
   { method, token }: { readonly method: string; readonly token: string },
 ): URL | undefined {
   // A browser hides where a redirect leads, so it cannot be checked.
-  if (response.type === 'opaqueredirect') throw refusedError('the address it leads to is hidden here');
+  if (response.type === 'opaqueredirect') throw refusedError('the platform hides its address');
   if (!FOLLOWED.has(response.status)) return undefined;
   if (method !== 'GET' && !KEEPS_METHOD.has(response.status)) {
     throw refusedError(`status ${response.status} would turn ${method} into GET`);
   }
   const location = response.headers.get('location');
-  if (location === null || !URL.canParse(location, from)) throw refusedError('it names no address');
+  if (location === null || !URL.canParse(location, from)) throw refusedError('it has no valid address');
   const to = new URL(location, from);
   if (to.origin !== from.origin) throw refusedError(describeForeign(from, to, token));
   if (to.username !== '' || to.password !== '')
@@ -154,7 +154,7 @@ export async function readJson<T>(
   const issues = result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
   throw new TransportError(
     'transport.RESPONSE_INVALID',
-    `the answer is not what the operation promises: ${issues[0]?.path}: ${issues[0]?.message}`,
+    `the answer does not match the schema of the operation: ${issues[0]?.path}: ${issues[0]?.message}`,
     { details: { status: response.status, issues } },
   );
 }
@@ -193,7 +193,7 @@ export async function readFailure(
     message: clean(envelope.message),
     correlationId: clean(envelope.correlationId),
     retryable: envelope.retryable,
-    retryAfterMs: longerOf(envelope.retryAfterMs, headerMs),
+    retryAfterMs: maxOf(envelope.retryAfterMs, headerMs),
     issues: envelope.issues?.map(({ path, code, message }) => ({
       path: clean(path),
       code: clean(code),
@@ -218,5 +218,5 @@ const cleanText = (text: string, token: string): string =>
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .slice(0, MAX_TEXT);
 
-const longerOf = (a: number | undefined, b: number | undefined): number | undefined =>
+const maxOf = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

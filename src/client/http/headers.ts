@@ -26,10 +26,11 @@ export function parseContentRange(value: string | null): ContentRange | undefine
  * @throws TransportError `transport.RANGE_INVALID`
  */
 export function assertRange(answered: ContentRange | undefined, asked: ByteRange | undefined): void {
-  if (asked === undefined) throw invalid('only some of the bytes came although no range was requested');
+  if (asked === undefined)
+    throw invalid('the answer has only a range of the bytes, although none was requested');
   if (answered === undefined) throw invalid('the answer does not state its range');
   if (answered.from !== asked.from || (asked.to !== undefined && answered.to > asked.to)) {
-    throw invalid(`bytes ${answered.from}-${answered.to} came, not those from ${asked.from}`);
+    throw invalid(`the answer has the bytes ${answered.from}-${answered.to}, not those from ${asked.from}`);
   }
 }
 
@@ -56,9 +57,13 @@ const invalid = (message: string): TransportError => new TransportError('transpo
  */
 export function assertDeclaredDigest(bytes: Uint8Array, declared: Digest | undefined): void {
   if (declared === undefined || digestOf(bytes) === declared) return;
-  throw new TransportError('transport.DIGEST_MISMATCH', 'the answer is not what its Repr-Digest declares', {
-    details: { passes: true },
-  });
+  throw new TransportError(
+    'transport.DIGEST_MISMATCH',
+    'the bytes of the answer do not match its Repr-Digest',
+    {
+      details: { passes: true },
+    },
+  );
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

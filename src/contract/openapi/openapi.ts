@@ -22,13 +22,13 @@ import {
 export const openEndpoints = {
   healthz: {
     path: '/healthz',
-    summary: 'Whether the process serves.',
+    summary: 'State whether the process is running.',
     mediaType: 'application/json',
     mayBeUnavailable: false,
   },
   readyz: {
     path: '/readyz',
-    summary: 'Whether work may be sent here, and what is queued.',
+    summary: 'State whether the process accepts work, and count queued work.',
     mediaType: 'application/json',
     mayBeUnavailable: true,
   },
@@ -139,7 +139,7 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
   Range: header('Range', 'One range of bytes (RFC 9110 §14.2).'),
   ContentRange: header(
     'Content-Range',
-    'Which bytes of the archive the body is, to continue an upload (RFC 9110 §14.5).',
+    'The range of the archive in the body, to continue an upload (RFC 9110 §14.5).',
   ),
   IfMatch: header(
     'If-Match',
@@ -155,7 +155,6 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
   ),
 };
 
-/** The area of the endpoints next to `/v1`. */
 const OPEN_AREA = 'service';
 
 const tags = (): { name: string }[] =>

@@ -13,7 +13,6 @@ import type { BytesSuccess, Operation } from '../operations/operations.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What a server sends. The schema of a named resource is written once and referred to. */
 const answered = {
   Environment: session.environmentSchema,
   WorldSession: session.worldSessionSchema,
@@ -46,7 +45,6 @@ const answered = {
   ErrorEnvelope: errorEnvelopeSchema,
 };
 
-/** What a client sends: members with a default may be omitted. */
 const requested = {
   SessionExtendRequest: session.sessionExtendRequestSchema,
   AuthoringTurnRequest: authoring.turnRequestSchema,
@@ -129,8 +127,8 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
   'Content-Length': header('Number of bytes in this answer.', { type: 'integer', minimum: 0 }),
   'Content-Disposition': header('The file name under which to keep the bytes.'),
   'Content-Range': header('The range in this answer, or the number of bytes there are (RFC 9110 §14.4).'),
-  'Accept-Ranges': header('Whether Range is honoured.', { type: 'string', enum: ['bytes', 'none'] }),
-  ETag: header('Strong validator, made from the digest of the whole body.', {
+  'Accept-Ranges': header('States whether Range is supported.', { type: 'string', enum: ['bytes', 'none'] }),
+  ETag: header('Strong validator, derived from the digest of the complete body.', {
     type: 'string',
     pattern: '^"[^"]+"$',
   }),
@@ -219,9 +217,9 @@ function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Res
 
 function errorResponses(codes: readonly ControlCode[]): Record<string, Response | Reference> {
   return Object.fromEntries(
-    groupByStatus(codes).map(([status, of]) => [
+    groupByStatus(codes).map(([status, group]) => [
       status,
-      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of),
+      group.length === 1 ? { $ref: `#/components/responses/${group[0]}` } : errorResponse(status, group),
     ]),
   );
 }

@@ -9,7 +9,7 @@ import { textSchema } from '../scalars.ts';
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** An opaque cursor, as the answer before gave it. */
+/** An opaque cursor from the previous answer. */
 export const cursorSchema = textSchema(1, 2048);
 
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
@@ -21,7 +21,7 @@ const limitSchema = z._default(
   DEFAULT_PAGE_SIZE,
 );
 
-/** Query of a list: where to go on, and how many items at most. */
+/** Query of a list: the place to continue, and the greatest number of items. */
 export const pageQuerySchema = z.strictObject({ cursor: z.optional(cursorSchema), limit: limitSchema });
 
 const pageOf = <Item extends z.ZodMiniType>(item: Item) =>

@@ -9,7 +9,7 @@ import { operationResourceSchema } from '../resources/operation.ts';
 import * as answers from './answers.ts';
 import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
 
-/** What a token may be allowed to do (control API, Authentication). */
+/** The permissions of a token (control API, Authentication). */
 export const permissions = [
   'session.control',
   'build.read',
@@ -24,7 +24,6 @@ export type Permission = z.infer<typeof permissionSchema>;
 /** One operation: everything that client, server and OpenAPI need to know about it. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** Template of the path: `/v1/projects/{projectId}/…`. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
@@ -68,14 +67,18 @@ const conversation = `${project}/authoring-sessions/{authoringSessionId}` as con
 const inConversation = { ...inProject, authoringSessionId: ids.authoringSessionIdSchema };
 const exported = `${project}/evidence-exports/{evidenceExportId}` as const;
 
-const write = { method: 'POST', security: 'bearer', idempotent: true } as const;
-const read = { method: 'GET', security: 'bearer', idempotent: false } as const;
+const write = { method: 'POST', security: 'bearer', idempotent: true, extension: false } as const;
+const read = { method: 'GET', security: 'bearer', idempotent: false, extension: false } as const;
 const readEvidence = { ...read, area: 'runs and evidence', permission: 'evidence.read' } as const;
 
+// Extensions, which are not operations of the specification.
+const extendWrite = { ...write, extension: true } as const;
+const extendRead = { ...read, extension: true } as const;
+const extendEvidence = { ...readEvidence, extension: true } as const;
+
 const readConversation = {
-  ...read,
+  ...extendRead,
   area: 'source drafts',
-  extension: true,
   permission: 'evidence.read',
   alsoPermitted: ['authoring.write'],
 } as const;
@@ -92,7 +95,7 @@ const upload = {
 } as const;
 const uploadErrors = ['control.NOT_FOUND', 'control.UPLOAD_EXPIRED'] as const;
 
-/** Why the content of an export may not be readable. */
+/** Reasons why the content of an export may be unreadable. */
 const exportErrors = [
   'control.EXPORT_NOT_READY',
   'control.EXPORT_FAILED',
@@ -111,7 +114,6 @@ export const operations = {
     summary: 'Set a new, later lifetime for a ready, unexpired world session.',
     description: 'ttlMs counts from the admission of the request; it is not added to the old deadline.',
     area: 'environments and sessions',
-    extension: false,
     permission: 'session.control',
     params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
     body: sessionExtendRequestSchema,
@@ -130,7 +132,6 @@ export const operations = {
     path: `${conversation}/turns`,
     summary: 'Send the next prompt of a repository authoring conversation.',
     area: 'source drafts',
-    extension: false,
     permission: 'authoring.write',
     params: z.strictObject(inConversation),
     body: turnRequestSchema,
@@ -143,7 +144,6 @@ export const operations = {
     summary: 'Start an immutable build upload and obtain a target to upload to.',
     description: 'The archive is then sent to uploadUrl with the given method and headers.',
     area: 'builds and source',
-    extension: false,
     permission: 'build.write',
     params: z.strictObject(inProject),
     body: build.buildUploadRequestSchema,
@@ -154,7 +154,6 @@ export const operations = {
     path: `${project}/runs/{hostedRunId}/reruns`,
     summary: 'Reproduce a terminal drill run from its pinned inputs.',
     area: 'runs and evidence',
-    extension: false,
     permission: 'run.write',
     params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
     body: answers.emptyRequestSchema,
@@ -168,7 +167,6 @@ export const operations = {
     description:
       'Exact and immutable, at most 1 MiB of UTF-8, never truncated; nothing of it is ever executed.',
     area: 'tool library',
-    extension: false,
     permission: 'build.read',
     params: z.strictObject({ ...inProject, buildHash: ids.digestSchema }),
     query: z.strictObject({ packageId: ids.slugSchema }),
@@ -179,7 +177,6 @@ export const operations = {
     ...readEvidence,
     path: exported,
     summary: 'Read the state of one evidence export.',
-    extension: false,
     params: z.strictObject(inExport),
     success: { status: 200, kind: 'json', schema: evidenceExportSchema },
   },
@@ -188,7 +185,6 @@ export const operations = {
     path: `${exported}/local-reports`,
     summary: 'List original local-report archives in a completed export.',
     description: 'In immutable ordinal order. The reports are user-produced and unattested.',
-    extension: false,
     params: z.strictObject(inExport),
     query: answers.pageQuerySchema,
     success: { status: 200, kind: 'json', schema: answers.localReportPageSchema },
@@ -198,7 +194,6 @@ export const operations = {
     ...readEvidence,
     path: `${project}/evidence/{evidenceBundleId}`,
     summary: 'Read safe metadata of a hosted evidence bundle, including its signed attestation.',
-    extension: false,
     params: z.strictObject({ ...inProject, evidenceBundleId: ids.evidenceBundleIdSchema }),
     success: { status: 200, kind: 'json', schema: evidenceBundleSchema },
   },
@@ -207,7 +202,6 @@ export const operations = {
     path: `${project}/build-attempts/{buildAttemptId}`,
     summary: 'Read one build attempt with its source provenance.',
     area: 'builds and source',
-    extension: false,
     permission: 'build.read',
     alsoPermitted: ['build.write'],
     params: z.strictObject({ ...inProject, buildAttemptId: ids.buildAttemptIdSchema }),
@@ -217,67 +211,60 @@ export const operations = {
     ...readEvidence,
     path: `${exported}/parts/{evidenceBundleId}`,
     summary: 'Download one archive part of a completed export.',
-    extension: false,
     params: z.strictObject({ ...inExport, evidenceBundleId: ids.evidenceBundleIdSchema }),
     success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
     errors: bytesErrors,
   },
   'evidence.exports.list': {
-    ...readEvidence,
+    ...extendEvidence,
     path: `${project}/evidence-exports`,
     summary: 'List the evidence exports that can be read through a project.',
-    extension: true,
     params: z.strictObject(inProject),
     query: answers.pageQuerySchema,
     success: { status: 200, kind: 'json', schema: answers.evidenceExportPageSchema },
     errors: ['control.CURSOR_INVALID'],
   },
   'evidence.exports.manifest': {
-    ...readEvidence,
+    ...extendEvidence,
     path: `${exported}/manifest`,
     summary: 'Download the manifest of a completed export: the bytes of manifestDigest.',
-    extension: true,
     params: z.strictObject(inExport),
     success: { status: 200, kind: 'bytes', mediaType: 'application/json', ranges: false },
     errors: bytesErrors,
   },
   'evidence.exports.attestation': {
-    ...readEvidence,
+    ...extendEvidence,
     path: `${exported}/export-attestation`,
     summary: 'Download the attestation of a completed export; not found when the export is unsigned.',
-    extension: true,
     params: z.strictObject(inExport),
     success: { status: 200, kind: 'bytes', mediaType: 'application/json', ranges: false },
     errors: bytesErrors,
   },
   'evidence.exports.localReports.archive': {
-    ...readEvidence,
+    ...extendEvidence,
     path: `${exported}/local-reports/{localReportId}/archive`,
     summary: 'Download the original archive of one local report of a completed export.',
-    extension: true,
     params: z.strictObject({ ...inExport, localReportId: ids.localReportIdSchema }),
     success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
     errors: bytesErrors,
   },
   'operations.read': {
-    ...read,
+    ...extendRead,
     path: `${project}/operations/{operationId}`,
-    summary: 'Read one operation: how far long-running work is and what became of it.',
+    summary: 'Read one operation: the state and the result of long-running work.',
     area: 'runs and evidence',
-    extension: true,
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'authoring.write', 'run.write', 'build.write'],
     params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
   },
   'operations.cancel': {
-    ...write,
+    ...extendWrite,
     path: `${project}/operations/{operationId}/cancel`,
     summary: 'Ask for the end of an operation that has not ended.',
     description:
       'Waiting work is cancelled at once; the worker of running work stops it. An operation that has ended is returned unchanged.',
     area: 'runs and evidence',
-    extension: true,
     permission: 'authoring.write',
     alsoPermitted: ['run.write', 'session.control'],
     params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
@@ -285,31 +272,28 @@ export const operations = {
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
   },
   'runs.read': {
-    ...readEvidence,
+    ...extendEvidence,
     path: `${project}/runs/{hostedRunId}`,
     summary: 'Read one drill run.',
-    extension: true,
     alsoPermitted: ['run.write'],
     params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
     success: { status: 200, kind: 'json', schema: hostedRunSchema },
   },
   'environments.read': {
-    ...read,
+    ...extendRead,
     path: `${project}/environments/{environmentId}`,
     summary: 'Read one environment: its build, and the version that an upload must expect to advance it.',
     area: 'environments and sessions',
-    extension: true,
     permission: 'build.read',
     alsoPermitted: ['build.write'],
     params: z.strictObject({ ...inProject, environmentId: ids.environmentIdSchema }),
     success: { status: 200, kind: 'json', schema: environmentSchema },
   },
   'sessions.read': {
-    ...read,
+    ...extendRead,
     path: `${project}/sessions/{sessionId}`,
     summary: 'Read one world session.',
     area: 'environments and sessions',
-    extension: true,
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'run.write'],
     params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
@@ -323,11 +307,10 @@ export const operations = {
     success: { status: 200, kind: 'json', schema: authoringSessionSchema },
   },
   'authoring.sessions.close': {
-    ...write,
+    ...extendWrite,
     path: `${conversation}/close`,
     summary: 'End a repository authoring conversation: it takes no further turns.',
     area: 'source drafts',
-    extension: true,
     permission: 'authoring.write',
     params: z.strictObject(inConversation),
     body: answers.emptyRequestSchema,
@@ -389,11 +372,9 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
  */
 export const operationRow = (name: OperationName): Operation => operations[name];
 
-/** Names of the rows of a signed address, which take no token. */
 export type UploadOperationName = {
   [N in OperationName]: Rows[N] extends { security: 'none' } ? N : never;
 }[OperationName];
-/** Names of the rows that a client calls with its token. */
 export type CallableName = Exclude<OperationName, UploadOperationName>;
 export const callableNames = operationNames.filter(
   (name): name is CallableName => operationRow(name).security !== 'none',

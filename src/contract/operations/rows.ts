@@ -1,7 +1,7 @@
 import type { ControlCode } from './errors.ts';
 import { type Operation, operationNames, operationRow } from './operations.ts';
 
-// What every operation of a kind may answer with, so that a row lists only its own codes.
+// Codes of every operation of a kind, so that a row lists only its additional codes.
 const always: readonly ControlCode[] = [
   'control.REQUEST_INVALID',
   'control.REQUEST_TIMEOUT',
@@ -25,7 +25,7 @@ const withIdempotency: readonly ControlCode[] = [
 ];
 const withRanges: readonly ControlCode[] = ['control.RANGE_NOT_SATISFIABLE'];
 
-/** Every code with which an operation may answer: its own and those of its kind. */
+/** Every code with which an operation may answer. */
 export function errorsOf(row: Operation): readonly ControlCode[] {
   const ranges = row.success.kind === 'bytes' && row.success.ranges;
   return [

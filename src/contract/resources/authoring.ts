@@ -7,7 +7,7 @@ import { integerSchema, msSchema, openEnumeration, schemaVersionSchema, textSche
 export const modelTiers = ['model_tier_1', 'model_tier_2', 'model_tier_3'] as const;
 export const authoringTurnStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
-/** What a turn gets for a field that its request omits; its model, where the tiers are the default ones. The schema does not fill them in: `requestHash` covers the body as sent. */
+/** Defaults of a turn. The schema does not fill them in, because `requestHash` covers the body as sent. */
 export const turnDefaults = {
   model: 'model_tier_2',
   effort: 'medium',
@@ -16,7 +16,7 @@ export const turnDefaults = {
   timeoutMs: 1_800_000,
 } as const;
 
-// Which tiers there are is configuration: the control plane refuses the others.
+// The tiers are configuration; the control plane refuses other values.
 const modelSchema = openEnumeration(modelTiers);
 const effortSchema = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const maxTurnsSchema = z.int().check(z.positive(), z.lte(200));
@@ -42,7 +42,7 @@ export const authoringSessionSchema = z.strictObject({
   closedAtMs: z.optional(msSchema),
 });
 
-/** One prompt of a conversation and what became of it (control API, Authoring turn). */
+/** One prompt of a conversation and its result (control API, Authoring turn). */
 export const authoringTurnSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   authoringTurnId: ids.opaqueIdSchema,

@@ -27,7 +27,7 @@ const diagnosticSchema = z.looseObject({
   path: z.optional(z.string()),
 });
 
-/** One attempt at a build, with where its source came from (control API, Build attempt). */
+/** One attempt at a build, with the origin of its source (control API, Build attempt). */
 export const buildAttemptSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   buildAttemptId: ids.buildAttemptIdSchema,
@@ -78,7 +78,7 @@ export const buildUploadRequestSchema = z
     }),
   );
 
-/** Where to send the archive of a new build, until when and with which headers (control API, build-uploads). */
+/** The address for the archive of a new build, with its expiry and headers (control API, build-uploads). */
 export const buildUploadSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   attempt: buildAttemptSchema,
@@ -88,7 +88,7 @@ export const buildUploadSchema = z.strictObject({
   expiresAtMs: msSchema,
 });
 
-/** How much of an archive is stored, so that an upload can continue (control API, build-uploads). */
+/** The stored part of an archive, so that an upload can continue (control API, build-uploads). */
 export const buildUploadProgressSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   buildAttemptId: ids.buildAttemptIdSchema,

@@ -53,13 +53,13 @@ const statementHead = {
   issuedAtMs: scalars.msSchema,
 };
 
-/** What is signed about an evidence bundle: its RFC 8785 bytes are the message (control API, Evidence bundle; formats §2). */
+/** The signed statement about an evidence bundle; its RFC 8785 bytes are the message (control API, Evidence bundle; formats §2). */
 export const statementSchema = z.strictObject({ ...statementHead, subject: evidenceSubjectSchema });
 
-/** What is signed about an export manifest (formats §2, Export attestation). */
+/** The signed statement about an export manifest (formats §2, Export attestation). */
 export const exportStatementSchema = z.strictObject({ ...statementHead, subject: exportSubjectSchema });
 
-// Whether the signature decodes and verifies is checked where it is used.
+// The signature is decoded and verified when it is used.
 const attestationHead = {
   schemaVersion: scalars.schemaVersionSchema,
   algorithm: z.literal(SIGNATURE_ALGORITHM),
@@ -123,7 +123,7 @@ export const MAX_EXPORT_ITEMS = 10_000;
 
 const itemCountSchema = z.int().check(z.gte(0), z.lte(MAX_EXPORT_ITEMS));
 
-/** What an export was selected from: one project, or every project of the organization. */
+/** The scope of an export: one project, or every project of the organization. */
 export const exportScopeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('organization') }),
   z.strictObject({ kind: z.literal('project'), projectId: ids.projectIdSchema }),
@@ -136,7 +136,7 @@ const deletionSchema = z.strictObject({
   requestedAtMs: scalars.msSchema,
 });
 
-/** The state of one evidence export (control API, Evidence export). `manifestDigest` is there once it is available. */
+/** The state of one evidence export (control API, Evidence export). `manifestDigest` is present once it is available. */
 export const evidenceExportSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   evidenceExportId: ids.evidenceExportIdSchema,

@@ -14,7 +14,7 @@ const operationErrorEvidenceSchema = z.looseObject({
   sequence: z.optional(scalars.positiveIntegerSchema),
 });
 
-/** Why asynchronous work failed (control API, Operation error object). Open: unknown members are kept. */
+/** The error of failed asynchronous work (control API, Operation error object). Open: unknown members are kept. */
 export const operationErrorSchema = z.looseObject({
   schemaVersion: scalars.schemaVersionSchema,
   code: scalars.codeSchema('[a-z0-9-]+'),
@@ -89,7 +89,7 @@ export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'ca
 
 const operationKindSchema = z.string().check(z.regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/));
 
-/** Long-running work and what became of it (control API, Operation). */
+/** Long-running work and its result (control API, Operation). */
 export const operationResourceSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   operationId: ids.operationIdSchema,

@@ -20,7 +20,7 @@ const assertionDiffSchema = z.strictObject({
   details: z.optional(scalars.openObjectSchema),
 });
 
-/** What one assertion found. `expected` and `actual` are any JSON (control API, Hosted run, assertionResults). */
+/** The result of one assertion. `expected` and `actual` are any JSON (control API, Hosted run, assertionResults). */
 export const assertionResultSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   assertionId: ids.opaqueIdSchema,
@@ -66,7 +66,7 @@ const captureErrorSchema = z.strictObject({
   interactionId: z.optional(ids.opaqueIdSchema),
 });
 
-/** What was recorded of a run, and what was not (control API, Hosted run, capture). */
+/** The recordings of a run, and those that failed (control API, Hosted run, capture). */
 export const runCaptureSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   policies: z.strictObject({
@@ -124,7 +124,7 @@ export const runSetupSchema = z.strictObject({
 export const resultStatuses = ['completed', 'failed'] as const;
 const bindingEvidenceSchema = scalars.openEnumeration(['complete', 'partial']);
 
-/** Which run this is, and of what (control API, Hosted run, identity). */
+/** The identity of a run (control API, Hosted run, identity). */
 export const runIdentitySchema = z.strictObject({
   runId: ids.runIdSchema,
   worldInstanceId: ids.opaqueIdSchema,
@@ -141,7 +141,7 @@ export const runIdentitySchema = z.strictObject({
   setupHash: z.optional(ids.digestSchema),
 });
 
-/** What the target is asked to do; `input` is any JSON. */
+/** The task of the target; `input` is any JSON. */
 export const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
 
 const targetResultSchema = z.strictObject({
@@ -187,7 +187,7 @@ const budgetUsageSchema = z.strictObject({
   }),
 });
 
-/** What a run came to; the object of role `run-result` in its evidence bundle (control API, Hosted run, result). */
+/** The result of a run, which is the object of role `run-result` in its evidence bundle (control API, Hosted run, result). */
 export const runResultSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   identity: runIdentitySchema,

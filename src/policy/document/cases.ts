@@ -31,7 +31,7 @@ const signerSchema = z.union([
   }),
 ]);
 
-/** A run that only a case describes, such as "refund failed 8 days ago, signed by acme-ci". */
+/** A synthetic run, such as "refund failed 8 days ago, signed by acme-ci". */
 const syntheticRunSchema = z.strictObject({
   drill: slugSchema,
   outcome: allow(word, 'verdict of the run; default passed'),

@@ -53,7 +53,7 @@ const rangeSchema = z
     ],
     { error: 'must be a whole number, or {"min": …, "max": …}' },
   )
-  .check(z.describe('exactly so many, or from min to max'));
+  .check(z.describe('an exact number, or a range from min to max'));
 
 const digest = narrowText(
   z.string().check(z.regex(DIGEST, 'must be "sha256:" and 64 characters of 0-9 a-f')),
@@ -71,12 +71,12 @@ const moment = z.string().check(
   ),
 );
 
-const knownCode = narrowText(z.string(), isCode, {
+const codeSchema = narrowText(z.string(), isCode, {
   abort: true,
-  error: ({ input }) => describeUnknownCode(String(input)),
+  error: ({ input }) => describeUncodeSchema(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
 
-function describeUnknownCode(code: string): string {
+function describeUncodeSchema(code: string): string {
   const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
   return `unknown code ${JSON.stringify(code)}. ${hint}`;
 }
@@ -95,28 +95,28 @@ const isWaivable = (code: Code): boolean =>
   !code.startsWith('transport.');
 
 const waiverSchema = closeObject({
-  code: knownCode.check(z.refine(isWaivable, 'cannot be waived: nothing was examined')),
+  code: codeSchema.check(z.refine(isWaivable, 'cannot be waived: nothing was examined')),
   subject: allow(word, 'the id of the bundle, export, local report or drill; exactly'),
   drill: allow(slugSchema, 'in place of subject: every verified bundle of this drill'),
   reason: textSchema(1, 4096),
   owner: word,
-  expires: moment.check(z.describe('the first moment at which it counts no more')),
+  expires: moment.check(z.describe('the first moment at which it no longer applies')),
 }).check(
   z.refine(
     ({ subject, drill }) => (subject === undefined) !== (drill === undefined),
     'must have either "subject" or "drill"',
   ),
-  z.describe('lifts what one rule finds by one code of one subject, and makes nothing else true'),
+  z.describe('accepts the violations of one rule with one code for one subject, and changes no fact'),
 );
 
-const knownRule = narrowText(z.string(), isRule, {
+const ruleSchema = narrowText(z.string(), isRule, {
   abort: true,
   error: ({ input }) =>
     `unknown rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
 });
 const enforcementSchema = z
   .partialRecord(
-    knownRule,
+    ruleSchema,
     closeObject({
       severity: allow(z.literal('warn'), 'its violations are only warnings'),
       effectiveFrom: allow(moment, 'its violations are only warnings before this moment'),
@@ -140,7 +140,7 @@ const requiredDrill = z.union(
       scenario: allow(conditionSchema),
       build: allow(digest),
       outcome: allow(word, 'the verdict of the run that counts, such as passed'),
-      min: allow(z.int().check(z.gte(1)), 'verified bundles at least; default 1'),
+      min: allow(z.int().check(z.gte(1)), 'the least number of verified bundles; default 1'),
       ran: allow(duration, 'count only runs that are at most this old'),
       signed: allow(duration, 'count only runs whose statements are at most this old'),
       signers: allow(
@@ -158,8 +158,11 @@ const requiredDrill = z.union(
       assertions: allow(listOf(word), 'count only runs in which these passed'),
       checkpoints: allow(listOf(word), 'count only runs in which these passed'),
       latest: allow(z.literal(true), 'the latest run decides, and must count'),
-      seeds: allow(z.int().check(z.gte(1)), 'different seeds of those that count, at least'),
-      passRate: allow(percent, 'percent of those that count, whatever their outcome'),
+      seeds: allow(z.int().check(z.gte(1)), 'the least number of different seeds among the runs that count'),
+      passRate: allow(
+        percent,
+        'the least percentage of passed runs among those that meet all other conditions',
+      ),
     }).check(
       z.refine(({ latest, min = 1 }) => latest !== true || min === 1, 'latest is about one run; omit min'),
     ),
@@ -168,7 +171,7 @@ const requiredDrill = z.union(
 );
 
 const trialsSchema = closeObject({
-  complete: allow(z.literal(true), 'every trial of a run is there'),
+  complete: allow(z.literal(true), 'every trial of a run is present'),
   attempts: allow(
     z.enum(['every', 'first']),
     'every: each earlier attempt is present too; first: only first attempts',
@@ -191,7 +194,7 @@ const summarySchema = closeObject({
     closeObject({
       verifier: word.check(z.describe('verifier.id, exactly')),
       policies: listOf(digest).check(z.describe('digests of the policies that it may have applied')),
-      inputs: listOf(digest).check(z.describe('digests of the manifests that it must be about, all of them')),
+      inputs: listOf(digest).check(z.describe('digests of exactly the manifests that it must name')),
       maxAge: duration,
       resource: word.check(z.describe('resourceUri of the summary, exactly')),
       threshold: distinct.check(z.describe('different keys that must have signed it')),
@@ -225,7 +228,7 @@ const sections = {
       ),
       'groups of signers; each must have signed with a key of its own',
     ),
-    validFor: allow(duration, 'an allowed key that signed stays valid for at least so long'),
+    validFor: allow(duration, 'how long an allowed key that signed must stay valid'),
     timestamp: allow(
       z.literal('required'),
       'a trusted timestamp; no evidence carries one yet, so the rule never holds',
@@ -247,7 +250,7 @@ const sections = {
       builds: allow(listOf(digest)),
       packageLocks: allow(listOf(digest)),
       seeds: allow(conditions),
-      distinctSeeds: allow(z.int().check(z.gte(1)), 'different seeds of each drill, at least'),
+      distinctSeeds: allow(z.int().check(z.gte(1)), 'the least number of different seeds of each drill'),
       trials: section({
         trial: allow(rangeSchema),
         trialCount: allow(rangeSchema),
@@ -255,14 +258,14 @@ const sections = {
         attemptLimit: allow(rangeSchema),
       }),
     }),
-    'what the attested statement pins',
+    'facts that the attested statement pins',
   ),
   drills: section({ required: allow(listOf(requiredDrill)) }),
   outcome: allow(
     closeObject({
       status: allow(conditions),
       verdict: allow(conditions),
-      passRate: allow(percent, 'percent of the runs of each drill that passed, at least'),
+      passRate: allow(percent, 'the least percentage of passed runs of each drill'),
       assertions: allow(listOf(word), 'ids of assertions that passed in every run'),
       checkpoints: allow(listOf(word), 'ids of checkpoints that passed in every run'),
     }),
@@ -288,12 +291,12 @@ const sections = {
   }),
   trials: allow(
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
-    'complete: every trial and every attempt is there, and no rerun',
+    'complete: every trial and every attempt is present, and there is no rerun',
   ),
   localReports: section({ allowed: allow(z.boolean()) }),
   findings: section({
     warnings: allow(
-      z.union([z.literal('refuse'), listOf(knownCode)], {
+      z.union([z.literal('refuse'), listOf(codeSchema)], {
         error: 'must be "refuse", or a list of codes',
       }),
     ),
@@ -330,7 +333,7 @@ export const policySchema = closeObject({
     'values that the caller gives; write {"param": NAME} in place of any value of a rule',
   ),
   enforcement: allow(enforcementSchema),
-  clockSkew: allow(duration, 'clocks may differ by so much; default 0'),
+  clockSkew: allow(duration, 'how far clocks may differ; default 0'),
   waivers: allow(z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS)))),
 });
 

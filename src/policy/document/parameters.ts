@@ -5,7 +5,7 @@ import type { DocumentIssue } from '../../evidence/index.ts';
 import { DURATION } from './values.ts';
 
 type ParameterType = {
-  /** What a value has to be, in words. */
+  /** The required form in words. */
   readonly form: string;
   readonly pattern: RegExp;
   readonly read: (text: string) => JsonValue;
@@ -54,10 +54,10 @@ export const parametersSchema = z.record(
   parameterSchema,
 );
 
-/** Values by name, as the caller gives them; `sample` to check a policy without any. */
+/** Values by name; `sample` checks a policy without values. */
 export type ParameterValues = Readonly<Record<string, string>> | 'sample';
 
-/** Members that name who decides, not what is required. A parameter cannot replace them. */
+/** Members without requirements. A parameter cannot replace them. */
 export const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   '$schema',
   'schemaVersion',

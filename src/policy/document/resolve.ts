@@ -51,7 +51,6 @@ type ParsedLayer = {
   readonly unused: readonly string[];
 };
 
-/** Parses one policy document, with these values of its parameters. @throws what `parsePolicy` throws */
 function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): ParsedLayer {
   const { value, lineOf } = parseValue(bytes, path);
   const bound = bindParameters(value, values);

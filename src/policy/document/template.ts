@@ -3,7 +3,6 @@ import { DEFAULT_DOCUMENT } from '../policy.ts';
 /** The schema for editors: a copy in the npm package. */
 export const POLICY_SCHEMA = './node_modules/drillproof/docs/schemas/policy.v1.schema.json';
 
-/** The default policy in YAML, with a comment for every other rule. */
 export const yamlTemplate = (): string => TEMPLATE;
 
 export const jsonTemplate = (): string =>

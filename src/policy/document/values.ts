@@ -31,7 +31,6 @@ function matchesPattern(text: string, pattern: string): boolean {
   return at <= end;
 }
 
-/** An exact number, or inclusive bounds. */
 export type Range = number | { readonly min?: number | undefined; readonly max?: number | undefined };
 
 export const boundsOf = (range: Range): { readonly min: number; readonly max: number } =>
@@ -80,13 +79,13 @@ type Issue = z.core.$ZodIssue;
 /** Separates the messages about several unknown members; JSON escapes it in names. */
 export const BETWEEN_UNKNOWN = '\n';
 
-/** For a union, the problems of the branch that was probably meant: the one whose type matches. */
+/** The problems of an issue; for a union, those of the only branch whose type matches. */
 export function listIssues(issue: Issue, parent: readonly PropertyKey[] = []): DocumentIssue[] {
   const path = [...parent, ...issue.path];
   if (issue.code === 'invalid_key') return issue.issues.flatMap((inner) => listIssues(inner, path));
   if (issue.code === 'invalid_union') {
-    const meant = issue.errors.filter((branch) => !branch.some(hasWrongType));
-    if (meant.length === 1) return meant[0]!.flatMap((inner) => listIssues(inner, path));
+    const branches = issue.errors.filter((branch) => !branch.some(hasWrongType));
+    if (branches.length === 1) return branches[0]!.flatMap((inner) => listIssues(inner, path));
   }
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split(BETWEEN_UNKNOWN);

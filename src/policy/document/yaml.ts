@@ -3,7 +3,7 @@ import { Parser, visit, type CST, type Document, type ParsedNode } from 'yaml';
 import { type JsonValue, MAX_JSON_DEPTH, parseJsonPointer } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
-/** Values of a file, before anything is made of them. */
+/** The number of values is limited before they are converted. */
 const MAX_NODES = 100_000;
 
 export type YamlValue = {
@@ -13,7 +13,7 @@ export type YamlValue = {
 };
 
 /**
- * Plain data of one YAML 1.2 document in the core schema: what JSON could say, and no more. Aliases, anchors, tags,
+ * Plain data of one YAML 1.2 document in the core schema, limited to the values of JSON. Aliases, anchors, tags,
  * merge keys, keys that are not text, duplicate keys and numbers that do not fit a double are refused, so that every
  * reader sees the same content.
  * @throws DrillproofError `policy.INVALID`, with the line in the message
@@ -119,7 +119,7 @@ function toScalar(value: unknown, lines: LineCounter, at: number): JsonValue {
   throw yamlError('the value has no JSON form', lines, at);
 }
 
-/** Of a member the line of its name. */
+/** The line of a value; for a member, the line of its name. */
 function lineOf(root: ParsedNode | null, pointer: string, lines: LineCounter): number | undefined {
   let node: ParsedNode | null = root;
   let offset = root?.range[0];

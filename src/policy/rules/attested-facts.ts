@@ -99,7 +99,6 @@ export const requireOrganizations = (allowed: readonly Condition[]): Evaluator =
   };
 };
 
-/** No statement is older than allowed; exactly as old is allowed. */
 export const requireMaxAge =
   (max: string): Evaluator =>
   (facts) => {
@@ -143,7 +142,7 @@ export function listNotPassed(
   );
 }
 
-/** Every named assertion or checkpoint occurs in every run, and passed wherever it does. */
+/** Every named assertion or checkpoint occurs in every run, and always passed. */
 export const requireNamed = (what: Named, names: readonly string[]): Evaluator =>
   evaluateAttested(`whether ${what} passed`, (bundle) => {
     const missing = listNotPassed(what, names, bundle.report);
@@ -156,7 +155,7 @@ export const requireNamed = (what: Named, names: readonly string[]): Evaluator =
     });
   });
 
-/** When a run was made, and when a statement about it was first issued; `undefined` if its report does not say both. */
+/** The time of a run and of its first statement; `undefined` if its report does not have both. */
 export const readTimes = ({ createdAtMs, signers = [] }: BundleReport): RunTimes | undefined =>
   createdAtMs === undefined || signers.length === 0
     ? undefined
@@ -183,7 +182,6 @@ export const requireRunAge = (max: string, skewMs: number): Evaluator =>
     });
   });
 
-/** No run is dated after a statement that signs it. */
 export const refuseLateRuns = (skewMs: number): Evaluator =>
   evaluateTimes(({ createdAtMs, issuedAtMs }, bundle) =>
     createdAtMs <= issuedAtMs + skewMs

@@ -5,7 +5,6 @@ import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } 
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
 import { describeSigners, isAllowedSigner, type Signers } from './signers.ts';
 
-/** A part that is an input by itself. */
 type SinglePart = Place & { readonly pinned: boolean; readonly report: BundleReport };
 
 const listSingleParts = ({ bundles }: Facts): readonly SinglePart[] =>
@@ -49,7 +48,6 @@ export function requireCompleteness(allowed: readonly ('pinned' | 'attested')[])
   );
 }
 
-/** Every list that the caller did not pin is attested by a signer that the policy allows. */
 export function requireListSigners(what: 'issuer' | 'key', allowed: Signers): Evaluator {
   const message = `no allowed ${what} attested the list of bundles`;
   return evaluateInputs(

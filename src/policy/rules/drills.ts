@@ -88,7 +88,6 @@ function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
 
 type Times = { readonly asOfMs: number; readonly skewMs: number };
 
-/** Whether a run fulfils everything but the outcome. */
 function fulfils({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
   const { signers = [] } = report;
   const times = readTimes(report);
@@ -179,7 +178,6 @@ export const listExcludedDrills = (
     );
   });
 
-/** Whether more keys are required than can sign. */
 export const exceedsKeys = (
   least: number | undefined,
   keys: readonly string[] | undefined,

@@ -18,7 +18,6 @@ export type Problem = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'a
 export type RuleOutcome = { readonly judged: number; readonly problems: readonly Problem[] };
 export type Evaluator = (facts: Facts) => RuleOutcome;
 
-/** The causes of a problem that cannot be waived. */
 export const UNWAIVABLE: readonly Cause[] = [];
 
 export const buildFailure = (
@@ -27,7 +26,6 @@ export const buildFailure = (
   values: Partial<Pick<Problem, 'expected' | 'actual' | 'path' | 'findings' | 'causes'>> = {},
 ): Problem => ({ state: 'failed', input, subject, message, ...values });
 
-/** Something could not be decided, and cannot be waived. */
 export const buildUnknown = ({ input, subject }: Place, message: string): Problem => ({
   state: 'not_checked',
   input,

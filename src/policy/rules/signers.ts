@@ -35,7 +35,6 @@ const evaluateSigners = (
     return buildUnattested(bundle, what);
   });
 
-/** An allowed signer signed every bundle; `what` names the condition that messages show. */
 export const requireSigner = (what: 'issuer' | 'key', allowed: Signers): Evaluator =>
   evaluateSigners(`the ${what}`, (signers, bundle) =>
     signers.some((signer) => isAllowedSigner(signer, allowed))
@@ -54,8 +53,8 @@ export const describeSigners = (
 
 /** Counts keys by their points, not by their names, and only those that the same policy allows. */
 export const requireDistinctKeys = (least: number, signers: Signers): Evaluator =>
-  evaluateSigners('the number of keys', (given, bundle) => {
-    const allowed = given.filter((signer) => isAllowedSigner(signer, signers));
+  evaluateSigners('the number of keys', (all, bundle) => {
+    const allowed = all.filter((signer) => isAllowedSigner(signer, signers));
     const count = new Set(allowed.map(({ thumbprint }) => thumbprint)).size;
     if (count >= least) return undefined;
     return buildFailure(bundle, 'too few different keys signed it', {
@@ -84,8 +83,8 @@ const thumbprintsOf = (signers: readonly SigningKey[]): readonly string[] =>
 
 /** Counts issuers, each with a key of its own, of those that the same policy allows. */
 export const requireDistinctIssuers = (least: number, allowed: Signers): Evaluator =>
-  evaluateSigners('the number of issuers', (given, bundle) => {
-    const signers = given.filter((signer) => isAllowedSigner(signer, allowed));
+  evaluateSigners('the number of issuers', (all, bundle) => {
+    const signers = all.filter((signer) => isAllowedSigner(signer, allowed));
     const issuers = [...new Set(signers.map(({ issuer }) => issuer))];
     const count = countGroups(
       issuers.map((name) => thumbprintsOf(signers.filter(({ issuer }) => issuer === name))),
@@ -99,10 +98,8 @@ type Role = Signers & { readonly role: string };
 
 /** Each role signed with a key that counts for no other role. */
 export const requireRoles = (roles: readonly Role[]): Evaluator =>
-  evaluateSigners('the roles of the signers', (given, bundle) => {
-    const groups = roles.map((role) =>
-      thumbprintsOf(given.filter((signer) => isAllowedSigner(signer, role))),
-    );
+  evaluateSigners('the roles of the signers', (all, bundle) => {
+    const groups = roles.map((role) => thumbprintsOf(all.filter((signer) => isAllowedSigner(signer, role))));
     if (countGroups(groups) === roles.length) return undefined;
     const present = roles.filter((_, at) => (groups[at] ?? []).length > 0);
     return buildFailure(bundle, 'not every role signed it with a key of its own', {
@@ -112,8 +109,8 @@ export const requireRoles = (roles: readonly Role[]): Evaluator =>
   });
 
 export const requireValidity = (least: string, allowed: Signers): Evaluator =>
-  evaluateSigners('the end of the key', (given, bundle, { asOfMs }) => {
-    const signers = given.filter((signer) => isAllowedSigner(signer, allowed));
+  evaluateSigners('the end of the key', (all, bundle, { asOfMs }) => {
+    const signers = all.filter((signer) => isAllowedSigner(signer, allowed));
     const ends = signers.flatMap(({ validThroughMs: end }) => (end === undefined ? [] : [end ?? Infinity]));
     const last = Math.max(-Infinity, ...ends);
     if (last >= asOfMs + durationMs(least)) return undefined;

@@ -58,7 +58,6 @@ import {
   requireExportVerdict,
 } from './verdicts.ts';
 
-/** How one rule works, by the value of its member in a policy. */
 type RuleRow<T> = {
   /** The value; `undefined` if the policy does not have the rule. */
   readonly member: (policy: PolicyDocument) => T | undefined;
@@ -100,12 +99,12 @@ const pinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
     member: ({ run }) => run?.[member],
     evaluate: (allowed) => requirePinned(what, fact, allowed),
     sentence: (allowed) =>
-      `Every bundle must be of ${what} ${joinOr(allowed)}, as its signed statement says.`,
+      `Every bundle must be of ${what} ${joinOr(allowed)}, as its signed statement states.`,
   });
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
-/** A way in which no run may contradict itself. `refuse` is short for all of them. */
+/** A rule about one kind of contradiction. `refuse` is short for all of them. */
 const contradictionRule = (
   member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
   sentence: string,
@@ -121,7 +120,6 @@ const contradictionRule = (
 const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
   trials === 'complete' ? { complete: true, attempts: 'every' } : trials;
 
-/** A range that every number is in. */
 const listUnbounded = (range: Range): readonly string[] => {
   const { min, max } = boundsOf(range);
   return min <= 0 && max === Infinity ? ['cannot fail: every number is in the range'] : [];
@@ -139,7 +137,7 @@ function formatTrials(trials: { readonly [name: string]: Range | undefined }): s
 }
 
 /**
- * What each rule requires, under a policy that has it. Every policy requires verdicts and unique runs, refuses reruns
+ * The requirement of each rule. Every policy requires verdicts and unique runs, refuses reruns
  * unless it allows them, and accepts no summary that it does not pin.
  */
 export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
@@ -382,7 +380,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
       `One of these sets must hold completely: ${sets
         .map(
           (set, at) =>
-            `(${at + 1}) ${listOwnRules(policy, set)
+            `(${at + 1}) ${listSetRules(policy, set)
               .flatMap(({ sentence }) => sentence)
               .join(' ')}`,
         )
@@ -393,7 +391,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
 type RuleSet = NonNullable<PolicyDocument['anyOf']>[number];
 
 /** The rules of a set that the policy around it does not have in the same form. */
-function listOwnRules(
+function listSetRules(
   policy: PolicyDocument,
   set: RuleSet,
 ): readonly (PolicyRule & { readonly rule: RuleId })[] {
@@ -411,9 +409,9 @@ function listOwnRules(
   });
 }
 
-/** All rules of one of the sets hold, and at least one of them was about something. */
+/** All rules of one of the sets hold, and at least one of them had a subject. */
 function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evaluator {
-  const alternatives = sets.map((set) => listOwnRules(policy, set));
+  const alternatives = sets.map((set) => listSetRules(policy, set));
   return (facts) => {
     if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
     const results = alternatives.map((rules) => {

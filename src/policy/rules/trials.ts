@@ -53,7 +53,6 @@ function evaluateGroups(
   return { judged: groups.length, problems: [...listUnattested(facts, what), ...groups.flatMap(check)] };
 }
 
-/** Every trial of every run is present, each as often as the others. */
 export const requireCompleteTrials: Evaluator = (facts) =>
   evaluateGroups(facts, 'the trial', (group) => {
     const [{ bundle, pins }] = group;
@@ -81,7 +80,7 @@ function countTrials(group: Group): ReadonlyMap<number, number> {
     started.set(pins.originalAttempt, (started.get(pins.originalAttempt) ?? 0) + 1);
     attempts.set(pins.originalTrial, started);
   }
-  return new Map([...attempts].map(([trial, of]) => [trial, Math.max(...of.values())]));
+  return new Map([...attempts].map(([trial, counts]) => [trial, Math.max(...counts.values())]));
 }
 
 // A run may claim any number of trials, so this loops over those that are present, never over the claimed number.
@@ -120,7 +119,7 @@ export const requireAttempts =
       });
     });
 
-/** No bundle is of a rerun. An unread manifest does not say. */
+/** No bundle is of a rerun. Without its manifest this is unknown. */
 export const refuseReruns =
   (allowedDrills: readonly string[]): Evaluator =>
   ({ bundles }) => ({

@@ -27,7 +27,6 @@ export const requireExportVerdict =
     ),
   });
 
-/** Every bundle has the required verdict, and every input could be read. */
 export const requireBundleVerdicts =
   (required: Required): Evaluator =>
   (facts) => ({
@@ -61,7 +60,7 @@ function checkVerdict(
   });
 }
 
-/** Why a verdict is too low: the errors and, if `verified` is required, what keeps intact bytes from it. */
+/** The errors that lower a verdict and, if `verified` is required, the reasons why it is only intact. */
 const selectCauses = (findings: readonly Finding[], subject: string, required: Required): readonly Cause[] =>
   findings
     .filter(
@@ -133,7 +132,6 @@ const listFindings = ({ exports, bundles, localReports }: Facts): readonly (read
 
 type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted'][number];
 
-/** Why one row of the policy does not accept a summary; `undefined` if it does. */
 function findRefusal(
   { verifier, policies, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
   { summary }: SummaryFact,
@@ -156,7 +154,6 @@ function findRefusal(
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.every((item) => b.includes(item)) && b.every((item) => a.includes(item));
 
-/** Every summary is accepted by some row of the policy, and says that the evidence passed. */
 export const requireAcceptedSummaries =
   (rows: readonly AcceptedSummary[]): Evaluator =>
   ({ summaries, asOfMs }) => ({
@@ -181,18 +178,13 @@ function checkSummary(
   if (rows.length === 0) return buildFailure(fact, 'the policy accepts no summary', { causes: UNWAIVABLE });
   if (summary.result === 'PASSED') return undefined;
   const values = { expected: 'PASSED', actual: summary.result, causes: UNWAIVABLE };
-  return buildFailure(fact, 'the summary says that the evidence did not pass', values);
+  return buildFailure(fact, 'the summary states that the evidence did not pass', values);
 }
 
-export const formatAccepted = ({
-  verifier,
-  policies,
-  inputs,
-  maxAge,
-  resource,
-  threshold,
-  keys,
-}: AcceptedSummary): string =>
-  `by ${verifier} with ${threshold === 1 ? 'a key' : `${threshold} different keys`}` +
-  `${keys === undefined ? '' : ` of ${keys.join(', ')}`}, for ${resource}, of the policy ${policies.join(' or ')}, ` +
-  `about exactly ${inputs.join(' and ')}, and at most ${maxAge} old`;
+export function formatAccepted(row: AcceptedSummary): string {
+  const { verifier, policies, inputs, maxAge, resource, threshold, keys } = row;
+  const signed = threshold === 1 ? 'a key' : `${threshold} different keys`;
+  const allowed = keys === undefined ? '' : ` of ${keys.join(', ')}`;
+  const content = `for ${resource}, of the policy ${policies.join(' or ')}, about exactly ${inputs.join(' and ')}`;
+  return `by ${verifier} with ${signed}${allowed}, ${content}, and at most ${maxAge} old`;
+}

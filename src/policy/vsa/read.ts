@@ -10,7 +10,7 @@ import { attestationReportSchema } from '../../verify/index.ts';
 const summarySchema = z
   .strictObject({
     verifierId: z.string(),
-    /** Whole milliseconds; fractions of one are cut off. */
+    /** Whole milliseconds; fractions are discarded. */
     timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
@@ -73,7 +73,7 @@ const timestamp = z.pipe(
   z.string(),
   z.transform((value, context) => {
     const ms = TIMESTAMP.test(value) ? new Date(value).getTime() : Number.NaN;
-    // A 30 February is taken for 2 March elsewhere.
+    // The Date constructor reads 30 February as 2 March.
     if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === value.slice(0, 19)) return ms;
     context.issues.push({
       code: 'custom',

@@ -18,7 +18,7 @@ import type { Decision, EvaluatedInput } from '../decision.ts';
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
 export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
 
-/** What a pass states. Levels of our own do not begin with `SLSA_` (SLSA VSA v1.1, SlsaResult). */
+/** The level of a pass. Levels of other producers do not begin with `SLSA_` (SLSA VSA v1.1, SlsaResult). */
 export const VERIFIED_LEVEL = 'DRILLPROOF_EVIDENCE_VERIFIED';
 
 /** The extension that names the trust store: fields that a producer adds have URIs for names (SLSA VSA v1.1, Parsing rules). */
@@ -142,7 +142,7 @@ const envelopesOf = (inputs: readonly EvaluatedInput[]): readonly Digest[] =>
 
 const digestSet = (digest: Digest): DigestSet => ({ sha256: digest.slice('sha256:'.length) });
 
-/** What a summary without a resource of its own is about: exactly these manifests. */
+/** The resource of a summary without one: exactly these manifests. */
 export const resourceOf = (digests: readonly Digest[]): string =>
   `urn:drillproof:evidence:${digestOf(canonicalBytes([...new Set(digests)].toSorted(compareUtf8)))}`;
 

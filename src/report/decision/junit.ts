@@ -10,7 +10,7 @@ import {
   formatAnswer,
 } from './reasons.ts';
 
-/** How a test case ended; a waiver is shown as skipped, so that it is seen and does not fail. */
+/** A test case. A waived violation is skipped, so that it is visible and does not fail. */
 type Case = {
   readonly name: string;
   readonly kind: 'passed' | 'failure' | 'error' | 'skipped';
@@ -42,8 +42,8 @@ const KINDS = { failed: 'failure', not_checked: 'error', warned: 'skipped', waiv
 const ANSWERED = { yes: 'passed', no: 'failure', could_not_tell: 'error' } as const;
 
 function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
-  const standing = reasons.filter(({ state }) => state !== 'waived' && state !== 'warned');
-  const body = standing.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
+  const open = reasons.filter(({ state }) => state !== 'waived' && state !== 'warned');
+  const body = open.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
   const kind = ANSWERED[decision.answer];
   const failed = kind === 'passed' ? {} : { message: formatAnswer(decision), body };
   const name = 'the answer of the policy is yes';
@@ -69,7 +69,6 @@ function subjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case 
   return { name, kind: KINDS[worst.state], message: worst.message, body };
 }
 
-/** A rule without violations: its title is the test. */
 function bareCase(name: string, state: RuleResult['state']): Case {
   if (state === 'not_applicable') return { name, kind: 'skipped', message: 'no subject for this rule' };
   if (state === 'passed' || state === 'waived' || state === 'warned') return { name, kind: 'passed' };
@@ -112,7 +111,7 @@ function counts(cases: readonly Case[], skips: boolean): string {
   return ` tests="${cases.length}" failures="${countKind('failure')}" errors="${countKind('error')}"${skipped} time="0"`;
 }
 
-/** Text and attributes alike. What XML 1.0 cannot hold at all (§2.2, Char) becomes U+FFFD. */
+/** Escapes text and attributes. Characters that XML 1.0 cannot contain (§2.2, Char) become U+FFFD. */
 const escapeXml = (text: string): string =>
   text
     .replace(/[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\uFFFD')

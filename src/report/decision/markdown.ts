@@ -75,7 +75,6 @@ const STATES: Readonly<Record<RuleResult['state'], string>> = {
   not_applicable: 'nothing to check',
 };
 
-/** A table of our own words and numbers alone. */
 function ruleTable({ rules }: Decision): string {
   if (rules.length === 0) return '\nNo rule was evaluated.\n';
   const rows = rules.map(

@@ -23,35 +23,31 @@ export function formatAnswer(decision: Decision): string {
   const { answer, inputs, rules } = decision;
   const countState = (state: RuleState): number => rules.filter((rule) => rule.state === state).length;
   const idle = countState('not_applicable');
-  const asked = rules.length - idle;
+  const applicable = rules.length - idle;
   if (answer === 'could_not_tell' && countState('not_checked') === 0)
     return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
   const ends = ENDS.flatMap(([state, words]) =>
     countState(state) === 0 ? [] : [`${count(countState(state))} ${words}`],
   );
-  const holds = `${count(countState('passed') + countState('waived'))} of ${count(asked)} rules hold`;
+  const holds = `${count(countState('passed') + countState('waived'))} of ${count(applicable)} rules hold`;
   const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to check`;
   return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${countNoun(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
 }
 
-/** The first actions are for the worst problems; with more of them people would stop reading. */
 const MAX_ACTIONS = 3;
 
 const UNDECIDED_ACTION =
   'No trusted key attests what this rule needs. Fix what verdict.export and verdict.bundles report, then run the gate again.';
 
-/**
- * What to do about a violation: the advice of the findings that led to it, if there are any. A rule that could not be
- * decided has no advice of its own.
- */
+/** The advice of the findings that led to a violation, or else of its code. An undecided rule has a fixed advice. */
 export function actionOf({ rule, code, state, findings = [] }: Violation): string {
   if (findings.length > 0)
     return [...new Set(findings.map((finding) => codeEntry(finding).action))].slice(0, MAX_ACTIONS).join(' ');
-  const isOwn = code === RULES[rule].code;
-  return state === 'not_checked' && isOwn ? UNDECIDED_ACTION : codeEntry(code).action;
+  const isCodeOfRule = code === RULES[rule].code;
+  return state === 'not_checked' && isCodeOfRule ? UNDECIDED_ACTION : codeEntry(code).action;
 }
 
-/** The rule under which a format reports what no rule of the policy states. */
+/** The name of the entry for an answer that no rule explains. */
 export const DECISION_RULE = 'decision';
 
 /**
@@ -60,7 +56,6 @@ export const DECISION_RULE = 'decision';
  */
 export type Reason = {
   readonly rule: RuleId | typeof DECISION_RULE;
-  /** What a pass of the rule states. */
   readonly title: string;
   readonly state: Violation['state'];
   readonly code?: Code;
@@ -152,7 +147,7 @@ function unknownReason({ answer, inputs }: Decision): Reason {
   };
 }
 
-/** A name with its path, as people read it: `mirror: evidence_1 parts/evidence_1.zip`. */
+/** `mirror: evidence_1 parts/evidence_1.zip`. */
 export function placeOf({ input, subject, path }: Reason): string {
   const inside = path === undefined || path === subject ? subject : `${subject} ${path}`;
   return input === undefined || input === subject ? inside : `${input}: ${inside}`;
@@ -174,7 +169,7 @@ export function listFacts(reason: Reason): readonly (readonly [name: string, val
 export const formatFacts = (reason: Reason): string[] =>
   listFacts(reason).map(([name, value]) => `${name}: ${value}`);
 
-/** `input: subject path: message`, with a mark for what could not be decided. */
+/** `input: subject path: message`, with a mark for an undecided rule. */
 export const formatReason = (reason: Reason): string =>
   `${placeOf(reason)}: ${reason.state === 'not_checked' ? 'could not tell: ' : ''}${reason.message}`;
 
@@ -190,7 +185,7 @@ export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (rea
   ];
 }
 
-/** The file that a reason is about: a part or document inside its input, or the policy if there is no input. */
+/** The file of a reason: a part or document inside its input, or the policy if there is no input. */
 type Place = { readonly root: string; readonly inside?: string };
 
 export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>): Place | undefined {

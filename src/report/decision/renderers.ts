@@ -83,7 +83,6 @@ function commandOf({ level, title, file, text }: Annotation): string {
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** A property ends with a comma or colon too. */
 const escapeProperty = (text: string): string =>
   escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
@@ -93,7 +92,6 @@ type DecisionOptions = TextOptions & {
 };
 type DecisionRenderer = (decision: Decision, options?: DecisionOptions) => string;
 
-/** Every format of a decision by the name that people give it. */
 export const decisionRenderers = {
   text: (decision, options = {}) => `${decisionText(pageOf(options), decision, options.detail).join('\n')}\n`,
   json: (decision) => stableJson(decision),

@@ -52,7 +52,7 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
         invocations: [invocationOf(decision, shown)],
         results: [
           ...shown.map((reason) => resultOf(decision, reason, codes)),
-          ...(omitted > 0 ? [restOf(decision, reasons.slice(MAX_RESULTS))] : []),
+          ...(omitted > 0 ? [buildRest(decision, reasons.slice(MAX_RESULTS))] : []),
         ],
         properties: factsOfRun(decision),
       },
@@ -73,8 +73,8 @@ function descriptors({ rules }: Decision, reasons: readonly Reason[], hasRest: b
   return hasRest || reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
 }
 
-/** What the results beyond the limit are, in one result. */
-function restOf({ rules }: Decision, rest: readonly Reason[]): object {
+/** One result that counts the results beyond the limit. */
+function buildRest({ rules }: Decision, rest: readonly Reason[]): object {
   const worst = rest[0]?.state ?? 'failed'; // reasons are sorted
   const text = `${count(rest.length)} more results are omitted; the JSON lists them all`;
   return {
@@ -159,11 +159,9 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
 
 const removeRepeats = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
 
-/** The code of a reason and those of the findings that led to it. */
 const codesOf = ({ code, findings }: Reason): readonly Code[] =>
   removeRepeats([...(code === undefined ? [] : [code]), ...findings]);
 
-/** Every code that a result names, with the help of the catalogue (§3.19.3). */
 const taxonomyOf = (codes: readonly Code[]): object => ({
   name: CODES,
   isComprehensive: false,

@@ -26,6 +26,12 @@ const STATE_PAINT = {
   not_applicable: 'dim',
 } as const;
 const STATE_WIDTH = 15;
+const VIOLATION_TITLES = [
+  ['Violations', 'failed'],
+  ['Undecided', 'not_checked'],
+  ['Warnings', 'warned'],
+  ['Waived', 'waived'],
+] as const;
 
 const MAX_INPUTS = 50;
 
@@ -44,13 +50,10 @@ export function decisionText(page: Page, decision: Decision, detail: Detail = 'b
       { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
       { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => basisLines(page, input)) : [] },
       { title: 'Rules', lines: rules.flatMap((rule) => ruleLines(page, rule)) },
-      { title: 'Violations', lines: rules.flatMap((rule) => violationsOf(page, rule, 'failed')) },
-      {
-        title: 'Undecided',
-        lines: rules.flatMap((rule) => violationsOf(page, rule, 'not_checked')),
-      },
-      { title: 'Warnings', lines: rules.flatMap((rule) => violationsOf(page, rule, 'warned')) },
-      { title: 'Waived', lines: rules.flatMap((rule) => violationsOf(page, rule, 'waived')) },
+      ...VIOLATION_TITLES.map(([title, state]) => ({
+        title,
+        lines: rules.flatMap((rule) => formatViolations(page, rule, state)),
+      })),
       { title: 'Waivers that do not count', lines: unusedLines(page, decision) },
       failuresSection(page, failures, ({ rule }) => rule),
     ]),
@@ -79,17 +82,10 @@ function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decis
 }
 
 const inputLines = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
-  firstLines(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', inputWords(input)));
+  firstLines(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', formatInput(input)));
 
-function inputWords({
-  name,
-  kind,
-  id,
-  verdict,
-  completeness,
-  bundles,
-  localReports,
-}: EvaluatedInput): string {
+function formatInput(input: EvaluatedInput): string {
+  const { name, kind, id, verdict, completeness, bundles, localReports } = input;
   const facts = [
     kind === 'export' ? `export ${id ?? 'without a readable id'}` : kind,
     verdict,
@@ -100,7 +96,6 @@ function inputWords({
   return escapeText(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
 }
 
-/** Everything in an input that the answer rests on. */
 function basisLines(
   page: Page,
   { name, signer, envelopes, summary, warnings, evidence }: EvaluatedInput,
@@ -162,8 +157,7 @@ function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult):
   return wrapLabel(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
-/** The violations of one rule, grouped by what to do about them. */
-function violationsOf(page: Page, { rule, violations }: RuleResult, state: Violation['state']): string[] {
+function formatViolations(page: Page, { rule, violations }: RuleResult, state: Violation['state']): string[] {
   const kinds = groupBy(
     violations.filter((violation) => violation.state === state),
     (violation) => `${violation.code} ${actionOf(violation)}`,

@@ -67,7 +67,6 @@ export function renderState(state: State, word: string = wordOf(state)): Markup 
 export const quote = (text: string): Markup => html`<code>${text}</code>`;
 export const quoteText = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
 
-/** A fact with its name; a fact without a value is omitted. */
 export type Fact = readonly [name: string, value: Piece];
 
 export const renderFacts = (facts: readonly Fact[]): Markup =>
@@ -96,7 +95,6 @@ export const renderSection = (id: string, title: string, content: readonly Piece
         ${content}
       </section> `;
 
-/** What a reader might take a result to mean, and it does not. */
 export const renderCaveats = (texts: readonly string[]): Markup =>
   renderSection('caveats', 'What this does not mean', [
     html`<ul>
@@ -109,7 +107,6 @@ export const trustFact = (trust: ExportReport['trust']): Fact => [
   trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${countNoun(trust.keys, 'key')}`,
 ];
 
-/** The state of the whole in a box, with what it means. */
 export const renderVerdict = (state: State, subject: Piece, meaning: readonly string[]): Markup =>
   html`<div class="verdict ${toneOf(state)}">
     ${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}
@@ -127,7 +124,6 @@ export const renderRow = (columns: readonly Column[], [first, ...cells]: readonl
 const classOf = (column: Column | undefined): Piece =>
   column?.[1] === 'number' ? html` class="number"` : undefined;
 
-/** A table that scrolls by itself where it is too wide. */
 export function renderTable(
   caption: string,
   columns: readonly Column[],
@@ -166,7 +162,6 @@ export const renderItems = <T>(
     items.map((item) => columns.map(([, cell]) => cell(item))),
   );
 
-/** Cases of one code on a page: the JSON report has all of them. */
 const MAX_CASES = 200;
 
 type Case = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;

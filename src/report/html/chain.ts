@@ -42,11 +42,11 @@ type Row = {
   readonly title: string;
   readonly claim: string;
   readonly checks: readonly CheckId[];
-  /** It needs trusted keys, and evidence without a signature leaves it open. */
+  /** The link needs trusted keys, and evidence without a signature leaves it undecided. */
   readonly signed?: boolean;
 };
 
-/** Every check of an export and its parts is in exactly one link. */
+/** The links of the chain; each check of an export and its parts is in exactly one. */
 const LINKS = {
   documents: {
     title: 'Export documents',
@@ -202,7 +202,7 @@ function openResult(
   return { state: 'could_not_tell', why: `Not checked: ${reason ?? 'no reason is recorded'}.` };
 }
 
-/** Evidence without a signature of its own has what an envelope of the caller says. */
+/** An envelope of the caller can sign evidence that has no signature inside. */
 function unsignedResult({ checks }: Subject): Result {
   const enveloped = checks.some(({ id, state }) => id === 'dsse.attestation' && state === 'passed');
   return enveloped ? HOLDS : { state: 'could_not_tell', why: 'There is no signature.' };
@@ -246,7 +246,6 @@ const partCells = (part: BundleReport): readonly Piece[] => [
   part.archive === undefined ? '' : count(part.archive.bytes),
 ];
 
-/** The first link that does not hold; else the first that was not settled. */
 export function renderChainEnd(report: ExportReport | BundleReport): Markup {
   const chain = chainOf(report);
   const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');

@@ -23,7 +23,6 @@ const MEANING: Readonly<Record<Verdict, string>> = {
     'Something does not match, breaks its format, is signed by a key that is not valid for it, or is required and missing.',
 };
 
-/** Who, what, when, and the verdict: the first page of a printed report. */
 export function renderCover(report: ExportReport | BundleReport): Markup {
   const id = idOfReport(report);
   const unmet = report.run?.unmet ?? [];
@@ -95,7 +94,6 @@ function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
 export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
-/** Every signature by a trusted key, that of the list last. */
 export function signersIn(report: ExportReport | BundleReport): readonly SignedBy[] {
   const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];
   return [...partsOf(report).flatMap(signersOfPart), ...list];

@@ -83,6 +83,5 @@ export function openDocument(title: string, images = false): string {
 
 export const DOCUMENT_END = '</main>\n</body>\n</html>\n';
 
-/** A page in one file. `images`: it has images inside it, as data URLs. */
 export const renderDocument = (title: string, body: readonly Markup[], images = false): string =>
   openDocument(title, images) + body.map(markupText).join('') + DOCUMENT_END;

@@ -8,7 +8,7 @@ import { type ItemColumn, quote, renderItems } from './blocks.ts';
 import { formatTimeRange } from './cover.ts';
 import { html, type Markup } from './document.ts';
 
-/** A key on a page: whose it is, when it is valid, and when it signed. Without a trust store its validity is unknown. */
+/** A key on a page: its issuer, its validity, and the times of its signatures. `key` is absent without a trust store. */
 type KeyRow = {
   readonly issuer: string;
   readonly keyId: string;
@@ -41,13 +41,12 @@ export function renderKeys(rows: readonly KeyRow[], asOfMs: number): Markup {
   const columns: readonly ItemColumn<KeyRow>[] = [
     ['Issuer', ({ issuer }) => quote(issuer)],
     ['Key', ({ keyId, key }) => [quote(keyId), key && renderFingerprint(keyId, thumbprintOf(key))]],
-    ['Valid', ({ key }) => (key === undefined ? 'not known here' : formatValidity(key, asOfMs))],
+    ['Valid', ({ key }) => (key === undefined ? 'unknown' : formatValidity(key, asOfMs))],
     ['Signed', ({ issuedAtMs }) => formatSigned(issuedAtMs)],
   ];
   return html`${renderItems('Keys with their fingerprints', columns, rows)}${signed.length === 0 ? undefined : renderTimeline(signed, asOfMs)}`;
 }
 
-/** The SHA-256 of the public key, where the key has another name. */
 const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
   keyId === thumbprint
     ? html`<br />which is the fingerprint of the public key`
@@ -55,7 +54,7 @@ const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
 
 const formatSigned = (times: readonly number[]): string =>
   times.length === 0
-    ? 'nothing here'
+    ? 'no statement here'
     : `${countNoun(times.length, 'statement')}, ${formatTimeRange(Math.min(...times), Math.max(...times))}`;
 
 const DAY_MS = 86_400_000;
@@ -82,10 +81,7 @@ const MAX_NAME = 60;
 
 type Scale = (atMs: number) => number;
 
-/**
- * When keys signed, against when they are valid: a bar for each key, a line for each time of a signature, and the time
- * of the verification. The table of keys has the same facts.
- */
+/** Draws a bar for the validity of each key, a line for each signature, and the time of the verification. */
 function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
   const shown = rows.slice(0, MAX_ROWS);
   const [firstMs, lastMs] = rangeOf(shown, asOfMs);

@@ -59,7 +59,6 @@ type ReportSection =
   | 'parts'
   | 'local';
 
-/** Each link with its state; the first one that does not hold is marked. */
 export const renderChain = (chain: readonly Link[]): Markup =>
   html`<ol class="chain">
     ${chain.map(
@@ -130,8 +129,8 @@ function commandsOf(report: ExportReport | BundleReport): readonly Purpose[] {
   return [again, ...(report.kind === 'export' ? exportCommands(report) : partCommands(report))];
 }
 
-/** Members of `run.options` that name a time or a path that the line has already. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
+/** Members of `run.options` that the line has already, or that do not change the result. */
+const OMITTED_OPTIONS: ReadonlySet<string> = new Set([
   'as-of',
   'sign',
   'signer',
@@ -144,7 +143,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 function formatCall({ run, asOfMs, depth }: ExportReport | BundleReport): string {
   const options: NonNullable<typeof run>['options'] = run?.options ?? { depth };
   const words = Object.entries(options)
-    .filter(([name, value]) => !LEFT_OUT.has(name) && value !== false)
+    .filter(([name, value]) => !OMITTED_OPTIONS.has(name) && value !== false)
     .flatMap(([name, value]) =>
       [value]
         .flat()

@@ -15,7 +15,6 @@ const transferSchema = z.strictObject({
   transferMs: z.number().check(z.gte(0)),
 });
 
-/** The results of mirroring many exports: the product of `mirror --list` and `--all`. */
 export const archiveSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('mirror.archive'),
@@ -53,10 +52,6 @@ export type ArchiveReport = z.infer<typeof archiveSchema>;
 type Mirrored = ArchiveReport['mirrored'][number];
 type Failure = ArchiveReport['failures'][number];
 
-/**
- * Reports on the mirrors of shards as one on all of them.
- * @throws DrillproofError `report.MERGE_CONFLICT`
- */
 export function mergeArchives(reports: readonly Named<ArchiveReport>[]): ArchiveReport {
   const all = reports.map(({ report }) => report);
   const items = reports.flatMap((named) =>
@@ -80,7 +75,7 @@ export function mergeArchives(reports: readonly Named<ArchiveReport>[]): Archive
     failed,
     untried,
     older: Math.max(0, ...all.map(({ older }) => older)),
-    left: leftOf(all),
+    left: mergeLeft(all),
     mirrored,
     failures,
     codes: [...new Set(all.flatMap(({ codes }) => codes))].toSorted(),
@@ -92,7 +87,7 @@ const verdictOf = (value: Mirrored | Failure): string =>
   'code' in value ? value.code : value.manifestDigest;
 
 /** Each shard sees the whole project and omits the same exports, so the highest number is the right one. */
-function leftOf(all: readonly ArchiveReport[]): Record<string, number> {
+function mergeLeft(all: readonly ArchiveReport[]): Record<string, number> {
   const notMirrored = new Map<string, number>();
   for (const report of all)
     for (const [state, times] of Object.entries(report.left))

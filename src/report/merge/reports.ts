@@ -18,7 +18,7 @@ import { typeDocument } from '../../evidence/index.ts';
 import { archiveSchema } from './archives.ts';
 import { scrubSchema } from './scrubs.ts';
 
-/** What a command prints with `--json` when it fails. */
+/** The error that a command prints with `--json`. */
 export const errorSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('error'),
@@ -31,7 +31,6 @@ export const errorSchema = z.strictObject({
   exitCode: z.literal([1, 2, 3, 130]),
 });
 
-/** The product of a run over many paths. */
 export const reportsSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('reports'),
@@ -47,7 +46,6 @@ export const reportsSchema = z.strictObject({
   shard: allow(shardSchema),
 });
 
-/** Everything that `diff` reads, by its kind. */
 const REPORT_FILES: Readonly<Record<string, z.ZodMiniType>> = {
   export: exportReportSchema,
   bundle: bundleReportSchema,
@@ -78,7 +76,6 @@ const asJson = (result: PathResult['result']): JsonValue => JSON.parse(JSON.stri
 export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 const LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
 
-/** Every product that lists results for many exports, paths or mirrors. */
 const mergeableSchema = z.discriminatedUnion('kind', [archiveSchema, reportsSchema, scrubSchema]);
 export type Mergeable = z.infer<typeof mergeableSchema>;
 
@@ -89,7 +86,7 @@ export type Mergeable = z.infer<typeof mergeableSchema>;
 export const readReport = (bytes: Uint8Array): JsonValue =>
   readStrictly(bytes, '', (value) => {
     const schema = REPORT_FILES[kindOf(value) ?? ''];
-    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is not a report');
+    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'the file is not a report');
     typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });
     return value;
   });

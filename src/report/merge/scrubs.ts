@@ -8,7 +8,6 @@ const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
 const numbers = { files: count, read: count, readBytes: count, young: count, left: count, leftBytes: count };
 
-/** What a scrub reports about one mirror, without its faults. */
 const scrubbedSchema = z.strictObject({
   name: z.string(),
   evidenceExportId: z.exactOptional(z.string()),
@@ -27,10 +26,9 @@ const faultSchema = z.strictObject({
   ),
 });
 
-/** One mirror with its faults, as the workers of a queue exchange it. */
 export const mirrorScrubSchema = z.extend(scrubbedSchema, { faults: z.array(faultSchema) });
 
-/** What a scrub found, mirror by mirror: the product of `drillproof scrub`. */
+/** The product of `drillproof scrub`. */
 export const scrubSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('scrub'),
@@ -51,13 +49,13 @@ export type ScrubReport = z.infer<typeof scrubSchema>;
 type Fault = z.infer<typeof faultSchema>;
 type Scrubbed = z.infer<typeof mirrorScrubSchema>;
 
-/** What several scrubs found: each mirror once, by name, with its faults, and facts that belong to no mirror. */
+/** Several scrubs as one: each mirror once with its faults, and facts that belong to no mirror. */
 export type MergedScrub = Pick<ScrubReport, 'place' | 'moreFaults' | 'strays'> & {
   readonly mirrors: readonly Scrubbed[];
 };
 
 /**
- * Scrubs of shards, or of several places, as one.
+ * Merges scrubs of shards or of several places.
  * @throws DrillproofError `report.MERGE_CONFLICT` when two differ in what they found of one mirror
  */
 export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub {
@@ -67,7 +65,7 @@ export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub
     place: removeRepeats(all.map(({ place }) => place)).join(', '),
     moreFaults: sumOf(all, ({ moreFaults }) => moreFaults),
     strays: removeRepeats(all.flatMap(({ strays }) => strays)),
-    mirrors: unite(units, findAlike).map(({ value }) => value),
+    mirrors: unite(units, haveSameOutcome).map(({ value }) => value),
   };
 }
 
@@ -81,7 +79,7 @@ function mirrorsIn({ report }: Named<ScrubReport>): readonly Scrubbed[] {
 
 const withoutMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][number]): Fault => fault;
 
-const findAlike = (a: Scrubbed, b: Scrubbed): boolean =>
+const haveSameOutcome = (a: Scrubbed, b: Scrubbed): boolean =>
   a.outcome === b.outcome && a.manifestDigest === b.manifestDigest;
 
 const removeRepeats = (words: readonly string[]): string[] => [...new Set(words)].toSorted();

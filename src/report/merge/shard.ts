@@ -1,9 +1,9 @@
+import * as z from 'zod/mini';
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { allow, countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { stableJson } from '../json.ts';
 
-/** The result of a report for one export, mirror or path. */
 export type Unit<V> = { readonly key: string; readonly value: V; readonly from: string };
 
 /**
@@ -21,15 +21,13 @@ export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolea
   return [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-// Of two with the same result that differ in a time or wording, the same one is taken in every order.
+// Selects the same one of two equal results that differ in a time or wording, in every order.
 const rank = ({ value }: Unit<unknown>): string => stableJson(value);
 
 export const sumOf = <T>(all: readonly T[], numberOf: (item: T) => number): number =>
   all.reduce((sum, item) => sum + numberOf(item), 0);
 
-import * as z from 'zod/mini';
-
-/** Which share of a whole a product is about, counted from 0. */
+/** The share that a product covers, counted from 0. */
 export const shardSchema = z
   .strictObject({
     index: countSchema.check(z.describe('from 0 to count - 1')),
@@ -38,7 +36,7 @@ export const shardSchema = z
   })
   .check(({ value, issues }) => {
     if (value.index < value.count) return;
-    issues.push({ code: 'custom', input: value.index, path: ['index'], message: 'there is no such shard' });
+    issues.push({ code: 'custom', input: value.index, path: ['index'], message: 'must be less than count' });
   });
 
 export type ShardFacts = Readonly<z.infer<typeof shardSchema>>;
@@ -72,11 +70,11 @@ export function shardName(path: string): string {
   return evidenceExportIdSchema.safeParse(last).success ? last : path;
 }
 
-/** Whether two shards were cut from the same list, whatever order it came in. */
+/** Digests a list regardless of its order, to detect shards of different lists. */
 export const listDigest = (names: readonly string[]): string =>
   digestOf(toUtf8(JSON.stringify(names.toSorted(compareUtf8))));
 
-/** A report of one shard, or of a whole, with the name by which people know it. */
+/** A report with the name that messages show. */
 export type Named<R> = { readonly name: string; readonly report: R };
 
 /** The values of a report. @throws DrillproofError `report.MERGE_CONFLICT` for one of another shard */
@@ -104,7 +102,7 @@ export function assertWholeOfShards(reports: readonly Named<{ readonly shard?: S
   if (first === undefined) return;
   if (shards.length < reports.length) {
     const whole = reports.find(({ report }) => report.shard === undefined)?.name ?? '';
-    throw new DrillproofError('report.MERGE_MIXED', `${whole} is of a whole, and others are of shards`);
+    throw new DrillproofError('report.MERGE_MIXED', `${whole} is a complete report, and others are shards`);
   }
   for (const { name, report } of reports) {
     if (report.shard?.count !== first.count)
@@ -120,9 +118,9 @@ export function assertWholeOfShards(reports: readonly Named<{ readonly shard?: S
 function assertComplete(count: number, present: ReadonlySet<number>): void {
   const missing = Array.from({ length: count }, (_, index) => index).filter((index) => !present.has(index));
   if (missing.length === 0) return;
-  const named = missing.slice(0, 10).map((index) => `${index}/${count}`);
-  const more = missing.length > named.length ? ` and ${missing.length - named.length} more` : '';
-  const message = `there is no report of shard ${named.join(', ')}${more}`;
+  const first = missing.slice(0, 10).map((index) => `${index}/${count}`);
+  const more = missing.length > first.length ? ` and ${missing.length - first.length} more` : '';
+  const message = `there is no report of shard ${first.join(', ')}${more}`;
   throw new DrillproofError('report.SHARD_MISSING', message, { details: { missing } });
 }
 

@@ -14,7 +14,7 @@ import {
 import { findingsIn } from '../text/findings.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
-/** One path of a run over many: its report, or the code of what kept it from being judged. */
+/** One path of a run over many: its report, or the code of the error that prevented it. */
 export type Judged = {
   readonly path: string;
   /** Whether it passed by the rules of the caller, who may accept `intact` or require coverage. */
@@ -41,7 +41,6 @@ const copiesSchema = z
   })
   .check(z.describe('an export under more than one path'));
 
-/** A summary of many reports: a few cases of each cause. */
 export const summarySchema = z.strictObject({
   judged: count.check(z.describe('paths')),
   passed: count.check(z.describe('paths that passed by the rules of the call')),
@@ -52,7 +51,6 @@ export const summarySchema = z.strictObject({
 });
 
 export type Cause = z.infer<typeof causeSchema>;
-/** An export that is present under more than one path. */
 type Copies = z.infer<typeof copiesSchema>;
 export type Summary = Readonly<z.infer<typeof summarySchema>>;
 
@@ -61,9 +59,7 @@ export type NotPassed = { readonly path: string; readonly word: string; readonly
 export type SummaryCollector = {
   readonly add: (judged: Judged) => void;
   readonly summary: () => Summary;
-  /** The first paths that did not pass, at most 50. */
   readonly notPassed: readonly NotPassed[];
-  /** What the passes do not mean. */
   readonly caveats: ReadonlySet<string>;
 };
 
@@ -89,7 +85,7 @@ export function createSummary(): SummaryCollector {
     add(result) {
       paths++;
       if (result.passed) passed++;
-      else if (notPassed.length < MAX_NOT_PASSED) notPassed.push(notPassedOf(result));
+      else if (notPassed.length < MAX_NOT_PASSED) notPassed.push(describeNotPassed(result));
       const { path } = result;
       if ('failure' in result) {
         unreadable++;
@@ -114,7 +110,6 @@ export function createSummary(): SummaryCollector {
   };
 }
 
-/** How often each code occurs for each subject of a report. */
 function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
   const codes = new Map<Code, Map<string, number>>();
   for (const { code, subject } of findingsIn(report)) {
@@ -159,7 +154,7 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
   if (copies.paths.length < FIRST) copies.paths.push(path);
 }
 
-function notPassedOf(judged: Judged): NotPassed {
+function describeNotPassed(judged: Judged): NotPassed {
   const { path } = judged;
   if ('failure' in judged) return { path, word: 'not checked', code: judged.failure.code };
   const code = findingsIn(judged.report).find(({ severity }) => severity === 'error')?.code;

@@ -30,7 +30,6 @@ const memberSchema = z.strictObject({
     .check(z.describe('thumbprints of the trusted keys that signed it')),
 });
 
-/** The product of `report verify`. */
 export const reportChainSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('report-chain'),
@@ -50,7 +49,7 @@ export type ChainOptions = {
   readonly trust?: TrustStore;
   /** The report before the first one, if the caller knows it. */
   readonly after?: Digest;
-  /** The last report, if the caller knows it: without it, newer reports could be missing without a trace. */
+  /** The last report, if the caller knows it. Without it, missing newer reports cannot be detected. */
   readonly expectLast?: Digest;
 };
 
@@ -83,7 +82,6 @@ export function verifyReportChain(files: readonly Named<Uint8Array>[], options: 
   } as const);
 }
 
-/** Valid only if a trusted key signed every report, and nothing else is wrong. */
 function verdictOf(
   verified: readonly Verified[],
   findings: readonly Finding[],
@@ -151,7 +149,6 @@ function checkSigned(
   return { keys, findings: [...(keys.length > 0 ? [] : problems), ...early] };
 }
 
-/** Each report has to follow the one before it, and the two ends have to be those that the caller expects. */
 function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions): readonly Finding[] {
   const last = read.at(-1);
   const links = read.flatMap((current, at) => checkLink(read, current, at, after));
@@ -161,7 +158,6 @@ function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions):
   return [...links, finding('report.LAST_MISMATCH', last?.name ?? 'chain', { message, ...ends })];
 }
 
-/** The member of a report that names the one before it. */
 const LINK = '/predicate/previous';
 
 function checkLink(
@@ -173,14 +169,14 @@ function checkLink(
   const before = read[at - 1];
   const expected = before === undefined ? after : before.signed.digest;
   if (signed.previous !== expected) {
-    const [code, message] = breakOf(read, signed, at);
+    const [code, message] = explainBreak(read, signed, at);
     return [finding(code, name, { path: LINK, message, ...defined({ expected, actual: signed.previous }) })];
   }
   return before === undefined ? [] : checkOrder(name, before.signed, signed);
 }
 
-/** Why a report does not follow the one before it: a fork, the wrong order, a replaced report, or a gap. */
-function breakOf(
+/** Explains why a report does not follow the one before it: a fork, the wrong order, a replaced report, or a gap. */
+function explainBreak(
   read: readonly Read[],
   { previous, digest, sequence }: SignedReport,
   at: number,
@@ -191,16 +187,15 @@ function breakOf(
   if (siblings.some(({ signed }) => signed.digest !== digest))
     return ['report.FORKED', `it follows the same report as ${siblings[0]?.name}`];
   if (siblings.length > 0) return ['report.ORDER_MISMATCH', 'it was given twice'];
-  const named = read.find(({ signed }) => signed.digest === previous);
-  if (named !== undefined)
-    return ['report.ORDER_MISMATCH', `it follows ${named.name}, which is not directly before it`];
+  const target = read.find(({ signed }) => signed.digest === previous);
+  if (target !== undefined)
+    return ['report.ORDER_MISMATCH', `it follows ${target.name}, which is not directly before it`];
   const place = read.find(({ signed }) => signed.sequence === sequence - 1);
   if (place !== undefined)
-    return ['report.PREVIOUS_MISMATCH', `${place.name} has the number before it and another digest`];
+    return ['report.PREVIOUS_MISMATCH', `${place.name} has the previous number, but a different digest`];
   return ['report.PREVIOUS_MISSING', `report ${sequence - 1} of the chain was not given`];
 }
 
-/** The number is the next one, and the time is not an earlier one. */
 function checkOrder(name: string, before: SignedReport, signed: SignedReport): readonly Finding[] {
   const next = before.sequence + 1;
   const rows = [

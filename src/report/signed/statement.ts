@@ -24,7 +24,6 @@ export const MAX_SIGNED_BYTES = 128 * 1024 * 1024;
 const MAX_PAYLOAD_BYTES = 96 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
 
-/** The reports that can be signed, by their kind. */
 const anyReport = z.discriminatedUnion('kind', [
   exportReportSchema,
   bundleReportSchema,
@@ -40,8 +39,7 @@ const predicate = {
   schemaVersion: z.literal(1),
   issuer: textSchema(1, 1024).check(z.describe('the name under which it is signed')),
   keyId: textSchema(1, 256).check(z.describe('the key of the first signature')),
-  issuedAtMs: atMsSchema.check(z.describe('the time of the signature, by the word of the signer')),
-  /** One more than that of the report before it. */
+  issuedAtMs: atMsSchema.check(z.describe('the time of the signature, as the signer states it')),
   sequence: z.int().check(z.gte(1), z.describe('place in the chain: 1 for the first')),
   previous: allow(
     typedDigestSchema,
@@ -50,7 +48,7 @@ const predicate = {
 };
 const chained = z.refine<{ sequence: number; previous?: Digest }>(
   ({ sequence, previous }) => (sequence === 1) === (previous === undefined),
-  { path: ['previous'], message: 'the first report alone follows no other' },
+  { path: ['previous'], message: 'only the first report follows no other report' },
 );
 
 const statementOf = <P extends z.ZodMiniType>(signed: P) =>
@@ -85,7 +83,6 @@ export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 's
   readonly digest: Digest;
 };
 
-/** Who signs, when, and what the new report follows. */
 export type ReportSigning = {
   readonly signer: Signer;
   readonly issuer: string;
@@ -150,7 +147,6 @@ export function readSignedReport({ payloadType, payload }: DsseEnvelope): Signed
   return { ...signed, digest: digestOf(payload) };
 }
 
-/** A report from a file: by itself, or in an envelope. */
 export type OpenedReport = { readonly report: SignableReport; readonly signed?: SignedReport };
 
 /**

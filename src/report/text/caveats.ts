@@ -15,11 +15,11 @@ type Caveat = readonly [text: string, applies: (report: Report) => boolean];
 
 const CAVEATS: readonly Caveat[] = [
   [
-    'Authentic is not successful: it says where the evidence comes from, not that a drill passed; the outcomes shown above are what the evidence says of its drills.',
+    'Authentic is not successful. The verdict shows where the evidence comes from, not that a drill passed; the outcomes above are those that the evidence states.',
     (report) => isEvidence(report) && report.verdict === 'verified',
   ],
   [
-    'Intact says that the bytes match each other. Whoever made the files could have made them match.',
+    'Intact means that the bytes match each other. Anyone who made the files could have made them match.',
     (report) => isEvidence(report) && report.verdict === 'intact',
   ],
   [
@@ -27,27 +27,30 @@ const CAVEATS: readonly Caveat[] = [
     (report) => isEvidence(report) && report.depth === 'digest',
   ],
   [
-    'An attestation alone says nothing of evidence: without the manifest it names, no bytes were compared.',
+    'An attestation alone shows nothing about evidence, because no bytes were compared without the manifest that it names.',
     (report) => report.kind === 'attestation' && !isBound(report),
   ],
   [
-    'Only the manifest was compared with it; nothing was read of what the manifest lists.',
+    'Only the manifest was compared with it; the files that the manifest lists were not read.',
     (report) => report.kind === 'attestation' && isBound(report),
   ],
-  ['The time of a signature is only the word of its signer.', isSigned],
+  ['Only the signer states the time of a signature.', isSigned],
   [
     'No trusted key signed the list of bundles, so bundles could have been removed.',
     (report) => report.kind === 'export' && report.completeness === 'claimed',
   ],
   [
-    'The list is complete for what was selected; it says nothing of runs outside the selection, or deleted before it.',
+    'The list is complete for what was selected; it does not cover runs outside the selection, or runs deleted before it.',
     (report) => report.kind === 'export' && report.completeness !== 'claimed',
   ],
   [
     'Local reports come from users. No key attests them, and their content was not read.',
     (report) => report.kind === 'export' && report.localReports.length > 0,
   ],
-  ['A single part says nothing of the other bundles of its export.', (report) => report.kind === 'bundle'],
+  [
+    'A single part shows nothing about the other bundles of its export.',
+    (report) => report.kind === 'bundle',
+  ],
   [
     'The content of the objects was not interpreted, only compared with the listed digests.',
     (report) =>
@@ -56,7 +59,7 @@ const CAVEATS: readonly Caveat[] = [
       (report.verdict === 'verified' || report.verdict === 'intact'),
   ],
   [
-    'No lock was given: the source matches only what came with it.',
+    'No lock was given, so the source was compared only with the digest that came with it.',
     (report) => report.kind === 'tool-source' && report.verdict === 'intact',
   ],
   ['The source was not run, and what it does was not examined.', (report) => report.kind === 'tool-source'],

@@ -31,7 +31,6 @@ export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
   ];
 }
 
-/** The keys that signed: each once, with how many parts it signed and when, as it claims. */
 export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${countNoun(row.parts, what)}`;
@@ -44,10 +43,10 @@ export function signerLines(page: Page, signers: readonly SignedBy[], what = 'pa
   });
 }
 
-/** Why no signer is named: no trusted keys were given, or none of them signed. */
+/** Explains why no signer is named. */
 export function untrustedLine(findings: readonly Finding[]): string {
-  const unjudged = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
-  return unjudged ? '  unknown: no trusted keys were given' : '  no trusted key';
+  const hasNoStore = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
+  return hasNoStore ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
 
 function formatIssueTimes({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
@@ -71,13 +70,13 @@ type Command = 'verify' | 'gate';
 
 /** `drillproof verify ./mirror --trust trust.json, version 1.0.0, exit code 0`. */
 export function formatRun({ tool, path, options, exitCode }: Run, command: Command = 'verify'): string {
-  const asked = Object.entries(options).flatMap(([name, value]) =>
+  const flags = Object.entries(options).flatMap(([name, value]) =>
     [value].flat().map((word) => {
       if (word === true) return `--${name}`;
       return `--${name} ${name === 'as-of' ? isoTime(Number(word)) : word}`;
     }),
   );
-  const call = [tool.name, command, path, ...asked].filter((word) => word !== undefined).join(' ');
+  const call = [tool.name, command, path, ...flags].filter((word) => word !== undefined).join(' ');
   return `${call}, version ${tool.version}, exit code ${exitCode}`;
 }
 

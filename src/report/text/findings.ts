@@ -23,7 +23,6 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
   });
 }
 
-/** The checks of many parts, one line for each check with how many of the parts passed it. */
 export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
   return countChecks(lists).flatMap((row) => {
     const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
@@ -62,7 +61,6 @@ const groupUnchecked = (lists: readonly (readonly Check[])[]) =>
     reasonsOf,
   );
 
-/** What should have been checked and was not, under the reason why. */
 function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
   const formatCount = ({ states }: CheckCount): string =>
     lists.length === 1 ? '' : ` (${count(states.get('not_checked') ?? 0)} of ${count(lists.length)})`;
@@ -88,11 +86,10 @@ const MARKS = { error: 'bad', warning: 'caution', info: 'dim' } as const;
 export const severityWord = ({ paint }: Page, severity: Severity): string =>
   paint[MARKS[severity]](NAMES[severity]);
 
-/** People read a few cases of one code; the JSON report has all of them. */
 export const MAX_CASES = 10;
 const MAX_FAILURES = 50;
 
-/** The findings by code, the most severe first: each code once, with what it means and what to do, then its cases. */
+/** The findings by code, the most severe first. */
 export function findingsSection(page: Page, findings: readonly Finding[]): Section {
   const totals = SEVERITIES.flatMap((severity) => {
     const times = findings.filter((finding) => finding.severity === severity).length;
@@ -139,7 +136,6 @@ export function caseFact(page: Page, name: string, value: string | undefined): s
 const formatPlace = ({ subject, path }: Pick<Finding, 'subject' | 'path'>): string =>
   escapeText(path === undefined || path === subject ? subject : `${subject} ${path}`);
 
-/** The failures again, one line each, at the end, where people look. */
 export function failuresSection<P extends Problem>(
   page: Page,
   failures: readonly P[],
@@ -159,8 +155,8 @@ export const errorsSection = (page: Page, findings: readonly Finding[]): Section
   );
 
 /**
- * What every report ends with: what was not checked and why, what was found, what the result does not mean, and the
- * failures once more. `checks` has one group for each kind of subject, with one list for each subject.
+ * The last sections of every report: unchecked checks with their reasons, findings, caveats, and the failures again.
+ * `checks` has one group for each kind of subject, with one list for each subject.
  */
 export function closingSections(
   page: Page,

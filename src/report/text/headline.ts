@@ -25,7 +25,6 @@ export const VERDICT_PAINT: Readonly<
   invalid: 'bad',
 };
 
-/** The first line: the verdict and what it is about. */
 export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
   const word = verdict.toUpperCase().replace('_', ' ');
   const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
@@ -44,7 +43,6 @@ const LIST: Readonly<Record<Completeness, string>> = {
 export const verdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
   headline(page, report.verdict, formatHeadline(report));
 
-/** What follows the verdict in the first line: what it is about, what failed, and who attests that the list is complete. */
 export function formatHeadline(report: ExportReport | BundleReport): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
   if (report.kind === 'bundle') {
@@ -78,7 +76,6 @@ function listFailures(items: readonly Findings[], name: string): readonly string
   return codesOf(bad).map((codes) => `${count(bad.length)} of ${countNoun(items.length, name)}: ${codes}`);
 }
 
-/** The codes of errors, each once, in one text; none without errors. */
 function codesOf(items: readonly Findings[]): readonly string[] {
   const codes = [...new Set<Code>(items.flatMap((item) => errorsIn(item).map(({ code }) => code)))];
   if (codes.length === 0) return [];

@@ -52,7 +52,6 @@ export const NO_COLOURS: Paint = { bold: plain, dim: plain, good: plain, bad: pl
 
 export type Page = { readonly paint: Paint; readonly width: number };
 
-/** Lines of one section under its title; a section without lines is omitted. */
 export type Section = { readonly title: string; readonly lines: readonly string[] };
 
 /**
@@ -134,7 +133,6 @@ export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);
 }
 
-/** The lines of the first items, and how many more there are. */
 export function firstLines<T>(
   items: readonly T[],
   most: number,

@@ -12,8 +12,8 @@ import {
 import { pageOf, type TextOptions } from './text.ts';
 
 /**
- * What many reports say together: the verdicts, each cause with its first subjects, exports that lie there twice, what
- * the passes do not mean, the paths that did not pass, and the total in the last line.
+ * Renders a summary of many reports: the verdicts, each cause with its first subjects, exports that occur twice, the
+ * caveats, the paths that did not pass, and the total in the last line.
  */
 export function renderSummary(
   { summary, caveats, notPassed }: SummaryCollector,
@@ -70,7 +70,7 @@ function notPassedLines(page: Page, list: readonly NotPassed[], all: number): st
 
 function totalLine(page: Page, { judged, passed, copies }: Summary): string {
   const bad = judged - passed;
-  const torn = copies.filter(({ same }) => !same).length;
-  const words = `${count(passed)} of ${countNoun(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${torn === 0 ? '' : `; ${countNoun(torn, 'export')} with different manifests`}`;
-  return page.paint[judged > 0 && bad + torn === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
+  const conflicting = copies.filter(({ same }) => !same).length;
+  const words = `${count(passed)} of ${countNoun(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${conflicting === 0 ? '' : `; ${countNoun(conflicting, 'export')} with different manifests`}`;
+  return page.paint[judged > 0 && bad + conflicting === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
 }

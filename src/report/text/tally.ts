@@ -12,7 +12,6 @@ import {
 } from '../../verify/index.ts';
 import { count } from './page.ts';
 
-/** Items by a key, in the order in which the keys first occur. */
 export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();
   for (const item of items) {
@@ -36,11 +35,10 @@ export const listVerdicts = (reports: readonly { readonly verdict: Verdict }[]):
 export type CheckCount = {
   readonly id: CheckId;
   readonly states: ReadonlyMap<CheckState, number>;
-  /** Why some did not run, each reason with how often it was given. */
+  /** The reasons why some did not run, each with its count. */
   readonly reasons: ReadonlyMap<string, number>;
 };
 
-/** The checks of many parts as one row for each check, in the order in which they run. */
 export function countChecks(lists: readonly (readonly Check[])[]): readonly CheckCount[] {
   const rows = new Map<CheckId, { states: Map<CheckState, number>; reasons: Map<string, number> }>();
   for (const check of lists.flat()) {
@@ -67,7 +65,6 @@ export type SignerCount = {
   readonly lastIssuedAtMs: number;
 };
 
-/** Who signed the parts, each key once, in the order in which they first occur. */
 export function countSigners(signers: readonly SignedBy[]): readonly SignerCount[] {
   const rows = new Map<string, SignerCount>();
   for (const { issuer, keyId, issuedAtMs } of signers) {
@@ -84,7 +81,7 @@ export function countSigners(signers: readonly SignedBy[]): readonly SignerCount
   return [...rows.values()];
 }
 
-/** Whether the result of a drill counts: the outcome in a failed or unsigned bundle has no value. */
+/** The outcome in a failed bundle, or in an unsigned one, does not count. */
 export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { outcome: Outcome } =>
   part.outcome !== undefined &&
   (part.verdict === 'verified' || (part.verdict === 'intact' && part.signed === true));

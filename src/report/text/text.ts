@@ -57,7 +57,6 @@ import type { Severity } from '../../codes/index.ts';
 const MAX_PARTS = 20;
 const GOOD_OUTCOME = 'passed';
 
-/** A report as text: the verdict first, the failures last; about evidence, then the verdict again. */
 function reportText(page: Page, report: Report): string[] {
   const isEvidence = report.kind === 'export' || report.kind === 'bundle';
   const head = isEvidence ? verdictLines(page, report) : headline(page, report.verdict, subjectOf(report));
@@ -309,7 +308,6 @@ export type TextOptions = {
   readonly detail?: Detail;
 };
 
-/** The verdict line alone, a few lines around it, or everything. */
 export type Detail = 'verdict' | 'brief' | 'full';
 
 /**
@@ -355,7 +353,6 @@ function linesOf(page: Page, report: Report, detail: Detail): string[] {
   return reportText(page, report);
 }
 
-/** Every format of a report by the name that people give it. */
 export const renderers = {
   text: renderText,
   json: (report) => renderJson(report),

@@ -10,15 +10,14 @@ import { pageOf, type TextOptions } from './text.ts';
 const MAX_INPUTS = 20;
 
 const CAVEATS = [
-  'A summary is the word of its verifier: the evidence itself was not read here.',
+  'A summary is a statement of its verifier; the evidence itself was not read here.',
   'It states nothing about evidence that it does not list.',
 ];
 
-/** The report on a verification summary as text: the result first, the failures last. */
 export function renderSummaryReport(report: SummaryReport, options: TextOptions = {}): string {
   const page = pageOf(options);
   const lines = [
-    ...headline(page, report.verdict, `verification summary${saysOf(report)}`),
+    ...headline(page, report.verdict, `verification summary${formatResult(report)}`),
     ...sections(page, [
       { title: 'Summary', lines: summaryLines(page, report) },
       { title: 'Signed by', lines: signerLines(page, report) },
@@ -33,7 +32,7 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
   return `${lines.join('\n')}\n`;
 }
 
-const saysOf = ({ summary }: SummaryReport): string =>
+const formatResult = ({ summary }: SummaryReport): string =>
   summary === undefined ? '' : `: ${summary.result} on ${countNoun(summary.inputs.length, 'input')}`;
 
 function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {

@@ -173,7 +173,7 @@ describe('findings', () => {
 it('the caveats for verified: authentic is not successful, the time is a claim, the content was not interpreted', () => {
   const text = caveats(exportReport());
   expect(text).toContain('Authentic is not successful');
-  expect(text).toContain('only the word of its signer');
+  expect(text).toContain('Only the signer states the time');
   expect(text).toContain('The content of the objects was not interpreted');
 });
 

@@ -20,8 +20,8 @@ import {
 import { html, type Markup, renderDocument } from '../document.ts';
 
 const CAVEATS = [
-  'The answer is about this policy at this time. Another policy, or the same at another time, can answer otherwise.',
-  'Authentic is not successful: a rule about outcomes counts what the evidence says of its drills.',
+  'The answer is about this policy at this time. Another policy, or the same policy at another time, can give a different answer.',
+  'Authentic is not successful. A rule about outcomes uses the outcomes that the evidence states.',
   'A waived rule does not hold. The policy accepts the violation until a date.',
 ] as const;
 

@@ -27,11 +27,11 @@ import { keyRowsOf, renderKeys } from '../keys.ts';
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
 const MEANING: Readonly<Record<ReportChain['verdict'], string>> = {
   valid: 'Trusted keys signed every report, and each report follows the one before it.',
-  invalid: 'A signature, a link or an end of the chain does not hold. The findings say which.',
+  invalid: 'A signature, a link or an end of the chain does not hold. The findings name it.',
   not_judged: 'No trusted keys were given, so no signature was verified.',
 };
 const CAVEATS = [
-  'A signed report says who stated a result and when, by the word of the signer. It does not verify the evidence again.',
+  'A signed report shows who stated a result, and the time that the signer gives. It does not verify the evidence again.',
   'A chain shows gaps between its reports. Newer reports could be missing at its end, unless you expect its last digest.',
 ] as const;
 
@@ -65,14 +65,12 @@ export const renderChainBody = (chain: ReportChain): Markup =>
 export const renderChainPage = (chain: ReportChain): string =>
   renderDocument('Chain of signed reports', [renderChainBody(chain)]);
 
-/** One report of a history, and when it was signed if it was. */
 export type HistoryEntry = {
   readonly name: string;
   readonly report: SignableReport;
   readonly issuedAtMs?: number;
 };
 
-/** The data of a chart; its words and labels are ours. */
 export type Chart = {
   readonly title: string;
   readonly kind: 'bars' | 'lines';
@@ -173,7 +171,7 @@ function timeOf(report: SignableReport, evidence: readonly Evidence[]): number |
   return evidence.length === 0 ? undefined : Math.max(...evidence.map(({ asOfMs }) => asOfMs));
 }
 
-/** How many bundles have each verdict; for scrubs mirrors, for decisions inputs. */
+/** Counts bundles by their verdict, for scrubs mirrors, and for decisions inputs. */
 function countsOf(report: SignableReport, evidence: readonly Evidence[]): Counts {
   const counts = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
   if (report.kind === 'scrub') {

@@ -34,7 +34,6 @@ export const BEGIN_REPORTS: string =
 <tbody>
 `);
 
-/** One path: its verdict, where its chain breaks, and its first errors; or why there is no report. */
 export function renderReportsRow(row: Row): string {
   const path = quote(row.path);
   if ('failure' in row) {
