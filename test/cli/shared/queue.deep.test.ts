@@ -7,7 +7,7 @@ import { startPostgres } from '../../support/postgres.ts';
 import type { Fault } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { PROJECT } from '../../support/evidence.ts';
-import { call, drillproof, type CliResult } from '../make.ts';
+import { call, drillproof, readFailure, type CliResult } from '../make.ts';
 import { gate, realExports, sharedWork, TOKEN } from './shared-work.ts';
 
 const s3 = await startS3();
@@ -20,9 +20,9 @@ const postgres = await startPostgres();
 const exports = await realExports(6);
 const ids = exports.map(({ id }) => id);
 const ABSENT = 'evexp_000000000099';
-function told({ stdout }: CliResult) {
+function parseArchive({ stdout }: CliResult) {
   const { data } = archiveSchema.safeParse(JSON.parse(stdout));
-  if (data === undefined) throw new Error(`this is no report of mirrors: ${stdout}`);
+  if (data === undefined) throw new Error(`this is not a report of mirrors: ${stdout}`);
   return data;
 }
 const bucketOf = (place: string): string => new URL(place).host;
@@ -40,10 +40,10 @@ const oneToken: Fault = ({ seen, response }) => {
   return true;
 };
 
-// Both wait most of the time, for signs of life that do not come.
+// Both wait most of the time, for heartbeats that do not come.
 describe.concurrent('mirror --queue whose worker or database ends', () => {
   it(
-    'shares the work between three processes, and what one had that was killed is done by the others',
+    'shares the work between three processes, and the others do the work of a killed one',
     { timeout: 90_000 },
     async () => {
       const url = await postgres.database();
@@ -57,12 +57,12 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       const ended = await Promise.all(others.map((other) => other.ended));
       for (const other of ended) {
         expect([other.code, other.stderr]).toEqual([0, '']);
-        expect(told(other)).toMatchObject({ exports: 6, complete: 6, failed: 0, untried: 0 });
+        expect(parseArchive(other)).toMatchObject({ exports: 6, complete: 6, failed: 0, untried: 0 });
       }
-      const [one, same] = ended.map(told);
-      expect(one).toEqual(same);
-      expect(one?.mirrored.map(({ evidenceExportId }) => evidenceExportId)).toEqual(ids);
-      expect(one?.run?.workers.some((worker) => worker.endsWith(`:${first.child.pid}`))).toBe(true);
+      const [report, same] = ended.map(parseArchive);
+      expect(report).toEqual(same);
+      expect(report?.mirrored.map(({ evidenceExportId }) => evidenceExportId)).toEqual(ids);
+      expect(report?.run?.workers.some((worker) => worker.endsWith(`:${first.child.pid}`))).toBe(true);
       const proven = await work.verify(ids);
       expect([proven.code, JSON.parse(proven.stdout).summary]).toMatchObject([0, { judged: 6, passed: 6 }]);
       for (const { id, files } of exports.filter((made) => made.id !== ids[1]))
@@ -76,10 +76,10 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       // Again, when all is done: nothing is fetched.
       const before = work.server.seen.length;
       const again = await work.worker(ids).ended;
-      expect([again.code, told(again)]).toEqual([0, one]);
+      expect([again.code, parseArchive(again)]).toEqual([0, report]);
       expect(work.server.seen).toHaveLength(before);
 
-      // Neither the token, nor a key or a password is anywhere.
+      // No row and no output contains a token, a key or a password.
       const rows = await postgres.query(url, 'SELECT to_jsonb(j)::text AS row FROM drillproof_queue.job j');
       const all = JSON.stringify([rows, ended, again]);
       for (const secret of [TOKEN, s3.env['AWS_SECRET_ACCESS_KEY']!, postgres.password])
@@ -88,7 +88,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
   );
 
   it(
-    'ends with its code and lets go of the place when the database goes away, and goes on later',
+    'ends with its code and releases its lock when the database stops, and resumes later',
     { timeout: 90_000 },
     async () => {
       const server = await startPostgres();
@@ -107,7 +107,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       held.open();
       await server.start();
       const next = await work.worker(listed).ended;
-      expect([next.code, told(next)]).toMatchObject([0, { complete: 2 }]);
+      expect([next.code, parseArchive(next)]).toMatchObject([0, { complete: 2 }]);
     },
   );
 });
@@ -126,7 +126,7 @@ describe('mirror --queue', () => {
     for (const worker of workers) {
       const ended = await worker.ended;
       expect(ended.code).toBe(3);
-      expect(told(ended)).toMatchObject({
+      expect(parseArchive(ended)).toMatchObject({
         exports: 2,
         complete: 1,
         failures: [{ evidenceExportId: ABSENT, code: 'control.NOT_FOUND' }],
@@ -134,13 +134,13 @@ describe('mirror --queue', () => {
       });
     }
     const alone = await apart.ended;
-    expect([alone.code, told(alone)]).toMatchObject([0, { exports: 2, complete: 2, failed: 0 }]);
-    expect(told(alone).run?.name).not.toBe(told(await workers[0]!.ended).run?.name);
+    expect([alone.code, parseArchive(alone)]).toMatchObject([0, { exports: 2, complete: 2, failed: 0 }]);
+    expect(parseArchive(alone).run?.name).not.toBe(parseArchive(await workers[0]!.ended).run?.name);
     const asked = work.server.seen.filter((seen) => seen.url.endsWith(ABSENT));
     expect(asked.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('gives work back when it is interrupted, to a worker that comes at once', async () => {
+  it('returns its work when it is interrupted, and the next worker does it at once', async () => {
     const url = await postgres.database();
     const held = gate(ids[0]!);
     const work = await shared(url, exports.slice(0, 1), held.fault);
@@ -153,10 +153,10 @@ describe('mirror --queue', () => {
     expect(keys.filter((key) => key.includes('/lease/'))).toEqual([]);
     held.open();
     const next = await work.worker(listed, '--queue-lost-after', '10m').ended;
-    expect([next.code, told(next)]).toMatchObject([0, { complete: 1 }]);
+    expect([next.code, parseArchive(next)]).toMatchObject([0, { complete: 1 }]);
   });
 
-  it('whose token is refused ends without spoiling the work of the others', async () => {
+  it('a worker with a refused token does not fail the work of the others', async () => {
     const url = await postgres.database();
     const work = await shared(url, exports.slice(0, 1), oneToken);
     const listed = ids.slice(0, 1);
@@ -166,7 +166,7 @@ describe('mirror --queue', () => {
     });
     expect([stranger.code, JSON.parse(stranger.stdout).code]).toEqual([3, 'control.UNAUTHENTICATED']);
     const next = await work.worker(listed, '--queue-retries', '0').ended;
-    expect([next.code, told(next)]).toMatchObject([0, { complete: 1 }]);
+    expect([next.code, parseArchive(next)]).toMatchObject([0, { complete: 1 }]);
   });
 
   it.each([
@@ -176,28 +176,26 @@ describe('mirror --queue', () => {
     ['another database', '--list - --to s3://bucket/a --queue mysql://me:hunter2@h/d'],
     ['no address', '--list - --to s3://bucket/a --queue hunter2'],
     ['a name of another form', '--list - --to s3://bucket/a --queue postgres://h/d --queue-name ../x'],
-    ['too short a patience', '--list - --to s3://bucket/a --queue postgres://h/d --queue-lost-after 9s'],
-    ['a name and no queue', '--list - --to s3://bucket/a --queue-name x'],
+    [
+      'a timeout that is too short',
+      '--list - --to s3://bucket/a --queue postgres://h/d --queue-lost-after 9s',
+    ],
+    ['a name without a queue', '--list - --to s3://bucket/a --queue-name x'],
   ])('is refused with %s', async (_what, words) => {
     const line = `mirror --project ${PROJECT} --url http://127.0.0.1:1 ${words}`;
-    const { code, stderr } = await call(line.split(' '), { env: { DRILLPROOF_TOKEN: TOKEN } });
+    const { code, stderr } = await call(line, { env: { DRILLPROOF_TOKEN: TOKEN } });
     expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
     expect(stderr).not.toContain('hunter2');
   });
 });
 
-it('scrub --queue workers share a scrub, and each reports the damage that another one found', async () => {
+it('scrub --queue shares a scrub between workers, and each reports all damage', async () => {
   const url = await postgres.database();
   const work = await shared(url, exports.slice(0, 3));
   const listed = ids.slice(0, 3);
   expect((await work.worker(listed).ended).code).toBe(0);
-  const scrub = () =>
-    drillproof(
-      ['scrub', work.place, '--queue', url, '--queue-name', 'one', '--jobs', '1', '--json', '--quiet'],
-      {
-        env: work.env,
-      },
-    );
+  const line = `scrub ${work.place} --queue ${url} --queue-name one --jobs 1 --json --quiet`;
+  const scrub = () => drillproof(line, { env: work.env });
   const bucket = bucketOf(work.place);
   const [part = ''] = exports[1]!.files.keys();
   await store(s3, bucket, `archive/${ids[1]}/${part}`, Buffer.from('rotten'));
@@ -215,12 +213,11 @@ it('scrub --queue workers share a scrub, and each reports the damage that anothe
 });
 
 it.each([
-  ['no name', 's3://bucket/a --queue postgres://h/d'],
+  ['without a name', 's3://bucket/a --queue postgres://h/d'],
   ['a time', 's3://bucket/a --queue postgres://h/d --queue-name x --for 10m'],
-  ['journals of its own', 's3://bucket/a --queue postgres://h/d --queue-name x --journal j'],
+  ['a folder of journals', 's3://bucket/a --queue postgres://h/d --queue-name x --journal j'],
   ['a shard too', 's3://bucket/a --queue postgres://h/d --queue-name x --shard 0/2'],
   ['a folder', './archive --queue postgres://h/d --queue-name x'],
 ])('scrub --queue is refused with %s', async (_what, words) => {
-  const { code, stderr } = await call(`scrub ${words}`.split(' '));
-  expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+  expect(await readFailure(call(`scrub ${words}`))).toEqual([2, 'usage.INVALID']);
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, expect, it } from 'vitest';
 import { idOf } from '../../support/evidence.ts';
 import { serveExports } from '../../faults/export-source.ts';
-import { call, scratch } from '../make.ts';
+import { call, readFailure, scratch } from '../make.ts';
 import { realExports, TOKEN } from './shared-work.ts';
 
 const exports = await realExports(7);
@@ -14,22 +14,12 @@ afterAll(async () => {
   await dir[Symbol.asyncDispose]();
 });
 const run = (line: string, input = '') =>
-  call(line.split(' '), {
-    env: { DRILLPROOF_TOKEN: TOKEN },
-    now: Date.now,
-    stdin: (async function* () {
-      yield Buffer.from(input);
-    })(),
-  });
+  call(line, { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now, input });
 const AT = `--project prj_000000000001 --url ${server.url}`;
 const file = (name: string): string => dir.path(name);
 
-/** Runs a command for each of three shards and keeps what it says; gives the names of the files. */
-async function threeShards(
-  kind: string,
-  lineOf: (shard: string) => string,
-  input: string,
-): Promise<string[]> {
+/** Runs a command for each of three shards, and writes its reports to files; returns their names. */
+async function runShards(kind: string, lineOf: (shard: string) => string, input: string): Promise<string[]> {
   return Promise.all(
     [0, 1, 2].map(async (index) => {
       const { stdout } = await run(lineOf(`--shard ${index}/3 --json`), input);
@@ -39,32 +29,31 @@ async function threeShards(
   );
 }
 
-it('three shards mirror, verify and scrub everything once, and merge to the whole', async () => {
+it('three shards mirror, verify and scrub everything once, and report merge joins their reports', async () => {
   const archive = file('archive');
-  const mirrors = await threeShards(
+  const mirrors = await runShards(
     'mirror',
     (shard) => `mirror --list - ${AT} --to ${archive} ${shard}`,
     ids.join('\n'),
   );
-  const whole = await run(`report merge ${mirrors.toReversed().join(' ')} --json`);
-  expect([whole.code, JSON.parse(whole.stdout)]).toMatchObject([0, { exports: 7, complete: 7 }]);
-  expect(
-    JSON.parse(whole.stdout).mirrored.map((one: { evidenceExportId: string }) => one.evidenceExportId),
-  ).toEqual(ids);
+  const merged = await run(`report merge ${mirrors.toReversed().join(' ')} --json`);
+  expect([merged.code, JSON.parse(merged.stdout)]).toMatchObject([0, { exports: 7, complete: 7 }]);
+  const mirrored = ids.map((evidenceExportId) => ({ evidenceExportId }));
+  expect(JSON.parse(merged.stdout)).toMatchObject({ mirrored });
   const again = await run(`report merge ${mirrors.join(' ')}`);
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('7: 7 complete, 0 failed')]);
 
   const paths = ids.map((id) => `${archive}/${id}`).join('\n');
-  const verified = await threeShards(
+  const verified = await runShards(
     'verify',
     (shard) => `verify --list - --accept intact --jobs 1 ${shard}`,
     paths,
   );
-  const judged = await run(`report merge ${verified.join(' ')} --json`);
-  expect([judged.code, JSON.parse(judged.stdout).summary]).toMatchObject([0, { judged: 7, passed: 7 }]);
+  const verdicts = await run(`report merge ${verified.join(' ')} --json`);
+  expect([verdicts.code, JSON.parse(verdicts.stdout).summary]).toMatchObject([0, { judged: 7, passed: 7 }]);
   expect((await run(`report merge ${verified.join(' ')}`)).code).toBe(0);
 
-  const scrubbed = await threeShards('scrub', (shard) => `scrub ${archive} --jobs 1 ${shard}`, '');
+  const scrubbed = await runShards('scrub', (shard) => `scrub ${archive} --jobs 1 ${shard}`, '');
   const read = await run(`report merge ${scrubbed.join(' ')} --json`);
   expect([read.code, JSON.parse(read.stdout)]).toMatchObject([0, { mirrors: 7, outcome: 'good' }]);
 
@@ -78,7 +67,7 @@ it('three shards mirror, verify and scrub everything once, and merge to the whol
   }
 });
 
-it('three shards of different lists are not merged', async () => {
+it('report merge refuses shards of different lists', async () => {
   const lists = [ids, ids, ids.slice(1)];
   const files = await Promise.all(
     lists.map(async (list, index) => {
@@ -91,9 +80,9 @@ it('three shards of different lists are not merged', async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining('report.MERGE_CONFLICT')]);
 });
 
-it('three shards of which one failed give its exit code', async () => {
+it('report merge ends with the exit code of a failed shard', async () => {
   const listed = [...ids.slice(0, 2), idOf('evexp', 99)].join('\n');
-  const files = await threeShards(
+  const files = await runShards(
     'bad',
     (shard) => `mirror --list - ${AT} --to ${file('bad')} ${shard}`,
     listed,
@@ -106,15 +95,14 @@ const halfLine = (index: number): string =>
   `mirror --list - ${AT} --to ${file('none')} --shard ${index}/2 --json`;
 
 it.each(['3/3', '4/3', '0/0', '-1/3', '1', '1/3/5', 'a/b', '0/10001', '1.0/3', ''])(
-  'a shard is not %j',
+  '--shard refuses %j',
   async (value) => {
     const line = `mirror --list - ${AT} --to x --shard=${value}`;
-    const { code, stderr } = await run(line, ids.join('\n'));
-    expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+    expect(await readFailure(run(line, ids.join('\n')))).toEqual([2, 'usage.INVALID']);
   },
 );
 
-it('a shard out of range gets a hint at the valid range', async () => {
+it('--shard out of range names the last valid shard', async () => {
   expect((await run(`verify x --shard 8/8`)).stderr).toContain('7/8');
 });
 
@@ -122,9 +110,9 @@ it('a shard without an item of a list passes, and an empty list fails', async ()
   const exits = await Promise.all([0, 1].map(async (index) => (await run(halfLine(index), ids[0])).code));
   expect(exits).toEqual([0, 0]);
   expect((await run(halfLine(0), '# nothing\n')).code).toBe(3);
-  const judge = (index: number) =>
+  const verify = (index: number) =>
     run(`verify --list - --accept intact --jobs 1 --shard ${index}/2`, file(`none/${ids[0]}`));
-  expect((await Promise.all([judge(0), judge(1)])).map(({ code }) => code)).toEqual([0, 0]);
+  expect((await Promise.all([verify(0), verify(1)])).map(({ code }) => code)).toEqual([0, 0]);
 });
 
 it('report merge refuses a file that is not a report, and standard input twice', async () => {
@@ -136,7 +124,6 @@ it('report merge refuses a file that is not a report, and standard input twice',
     ['report merge - -', 2, 'usage.INVALID'],
     [`report merge ${file('absent')}`, 2, 'io.NOT_FOUND'],
   ] as const) {
-    const ended = await run(line);
-    expect([ended.code, ended.stderr.split(': ')[1]]).toEqual([exit, code]);
+    expect(await readFailure(run(line))).toEqual([exit, code]);
   }
 });

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { EXPORT_ID, idOf, makeExport, PROJECT } from '../../support/evidence.ts';
 import type { EvidenceExport } from '../../../src/contract/index.ts';
 import type { TestS3 } from '../../support/s3.ts';
 import { sendBytes, serveExports, type Fault, type TestExport } from '../../faults/export-source.ts';
-import { drillproof, start, type CliResult } from '../make.ts';
+import { collectResult, drillproof, start, type CliResult } from '../make.ts';
 
 export const TOKEN = 'token-that-must-never-appear';
 
@@ -34,7 +33,7 @@ async function realExport(id: string = EXPORT_ID): Promise<TestExport> {
   };
 }
 
-/** Holds the answers that bring a part of one export until they are let go. */
+/** Holds the answers with parts of one export until `open` is called. */
 export function gate(id: string) {
   const held: (() => void)[] = [];
   let open = false;
@@ -45,7 +44,7 @@ export function gate(id: string) {
   };
   return {
     fault,
-    /** How many requests wait. */
+    /** Counts the waiting requests. */
     held: () => held.length,
     open() {
       open = true;
@@ -54,7 +53,7 @@ export function gate(id: string) {
   };
 }
 
-/** A control plane with exports, a place in S3 and a queue; `worker` starts a real process with the same command. */
+/** Starts a control plane with exports; `worker` starts a process that mirrors them to S3 with a queue. */
 export async function sharedWork(s3: TestS3, queue: string, all: readonly TestExport[], fault?: Fault) {
   const server = await serveExports(all, fault);
   const place = s3.url(await s3.bucket(), 'archive');
@@ -70,22 +69,13 @@ export async function sharedWork(s3: TestS3, queue: string, all: readonly TestEx
     worker(ids: readonly string[], ...more: string[]) {
       const child = start(line(...more), { env });
       child.stdin.end(ids.join('\n'));
-      return { child, ended: endOf(child) };
+      return { child, ended: collectResult(child) };
     },
-    /** Every export of the list judged where it lies. */
+    /** Verifies every export of the list in S3. */
     verify: (ids: readonly string[]): Promise<CliResult> =>
-      drillproof(['verify', '--list', '-', '--accept', 'intact', '--json', '--quiet'], {
+      drillproof('verify --list - --accept intact --json --quiet', {
         env,
         input: ids.map((id) => place.replace('archive', `archive/${id}/`)).join('\n'),
       }),
   };
-}
-
-async function endOf(child: ReturnType<typeof start>): Promise<CliResult> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code: code ?? -1, stdout, stderr };
 }

@@ -7,7 +7,7 @@ import { forAll } from '../../../support/property.ts';
 
 const target = targetIn(['text', 'json']);
 
-it('a time is taken as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
+it('a time is read as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
   expect(time('2026-11-21T12:00:00Z')).toBe(Date.UTC(2026, 10, 21, 12));
   expect(time('2026-11-21T13:00:00.250+01:00')).toBe(Date.UTC(2026, 10, 21, 12, 0, 0, 250));
   expect(time('2026-11-21')).toBe(Date.UTC(2026, 10, 21));
@@ -25,17 +25,17 @@ it.each([
   '1e3',
   '9'.repeat(20),
   '2026-11-21 12:00Z',
-])('a time is refused as %j, which is ambiguous or none', (value) => {
+])('the time %j is refused, because it is ambiguous or invalid', (value) => {
   expect(() => time(value)).toThrow(InvalidArgumentError);
 });
 
-it('a time reads back whatever toISOString writes', () => {
+it('every time that toISOString writes is read', () => {
   forAll(100, [fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })], (date) => {
     expect(time(date.toISOString())).toBe(date.getTime());
   });
 });
 
-it('takes a digest with its prefix or as sha256sum prints it, and nothing else', () => {
+it('a digest is read with its prefix or as sha256sum prints it, and nothing else is', () => {
   const hex = 'ab'.repeat(32);
   expect(digest(`sha256:${hex}`)).toBe(`sha256:${hex}`);
   expect(digest(hex)).toBe(`sha256:${hex}`);
@@ -45,7 +45,7 @@ it('takes a digest with its prefix or as sha256sum prints it, and nothing else',
   }
 });
 
-it('takes whole numbers within their bounds only', () => {
+it('a whole number is read only within its bounds', () => {
   const read = wholeNumber(1, 64);
   expect([read('1'), read('64')]).toEqual([1, 64]);
   for (const bad of ['0', '65', '-1', '1.5', '1e1', '', ' 1', '0x10'])

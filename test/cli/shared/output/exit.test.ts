@@ -33,7 +33,7 @@ it('the exit code of an error is never "bad" for a failure of server or network,
   }
 });
 
-it('passes for verified, for intact only when it is accepted, and never for the rest', () => {
+it('the exit code of a verdict is 0 for verified, for intact if it is accepted, and never for the others', () => {
   expect(exitOfVerdict('verified', false)).toBe(0);
   expect(exitOfVerdict('intact', false)).toBe(1);
   expect(exitOfVerdict('intact', true)).toBe(0);
@@ -41,7 +41,7 @@ it('passes for verified, for intact only when it is accepted, and never for the 
   expect(exitOfVerdict('failed', true)).toBe(1);
 });
 
-it('takes the worst of several results, bad before could-not-check, and nothing at all as could-not-check', () => {
+it('the exit code of several results is the worst: 1, then 2, then 3; and of no result 3', () => {
   expect(worstExit([0, 3, 1])).toBe(1);
   expect(worstExit([0, 3])).toBe(3);
   expect(worstExit([2, 3])).toBe(2);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { failureJson, failureOf, failureText } from '../../../../src/cli/shared/output/failure.ts';
 import { DrillproofError, TransportError } from '../../../../src/errors.ts';
 
-const told = (error: unknown, interrupted = false) => failureText(failureOf(error, interrupted));
+const format = (error: unknown, interrupted = false) => failureText(failureOf(error, interrupted));
 
 describe('a failure', () => {
-  it('is one line with its code and one with what to do', () => {
-    expect(told(new DrillproofError('io.EXISTS', 'x exists'))).toMatch(
+  it('has one line with the code and one with the advice', () => {
+    expect(format(new DrillproofError('io.EXISTS', 'x exists'))).toMatch(
       /^drillproof: io\.EXISTS: x exists\n {2}Choose another.*\n$/,
     );
   });
@@ -17,61 +17,55 @@ describe('a failure', () => {
     ['write', 'ENOSPC', 'io.DISK_FULL', 'cannot write x'],
     ['mkdir', 'EROFS', 'io.READ_ONLY', 'cannot write x'],
     ['rename', 'EACCES', 'io.READ_ONLY', 'cannot write x'],
-  ])('of the system in %s with %s says what could not be done', (syscall, code, expected, words) => {
-    const failure = failureOf(Object.assign(new Error(code), { syscall, code, path: 'x' }), false);
-    expect([failure.code, failure.message]).toEqual([expected, expect.stringContaining(words) as string]);
+  ])(
+    'of the system call %s with %s has the code %s and names the action',
+    (syscall, code, expected, words) => {
+      const failure = failureOf(Object.assign(new Error(code), { syscall, code, path: 'x' }), false);
+      expect([failure.code, failure.message]).toEqual([expected, expect.stringContaining(words) as string]);
+    },
+  );
+
+  it('names its path unless the message names it', () => {
+    expect(format(new DrillproofError('io.EXISTS', 'it exists', { path: 'a/b' }))).toContain(
+      'it exists (a/b)',
+    );
+    expect(format(new DrillproofError('io.EXISTS', 'a/b exists', { path: 'a/b' }))).not.toContain('(a/b)');
   });
 
-  it('names its path unless the message does', () => {
-    expect(told(new DrillproofError('io.EXISTS', 'it exists', { path: 'a/b' }))).toContain('it exists (a/b)');
-    expect(told(new DrillproofError('io.EXISTS', 'a/b exists', { path: 'a/b' }))).not.toContain('(a/b)');
-  });
-
-  it('lists the single faults behind it, ten at most', () => {
+  it('lists at most ten of its issues', () => {
     const issues = Array.from({ length: 12 }, (_, i) => ({ path: `/p${i}`, message: `rule ${i} is broken` }));
-    const text = told(new DrillproofError('pack.INPUT_INVALID', 'broken', { details: { issues } }));
+    const text = format(new DrillproofError('pack.INPUT_INVALID', 'broken', { details: { issues } }));
     expect(text).toContain('  - /p0: rule 0 is broken\n');
     expect(text).toContain('and 2 more');
     expect(text).not.toContain('/p10');
   });
 
-  it('shows the files that a mirror could not fetch, with their codes', () => {
+  it('lists the files that a mirror could not fetch, with their codes', () => {
     const failures = [
       { path: 'parts/a.zip', code: 'transport.TIMEOUT', message: 'no byte came' },
       { path: 'parts/b.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' },
     ];
-    const text = told(
-      new DrillproofError('mirror.SOURCE_INCOMPLETE', 'could not bring two', { details: { failures } }),
-    );
-    expect(text).toContain('  - parts/a.zip: transport.TIMEOUT: no byte came\n');
+    const error = new DrillproofError('mirror.SOURCE_INCOMPLETE', 'two missing', { details: { failures } });
+    expect(format(error)).toContain('  - parts/a.zip: transport.TIMEOUT: no byte came\n');
   });
 
-  it('escapes control characters, wherever they come from', () => {
+  it('escapes control characters in every member', () => {
     const evil = '\u001B]0;owned\u0007\r\n\u009B31m\u202E';
-    const issues = [
-      { path: evil, message: evil },
-      { path: evil, message: evil },
-    ];
-    const text = told(
-      new DrillproofError('io.EXISTS', evil, { path: `${evil}x`, details: { issues, correlationId: evil } }),
-    );
+    const issue = { path: evil, message: evil };
+    const details = { issues: [issue, issue], correlationId: evil };
+    const text = format(new DrillproofError('io.EXISTS', evil, { path: `${evil}x`, details }));
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cf}\p{Cc}]/u);
     expect(text.split('\n')).toHaveLength(5);
   });
 
-  it('shows the correlation id and the errno of a connection', () => {
-    expect(
-      told(new DrillproofError('control.INTERNAL', 'm', { details: { correlationId: 'corr_1234567' } })),
-    ).toContain('corr_1234567');
-    const answered = { retryAfterMs: 1e12, correlationId: 'corr_1' };
-    expect(told(new DrillproofError('control.RATE_LIMITED', 'm', { details: answered }))).toContain(
-      'm (it asks to wait 11574 d 1 h, correlation id corr_1)',
-    );
+  it('has the correlation id, the waiting time and the errno of a connection', () => {
+    const details = { retryAfterMs: 1e12, correlationId: 'corr_1' };
+    const limited = format(new DrillproofError('control.RATE_LIMITED', 'm', { details }));
+    expect(limited).toContain('m (it asks to wait 11574 d 1 h, correlation id corr_1)');
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     const cause = new TypeError('fetch failed', { cause: refused });
-    expect(told(new TransportError('transport.UNREACHABLE', 'no answer', { cause }))).toContain(
-      'no answer (ECONNREFUSED)',
-    );
+    const unreachable = format(new TransportError('transport.UNREACHABLE', 'no answer', { cause }));
+    expect(unreachable).toContain('no answer (ECONNREFUSED)');
   });
 
   it('a system error has its code, and an internal error is internal.BUG without a stack', () => {
@@ -83,7 +77,7 @@ describe('a failure', () => {
     expect(failureOf('a string', false).message).toBe('a string');
   });
 
-  it('after an interruption is the interruption, whatever was thrown', () => {
+  it('after an interruption is transport.ABORTED for every error', () => {
     expect(failureOf(new RangeError('index'), true)).toMatchObject({ code: 'transport.ABORTED', exit: 130 });
   });
 

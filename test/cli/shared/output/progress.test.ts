@@ -3,19 +3,19 @@ import { createProgress } from '../../../../src/cli/shared/output/progress.ts';
 import { recorder, world } from '../../make.ts';
 import { terminal } from '../../terminal.ts';
 
-type Over = {
+type Options = {
   readonly tty: boolean;
   readonly quiet?: boolean;
   readonly env?: Record<string, string>;
   readonly columns?: number;
 };
 
-function watched(over: Over) {
+function watchProgress(options: Options) {
   let nowMs = 0;
-  const size = { columns: over.columns ?? 80, rows: 12 };
-  const stderr = recorder({ isTTY: over.tty });
+  const size = { columns: options.columns ?? 80, rows: 12 };
+  const stderr = recorder({ isTTY: options.tty });
   Object.defineProperties(stderr, { columns: { get: () => size.columns }, rows: { get: () => size.rows } });
-  const cli = { ...world(), stderr, now: () => nowMs, quiet: over.quiet ?? false, env: over.env ?? {} };
+  const cli = { ...world(), stderr, now: () => nowMs, quiet: options.quiet ?? false, env: options.env ?? {} };
   return {
     progress: createProgress(cli, 'verified', 'parts'),
     stderr,
@@ -28,7 +28,7 @@ const LINE = 'verified 5 of 10 parts, 512 bytes of 1.0 KiB, 50.0 %';
 
 describe('progress on a terminal', () => {
   it('is one line, drawn at most every 100 ms and removed at the end', () => {
-    const { progress, wait, screen } = watched({ tty: true });
+    const { progress, wait, screen } = watchProgress({ tty: true });
     progress.update(half);
     wait(99);
     progress.update({ ...half, done: 6 });
@@ -44,14 +44,14 @@ describe('progress on a terminal', () => {
     [{ done: 1, of: 2 }, 'verified 1 of 2 parts'],
     [{ done: 1, of: 2, bytes: 512 }, 'verified 1 of 2 parts, 512 bytes'],
     [{ done: 0, of: 0, bytes: 0, totalBytes: 0 }, 'verified 0 of 0 parts, 0 bytes of 0 bytes'],
-  ])('prints only what is known: %j', (whole, line) => {
-    const { progress, screen } = watched({ tty: true });
+  ])('prints only the known numbers of %j', (whole, line) => {
+    const { progress, screen } = watchProgress({ tty: true });
     progress.update(whole);
     expect(screen()).toEqual([line]);
   });
 
   it('prints notes above the line, with unsafe characters escaped', () => {
-    const { progress, screen, stderr } = watched({ tty: true });
+    const { progress, screen, stderr } = watchProgress({ tty: true });
     progress.note('failed: a');
     progress.update(half);
     progress.note('failed: \u001B[2Jb');
@@ -62,31 +62,31 @@ describe('progress on a terminal', () => {
   });
 
   it('fits one line of a narrow terminal, with the last column empty', () => {
-    const { progress, screen } = watched({ tty: true, columns: 12 });
+    const { progress, screen } = watchProgress({ tty: true, columns: 12 });
     progress.update(half);
     expect(screen()).toEqual(['verified 5…']);
   });
 
   it('names the step that a phase starts', () => {
-    const { progress, screen } = watched({ tty: true });
+    const { progress, screen } = watchProgress({ tty: true });
     progress.phase('checked');
     progress.update({ done: 1, of: 2 });
     expect(screen()).toEqual(['checked 1 of 2 parts']);
   });
 
   it('draws nothing before the first update', () => {
-    const { progress, stderr } = watched({ tty: true });
+    const { progress, stderr } = watchProgress({ tty: true });
     progress.end();
     expect(stderr.text()).toBe('');
   });
 });
 
 it.each([
-  ['where stderr is not a terminal', { tty: false }],
+  ['to a stderr that is not a terminal', { tty: false }],
   ['on a terminal that cannot redraw', { tty: true, env: { TERM: 'dumb' } }],
-  ['in CI, whose terminals are logs', { tty: true, env: { CI: 'true' } }],
-])('progress elsewhere %s is a plain line after five seconds and then every thirty', (_where, over) => {
-  const { progress, stderr, wait } = watched(over);
+  ['in CI', { tty: true, env: { CI: 'true' } }],
+])('progress %s is a plain line after five seconds and then every thirty', (_, options) => {
+  const { progress, stderr, wait } = watchProgress(options);
   progress.update({ ...half, bytes: 0 });
   wait(4_999);
   progress.update(half);
@@ -102,15 +102,15 @@ it.each([
   expect(stderr.text()).toBe(`${LINE}\n${LINE}\n`);
 });
 
-it('progress elsewhere is drawn on a terminal where CI is false', () => {
-  const { progress, screen } = watched({ tty: true, env: { CI: 'false' } });
+it('progress is drawn on a terminal where CI is false', () => {
+  const { progress, screen } = watchProgress({ tty: true, env: { CI: 'false' } });
   progress.update(half);
   expect(screen()).toEqual([LINE]);
 });
 
-it('progress elsewhere prints notes at once, and nothing with --quiet', () => {
+it('progress prints notes at once, and nothing with --quiet', () => {
   for (const quiet of [false, true]) {
-    const { progress, stderr, wait } = watched({ tty: false, quiet });
+    const { progress, stderr, wait } = watchProgress({ tty: false, quiet });
     progress.note('failed: x');
     wait(60_000);
     progress.update(half);
