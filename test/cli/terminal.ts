@@ -1,9 +1,8 @@
 /**
- * What a terminal shows after it was sent a text: its lines without blanks at the end, from the first that was written
- * to the last that is not empty. It knows what the progress uses (line feed, carriage return, cursor up, erase to the end
- * of line and screen), wraps what is too wide, and throws on everything else.
+ * The lines of a terminal after this text, without trailing blanks and empty lines. It supports the sequences of the
+ * progress, wraps long lines, and throws for every other sequence.
  */
-export function terminal(sent: string, { columns }: { readonly columns: number }): readonly string[] {
+export function renderTerminal(sent: string, { columns }: { readonly columns: number }): readonly string[] {
   const rows: string[][] = [[]];
   let [row, column] = [0, 0];
   const at = (index: number): string[] => (rows[index] ??= []);
@@ -19,7 +18,7 @@ export function terminal(sent: string, { columns }: { readonly columns: number }
   const erase = (): void => void (at(row).length = Math.min(at(row).length, column));
   for (const [i, piece] of sent.split('\u001B').entries()) {
     const [sequence = '', times, kind] = /^\[(\d*)([AKJ])/.exec(piece) ?? [];
-    if (i > 0 && kind === undefined) throw new Error('a sequence that is not known');
+    if (i > 0 && kind === undefined) throw new Error('an unknown sequence');
     if (kind === 'A') row = Math.max(0, row - Number(times));
     if (kind === 'K') erase();
     if (kind === 'J') {
@@ -28,8 +27,8 @@ export function terminal(sent: string, { columns }: { readonly columns: number }
     }
     for (const character of piece.slice(i > 0 ? sequence.length : 0)) write(character);
   }
-  const lines = rows.map((one) =>
-    Array.from(one, (cell?: string) => cell ?? ' ')
+  const lines = rows.map((cells) =>
+    Array.from(cells, (cell?: string) => cell ?? ' ')
       .join('')
       .trimEnd(),
   );

@@ -11,7 +11,7 @@ import { makeFolder, writeFiles } from '../support/folder.ts';
 const root = resolve(import.meta.dirname, '../..');
 const s3 = await startS3();
 
-/** Builds the single file into a folder, and says where it is. */
+/** Builds the single file into a folder, and returns its path. */
 function build(to: string): string {
   execFileSync(process.execPath, ['scripts/build.ts', 'single', to], { cwd: root });
   return join(to, 'drillproof.mjs');
@@ -20,10 +20,10 @@ function build(to: string): string {
 const folder = await makeFolder();
 const file = build(join(folder, 'first'));
 
-type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** Runs it where nothing else lies, with what a bare image has. */
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
+/** Runs it in a folder without packages and with an empty environment. */
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> =>
   new Promise((done) => {
     execFile(process.execPath, [file, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
@@ -36,12 +36,12 @@ async function write(name: string, files: Readonly<Record<string, Uint8Array>>):
 }
 
 describe('the single file', () => {
-  it('is the same bytes however often it is built', async () => {
+  it('has the same bytes in every build', async () => {
     const again = await readFile(build(join(folder, 'second')));
     expect(digestOf(again)).toBe(digestOf(await readFile(file)));
   });
 
-  it('carries the licence of every package in it', async () => {
+  it('includes the licence of every package in it', async () => {
     const text = await readFile(join(folder, 'first/NOTICES.txt'), 'utf8');
     for (const name of ['@noble/curves', '@aws-sdk/client-s3', 'commander', 'yauzl', 'zod', 'pg'])
       expect(text).toMatch(new RegExp(`^== ${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, 'm'));

@@ -29,7 +29,7 @@ const typesOf = (events: readonly Event[]): ReadonlySet<string> => new Set(event
 const sizeOf = async (path: string): Promise<number | undefined> =>
   (await stat(path).catch(() => undefined))?.size;
 
-/** Whether bytes of a file that is under way lie in a folder. */
+/** Tells whether a folder contains a file that is partly downloaded. */
 async function hasPartial(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries)
@@ -37,12 +37,11 @@ async function hasPartial(folder: string): Promise<boolean> {
   return false;
 }
 
-async function mirror(url: string, to: string, words = '--format json') {
-  const args = `mirror ${evidenceExportId} --project ${projectId} --url ${url} --to ${to} ${words}`.split(
-    ' ',
-  );
-  return call(args, { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now });
-}
+const lineFor = (url: string, to: string) =>
+  `mirror ${evidenceExportId} --project ${projectId} --url ${url} --to ${to}`;
+const OPTIONS = { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now };
+const mirror = (url: string, to: string, words = '--format json') =>
+  call(`${lineFor(url, to)} ${words}`, OPTIONS);
 
 describe('mirror --format json', () => {
   it('mirror --json writes events to standard error and one product to standard output', async () => {
@@ -51,17 +50,11 @@ describe('mirror --format json', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { kind: 'mirror.receipt', outcome: 'complete' }]);
     const events = eventsIn(stderr);
     expect(events[0]).toMatchObject({ type: 'run-started', source: server.url });
-    expect(events.at(-1)).toMatchObject({
-      type: 'run-ended',
-      exitCode: 0,
-      files: 4,
-      fetched: 4,
-      bytes: 20_000,
-      transferredBytes: 20_000,
-      retries: 0,
-    });
+    const counts = { files: 4, fetched: 4, bytes: 20_000, transferredBytes: 20_000, retries: 0 };
+    expect(events.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 0, ...counts });
     expect(events.filter(({ type }) => type === 'part-done')).toHaveLength(4);
-    expect(events.map(({ atMs }) => atMs)).toEqual(events.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+    const times = events.map(({ atMs }) => atMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
   it('mirror events report retries, and a failed file with its code and advice', async () => {
@@ -79,25 +72,15 @@ describe('mirror --format json', () => {
     };
     const server = await source(made, fault);
     const { code, stdout, stderr } = await mirror(server.url, await newFolder());
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      3,
-      { kind: 'error', code: 'mirror.SOURCE_INCOMPLETE' },
-    ]);
+    const incomplete = { code: 'mirror.SOURCE_INCOMPLETE' };
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, { kind: 'error', ...incomplete }]);
     const events = eventsIn(stderr);
     expect(events.find(({ type }) => type === 'retry')).toMatchObject({ evidenceExportId });
     expect(events.filter(({ type }) => type === 'failed')).toMatchObject([
       { path: part(1), code: 'part.DIGEST_MISMATCH', action: expect.stringMatching(/\S/) as unknown },
     ]);
-    expect(events.at(-2)).toMatchObject({
-      type: 'export-failed',
-      code: 'mirror.SOURCE_INCOMPLETE',
-      failed: 1,
-    });
-    expect(events.at(-1)).toMatchObject({
-      type: 'run-ended',
-      exitCode: code,
-      code: 'mirror.SOURCE_INCOMPLETE',
-    });
+    expect(events.at(-2)).toMatchObject({ type: 'export-failed', failed: 1, ...incomplete });
+    expect(events.at(-1)).toMatchObject({ type: 'run-ended', exitCode: code, ...incomplete });
   });
 
   it('mirror events report kept, linked and resumed files', async () => {
@@ -106,11 +89,8 @@ describe('mirror --format json', () => {
     const whole = await source(made);
     await mirror(whole.url, `${folder}/a`, `--store ${store} --quiet`);
     const linked = await mirror(whole.url, `${folder}/b`, `--store ${store} --format json`);
-    expect(eventsIn(linked.stderr).at(-1)).toMatchObject({
-      linked: 4,
-      transferredBytes: 0,
-      bytes: 1_200_000,
-    });
+    const all = { linked: 4, transferredBytes: 0, bytes: 1_200_000 };
+    expect(eventsIn(linked.stderr).at(-1)).toMatchObject(all);
     await rm(`${folder}/a/${part(2)}`);
     const kept = await mirror(whole.url, `${folder}/a`);
     expect(eventsIn(kept.stderr).at(-1)).toMatchObject({ kept: 3, fetched: 1, transferredBytes: 300_000 });
@@ -119,34 +99,27 @@ describe('mirror --format json', () => {
       if (path !== part(0) || seen.headers.range !== undefined) return false;
       response.writeHead(200, { etag: etagOf(bytes), 'content-length': bytes.length });
       response.write(bytes.subarray(0, 100_000));
-      return true; // and nothing more: the run is ended from outside
+      return true; // sends no more, until the test ends the run
     };
     const stalled = await source(made, cut);
     const abort = new AbortController();
-    const ended = call(
-      `mirror ${evidenceExportId} --project ${projectId} --url ${stalled.url} --to ${folder}/c --concurrency 1 --json`.split(
-        ' ',
-      ),
-      { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now, signal: abort.signal },
-    );
+    const line = `${lineFor(stalled.url, `${folder}/c`)} --concurrency 1 --json`;
+    const work = call(line, { ...OPTIONS, signal: abort.signal });
     while (!(await hasPartial(`${folder}/c`))) await new Promise((resolve) => setTimeout(resolve, 20));
     abort.abort();
-    const interrupted = eventsIn((await ended).stderr);
+    const interrupted = eventsIn((await work).stderr);
     expect(interrupted.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 130, code: 'transport.ABORTED' });
     const resumed = eventsIn((await mirror(whole.url, `${folder}/c`)).stderr);
-    expect(resumed.find(({ type }) => type === 'resumed')).toMatchObject({
-      path: part(0),
-      received: 100_000,
-    });
+    const event = { path: part(0), received: 100_000 };
+    expect(resumed.find(({ type }) => type === 'resumed')).toMatchObject(event);
     expect(resumed.at(-1)).toMatchObject({ resumed: 1, transferredBytes: 1_100_000, bytes: 1_200_000 });
   });
 
   it('mirror --json --quiet writes no events, and reports a wrong call as text', async () => {
     const server = await source(makeExport());
     expect((await mirror(server.url, await newFolder(), '--json --quiet')).stderr).toBe('');
-    expect((await mirror(server.url, await newFolder(), '--json --list x')).stderr).toMatch(
-      /^drillproof: usage\./,
-    );
+    const { stderr } = await mirror(server.url, await newFolder(), '--json --list x');
+    expect(stderr).toMatch(/^drillproof: usage\./);
   });
 
   it('mirror events report a refusal of the first request', async () => {
@@ -155,11 +128,8 @@ describe('mirror --format json', () => {
       return true;
     });
     const { code, stderr } = await mirror(server.url, await newFolder());
-    const events = eventsIn(stderr);
-    expect([code, [...typesOf(events)]]).toEqual([
-      3,
-      ['run-started', 'exports', 'export-started', 'export-failed', 'run-ended'],
-    ]);
+    const types = ['run-started', 'exports', 'export-started', 'export-failed', 'run-ended'];
+    expect([code, [...typesOf(eventsIn(stderr))]]).toEqual([3, types]);
   });
 });
 

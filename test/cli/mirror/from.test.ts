@@ -16,10 +16,10 @@ import { call } from '../make.ts';
 
 afterEach(cleanUp);
 
-const run = (line: string) => call(line.split(' '), { now: () => NOW + 1_000 });
+const run = (line: string) => call(line, { now: () => NOW + 1_000 });
 
-/** A mirror, and an empty place next to it. */
-async function mirrored({ bag = false } = {}) {
+/** Makes a mirror, and the name of a copy next to it. */
+async function makeMirror({ bag = false } = {}) {
   const folder = await newFolder();
   const [first, to] = [join(folder, 'first'), join(folder, 'copy')];
   const made = await makeExportWithId(1);
@@ -34,8 +34,8 @@ const filesBelow = async (folder: string): Promise<string[]> =>
     .toSorted();
 
 describe('mirror --from', () => {
-  it('copies a mirror byte for byte, and its receipt names the source', async () => {
-    const { first, to } = await mirrored();
+  it('mirror --from copies a mirror byte for byte, and its receipt names the source', async () => {
+    const { first, to } = await makeMirror();
     expect(await run(`mirror --from ${first} --to ${to}`)).toMatchObject({ code: 0 });
     expect(await filesBelow(to)).toEqual(await filesBelow(first));
     for (const path of await filesBelow(to))
@@ -48,14 +48,14 @@ describe('mirror --from', () => {
   it.each([
     ['a BagIt mirror to a plain one', true, ''],
     ['a plain mirror to a BagIt one', false, ' --bagit'],
-  ])('copies %s', async (_, bag, option) => {
-    const { first, to } = await mirrored({ bag });
+  ])('mirror --from copies %s', async (_, bag, option) => {
+    const { first, to } = await makeMirror({ bag });
     expect((await run(`mirror --from ${first} --to ${to}${option}`)).code).toBe(0);
     expect((await run(`scrub ${to}`)).code).toBe(0);
   });
 
-  it('copies one mirror of an archive by its id, and checks a copy without writing', async () => {
-    const { folder, first, to } = await mirrored();
+  it('mirror --from copies one mirror of an archive by its id, and --check checks the copy', async () => {
+    const { folder, first, to } = await makeMirror();
     await cp(first, join(folder, 'archive', exportId(1)), { recursive: true });
     const from = `--from ${join(folder, 'archive')} --to ${to}`;
     expect((await run(`mirror ${exportId(1)} ${from}`)).code).toBe(0);
@@ -66,7 +66,7 @@ describe('mirror --from', () => {
   });
 
   it('mirror --from refuses a changed part of the second mirror, and keeps the other files', async () => {
-    const { first, to } = await mirrored();
+    const { first, to } = await makeMirror();
     await rot(partOf(first));
     const { code, stderr } = await run(`mirror --from ${first} --to ${to}`);
     expect([code, stderr]).toEqual([3, expect.stringContaining('part.DIGEST_MISMATCH')]);
@@ -74,8 +74,8 @@ describe('mirror --from', () => {
     expect(await filesBelow(to)).not.toContain('/manifest.json');
   });
 
-  it('refuses a second mirror whose manifest is not the expected one, or is not pinned by its export.json', async () => {
-    const { folder, first, to, digest } = await mirrored();
+  it('mirror --from refuses a manifest that is not expected, or that export.json does not pin', async () => {
+    const { folder, first, to, digest } = await makeMirror();
     const other = join(folder, 'other');
     await mirrorInto(other, await makeExportWithId(1, 4));
     const pinned = await run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
@@ -87,18 +87,18 @@ describe('mirror --from', () => {
   });
 
   it.each([
-    ['a control plane too', '--url http://127.0.0.1:1'],
+    ['a control plane', '--url http://127.0.0.1:1'],
     ['many exports', '--all'],
     ['a wait', '--wait 1m'],
     ['a token', '--token-file token'],
-  ])('refuses %s', async (_, option) => {
-    const { first, to } = await mirrored();
+  ])('mirror --from conflicts with %s', async (_, option) => {
+    const { first, to } = await makeMirror();
     expect((await run(`mirror --from ${first} --to ${to} ${option}`)).code).toBe(2);
     await expect(readdir(to)).rejects.toThrow('ENOENT');
   });
 
-  it('refuses a place that is not a mirror, and a call that names no source', async () => {
-    const { folder, first, to } = await mirrored();
+  it('mirror --from refuses a folder that is not a mirror, and mirror needs --url or --from', async () => {
+    const { folder, first, to } = await makeMirror();
     await rm(first, { recursive: true });
     expect((await run(`mirror --from ${folder} --to ${to}`)).code).toBe(3);
     const { code, stderr } = await run(`mirror ${exportId(1)} --to ${to}`);

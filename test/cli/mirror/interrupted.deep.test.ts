@@ -30,67 +30,67 @@ afterEach(cleanUp);
 const mirrorList = (folder: string) =>
   startNode(
     '../../src/cli/main.ts', // as test/node/killing.ts finds it
-    ['mirror', '--list', join(folder, 'list'), '--to', join(folder, 'archive')].concat([
-      '--project',
-      'prj_000000000001',
-      '--url',
-      server.url,
-      '--concurrency',
-      '2',
-    ]),
+    `mirror --list ${folder}/list --to ${folder}/archive --project prj_000000000001 --url ${server.url} --concurrency 2`.split(
+      ' ',
+    ),
     { DRILLPROOF_TOKEN: 'a-token' },
   );
 
-/** Looks at every mirror of the archive that there is. */
-async function lookAt(folder: string, each: (made: (typeof exports)[number], at: string) => Promise<void>) {
-  const there: string[] = await readdir(join(folder, 'archive')).catch(() => []);
+/** Calls a function for every mirror in the archive. */
+async function forEachMirror(
+  folder: string,
+  each: (made: (typeof exports)[number], mirror: string) => Promise<void>,
+) {
+  const names: string[] = await readdir(join(folder, 'archive')).catch(() => []);
   for (const made of exports)
-    if (there.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
+    if (names.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
 }
 
 it.each([
   ['SIGKILL', null],
   ['SIGINT', 130],
 ] as const)(
-  'a run over many exports that %s ends at any moment leaves only proven files and no lock in the way, and the next run completes it',
+  'mirror --list that %s ends at a random moment leaves only verified files and no lock, and the next run completes it',
   { timeout: 600_000 },
   async (signal, exit) => {
     const folder = await newFolder();
     await writeFile(join(folder, 'list'), exports.map((made) => `${idOf(made)}\n`).join(''));
     const guards = new Map(
       exports.map((made) => {
-        const mine = (url: string): boolean => url.includes(`/${idOf(made)}/`);
-        const requests = (path: string) => server.requests(path).filter(({ url }) => mine(url));
+        const isOfExport = (url: string): boolean => url.includes(`/${idOf(made)}/`);
+        const requests = (path: string) => server.requests(path).filter(({ url }) => isOfExport(url));
         return [made, makeRefetchGuard({ requests })] as const;
       }),
     );
     const before = sender.sent();
-    let met = 0;
-    for (let attempts = 0; met < KILLS && attempts < 10 * KILLS; attempts++) {
+    let interruptions = 0;
+    for (let attempts = 0; interruptions < KILLS && attempts < 10 * KILLS; attempts++) {
       const moment =
-        met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
-      const one = await killAtRandom(mirrorList(folder), server, moment, signal);
-      if (one.code === 0) continue; // it was faster
-      met++;
-      expect(one.code).toBe(exit);
-      await lookAt(folder, async (made, at) => {
+        interruptions % 2 === 0
+          ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES }
+          : { withinMs: 500 };
+      const killed = await killAtRandom(mirrorList(folder), server, moment, signal);
+      if (killed.code === 0) continue; // it ended before the signal
+      interruptions++;
+      expect(killed.code).toBe(exit);
+      await forEachMirror(folder, async (made, mirror) => {
         if (signal === 'SIGINT')
-          expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
+          expect(await readdir(join(mirror, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
             'lock',
           );
-        guards.get(made)?.add(await expectProven(made, at));
+        guards.get(made)?.add(await expectProven(made, mirror));
       });
     }
-    expect(met).toBeGreaterThan(0);
+    expect(interruptions).toBeGreaterThan(0);
     expect(Math.max(...[...guards.values()].map((guard) => guard.size()))).toBeGreaterThan(0);
     expect(await waitForEnd(mirrorList(folder))).toMatchObject({ code: 0 });
     let files = 0;
-    await lookAt(folder, async (made, at) => {
-      files += (await expectProven(made, at)).length;
-      expect(await readdir(at)).not.toContain('.drillproof-mirror');
+    await forEachMirror(folder, async (made, mirror) => {
+      files += (await expectProven(made, mirror)).length;
+      expect(await readdir(mirror)).not.toContain('.drillproof-mirror');
       expect(guards.get(made)?.refetched()).toEqual([]);
     });
     expect(files * BYTES).toBe(SIZE);
-    expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + met * BYTES);
+    expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + interruptions * BYTES);
   },
 );

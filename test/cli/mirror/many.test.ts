@@ -2,13 +2,13 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { placeBelow } from '../../../src/cli/mirror/many.ts';
 import { faultProxy } from '../../faults/proxy.ts';
+import { readFailure } from '../make.ts';
 import { servedExports } from './served-exports.ts';
 
 const served = await servedExports();
 afterAll(() => served[Symbol.asyncDispose]());
 
 const UNKNOWN = 'evexp_000000000099';
-const codeOf = (stderr: string): string | undefined => stderr.split(': ')[1];
 
 describe('mirror --list', () => {
   it('mirror --list copies each export into its own folder, from a file or standard input', async () => {
@@ -41,25 +41,22 @@ describe('mirror --list', () => {
 
   it('mirror --list writes events for each export, and a total', async () => {
     const list = [UNKNOWN, ...served.ids].join('\n');
-    const { code, stdout, stderr } = await served.call('mirror --list - --to told --format json', list);
+    const { code, stdout, stderr } = await served.call('mirror --list - --to events --format json', list);
     const events = stderr
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; evidenceExportId?: string });
-    const told = (type: string) => events.filter((event) => event.type === type);
-    expect(told('exports')).toMatchObject([{ exports: 3 }]);
-    expect(told('export-started')).toHaveLength(3);
-    expect(
-      told('export-done')
-        .map(({ evidenceExportId = '' }) => evidenceExportId)
-        .toSorted(),
-    ).toEqual(served.ids.toSorted());
-    expect(told('export-failed')).toMatchObject([{ evidenceExportId: UNKNOWN, code: 'control.NOT_FOUND' }]);
-    expect(events.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 3, files: 3, fetched: 3 });
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      3,
-      { complete: 2, failed: 1, transfer: { fetched: 3 } },
+    const eventsOf = (type: string) => events.filter((event) => event.type === type);
+    expect(eventsOf('exports')).toMatchObject([{ exports: 3 }]);
+    expect(eventsOf('export-started')).toHaveLength(3);
+    const done = eventsOf('export-done').map(({ evidenceExportId = '' }) => evidenceExportId);
+    expect(done.toSorted()).toEqual(served.ids.toSorted());
+    expect(eventsOf('export-failed')).toMatchObject([
+      { evidenceExportId: UNKNOWN, code: 'control.NOT_FOUND' },
     ]);
+    expect(events.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 3, files: 3, fetched: 3 });
+    const archive = { complete: 2, failed: 1, transfer: { fetched: 3 } };
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, archive]);
   });
 
   it('mirror --list checks the digest of each line, and a mismatch outranks an unreachable export', async () => {
@@ -74,47 +71,42 @@ describe('mirror --list', () => {
     ['a digest of another form', (id: string) => `${id}\n${UNKNOWN} sha256:00\n`],
     ['a third word', (id: string) => `${id}\n${UNKNOWN} sha256:${'0'.repeat(64)} x\n`],
     ['an id twice', (id: string) => `${id}\n${id}\n`],
-  ])('with %s is refused by its line before anything is fetched', async (_what, list) => {
-    const { code, stderr } = await served.call('mirror --list - --to refused', list(served.ids[0]));
-    expect([code, codeOf(stderr)]).toEqual([2, 'usage.INVALID']);
-    expect(stderr).toContain('standard input, line 2: ');
+  ])('mirror --list refuses a list with %s, names the line, and fetches nothing', async (_what, list) => {
+    const result = await served.call('mirror --list - --to refused', list(served.ids[0]));
+    expect(await readFailure(result)).toEqual([2, 'usage.INVALID']);
+    expect(result.stderr).toContain('standard input, line 2: ');
     await expect(readdir(served.path('refused'))).rejects.toThrow('ENOENT');
   });
 
-  it('that names nothing does not pass', async () => {
-    const { code, stderr } = await served.call('mirror --list - --to nothing', '# none\n');
-    expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
+  it('mirror --list ends with 3 for an empty list', async () => {
+    expect(await readFailure(served.call('mirror --list - --to nothing', '# none\n'))).toEqual([
+      3,
+      'mirror.NOTHING_FOUND',
+    ]);
   });
 });
 
 it('mirror --list --check names damaged and missing exports with their codes, and writes nothing', async () => {
-  const [whole, harmed] = served.ids;
-  await served.call('mirror --list - --to looked', served.ids.join('\n'));
-  const folder = served.path(`looked/${harmed}`);
+  const [intact, damaged] = served.ids;
+  await served.call('mirror --list - --to checked', served.ids.join('\n'));
+  const folder = served.path(`checked/${damaged}`);
   const [part = ''] = await readdir(`${folder}/parts`);
   await writeFile(`${folder}/parts/${part}`, 'other bytes');
-  const before = await readdir(served.path('looked'), { recursive: true });
-  const seen = await served.call('mirror --list - --to looked --check --json', served.ids.join('\n'));
-  expect([seen.code, JSON.parse(seen.stdout)]).toMatchObject([
-    1,
-    {
-      kind: 'mirror.archive',
-      complete: 1,
-      mirrored: [{ evidenceExportId: whole }],
-      failures: [
-        {
-          evidenceExportId: harmed,
-          code: 'mirror.TARGET_INCOMPLETE',
-          files: [{ path: `parts/${part}`, message: 'damaged' }],
-        },
-      ],
-    },
-  ]);
-  expect(await readdir(served.path('looked'), { recursive: true })).toEqual(before);
-  const none = await served.call('mirror --all --to unlooked --check');
+  const before = await readdir(served.path('checked'), { recursive: true });
+  const result = await served.call('mirror --list - --to checked --check --json', served.ids.join('\n'));
+  const failure = {
+    evidenceExportId: damaged,
+    code: 'mirror.TARGET_INCOMPLETE',
+    files: [{ path: `parts/${part}`, message: 'damaged' }],
+  };
+  const archive = { kind: 'mirror.archive', complete: 1, mirrored: [{ evidenceExportId: intact }] };
+  expect(JSON.parse(result.stdout)).toMatchObject({ ...archive, failures: [failure] });
+  expect(result.code).toBe(1);
+  expect(await readdir(served.path('checked'), { recursive: true })).toEqual(before);
+  const none = await served.call('mirror --all --to unchecked --check');
   expect(none.code).toBe(1);
   expect(none.stdout).toContain('it is not in the target');
-  await expect(readdir(served.path('unlooked'))).rejects.toThrow('ENOENT');
+  await expect(readdir(served.path('unchecked'))).rejects.toThrow('ENOENT');
 });
 
 describe('mirror --all', () => {
@@ -128,7 +120,7 @@ describe('mirror --all', () => {
   it.each([
     ['1h', 0],
     ['1s', 3],
-  ])('--since %s counts back from now', async (since, exit) => {
+  ])('mirror --all --since %s counts back from now and ends with %i', async (since, exit) => {
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await served.call(`mirror --all --since ${since} --to since-${since}`)).code).toBe(exit);
   });
@@ -146,16 +138,16 @@ describe('mirror --all', () => {
     const { code, stderr } = await served.run(line);
     await proxy.close();
     expect([code, lists]).toEqual([0, 2]);
-    const told = stderr.split('\n').filter((one) => one.includes('retry') || one.startsWith('again'));
-    expect(told).toHaveLength(1);
-    if (format === 'json') expect(JSON.parse(told[0] ?? '')).toMatchObject({ type: 'retry' });
-    else expect(told[0]).toContain('the list of exports');
+    const lines = stderr.split('\n').filter((text) => text.includes('retry') || text.startsWith('again'));
+    expect(lines).toHaveLength(1);
+    if (format === 'json') expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'retry' });
+    else expect(lines[0]).toContain('the list of exports');
   });
 
-  it('without an export that is new enough does not pass', async () => {
-    const { code, stderr } = await served.call('mirror --all --since 2999-01-01 --to later');
-    expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
-    expect(stderr).toContain('2 older ones');
+  it('mirror --all --since ends with 3 if every export is older', async () => {
+    const result = await served.call('mirror --all --since 2999-01-01 --to later');
+    expect(await readFailure(result)).toEqual([3, 'mirror.NOTHING_FOUND']);
+    expect(result.stderr).toContain('2 older ones');
     await expect(readdir(served.path('later'))).rejects.toThrow('ENOENT');
   });
 
@@ -167,9 +159,8 @@ describe('mirror --all', () => {
     '--all --check --queue postgres://localhost/queue',
     '--all --check --store store',
     `--all --expect-manifest ${'0'.repeat(64)}`,
-  ])('or another way to say what is meant, but one: mirror %s', async (words) => {
-    const { code, stderr } = await served.call(`mirror ${words} --to unsaid`.replace('  ', ' '));
-    expect([code, codeOf(stderr)]).toEqual([2, 'usage.INVALID']);
+  ])('mirror refuses the options "%s", and needs exactly one of an id, --list and --all', async (words) => {
+    expect(await readFailure(served.call(`mirror ${words} --to refused`))).toEqual([2, 'usage.INVALID']);
   });
 });
 
@@ -182,6 +173,6 @@ it.each([
     's3://bucket/a?region=eu-1&endpoint=http://h',
     's3://bucket/a/evexp_000000000099/?region=eu-1&endpoint=http://h',
   ],
-])('the place of one export among many below %s is %s', (to, place) => {
+])('the place of an export below %s is %s', (to, place) => {
   expect(placeBelow(to, UNKNOWN)).toBe(place);
 });

@@ -18,28 +18,19 @@ afterEach(cleanUp);
 
 const made = makeExport();
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
-const mirroring = (url: string, to: string, ...more: string[]): string[] => [
-  'mirror',
-  exportRef.evidenceExportId,
-  '--project',
-  exportRef.projectId,
-  '--url',
-  url,
-  '--to',
-  to,
-  ...more,
-];
+const lineFor = (url: string, to: string, options = ''): string =>
+  `mirror ${exportRef.evidenceExportId} --project ${exportRef.projectId} --url ${url} --to ${to} ${options}`;
 
 describe('drillproof with S3', () => {
-  it('mirrors into a bucket, and again, and keeps the secret', async () => {
+  it('mirror copies into a bucket twice, and never prints or stores the secret', async () => {
     const bucket = await s3.bucket();
     const server = await source(made);
     const address = s3.url(bucket, 'a');
-    const first = await drillproof(mirroring(server.url, address), { env });
+    const first = await drillproof(lineFor(server.url, address), { env });
     expect([first.code, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(/^bucket +s3:\/\//m);
     expect(first.stdout).not.toContain('sha256sum');
-    const again = await drillproof(mirroring(server.url, address, '--json'), { env });
+    const again = await drillproof(lineFor(server.url, address, '--json'), { env });
     expect(JSON.parse(again.stdout)).toMatchObject({ outcome: 'complete' });
     expect(first.stdout + again.stdout).not.toContain(s3.env['AWS_SECRET_ACCESS_KEY']);
     const objects = await objectsIn(s3, bucket);
@@ -49,26 +40,24 @@ describe('drillproof with S3', () => {
     }
   });
 
-  it('mirrors each export of a list as a bag below the prefix, and checks it there', async () => {
+  it('mirror --list copies each export as a bag below the prefix, and --check checks it there', async () => {
     const bucket = await s3.bucket();
     const server = await source(made);
     const { evidenceExportId: id } = exportRef;
-    const [command, , ...rest] = mirroring(server.url, s3.url(bucket, 'many'), '--list', '-', '--bagit');
-    const { code, stdout } = await drillproof([command!, ...rest], { env, input: `${id}\n` });
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/^exports +1: 1 complete, 0 failed, 0 untried$/m),
-    ]);
+    const line = lineFor(server.url, s3.url(bucket, 'many'), '--list - --bagit').replace(`${id} `, '');
+    const { code, stdout } = await drillproof(line, { env, input: `${id}\n` });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^exports +1: 1 complete, 0 failed, 0 untried$/m);
     const objects = [...(await objectsIn(s3, bucket)).keys()];
     expect(objects).toContain(`many/${id}/bagit.txt`);
     for (const path of made.files.keys()) expect(objects).toContain(`many/${id}/data/${path}`);
     const below = s3.url(bucket, `many/${id}`);
-    const checked = await drillproof(mirroring(server.url, below, '--bagit', '--check'), { env });
+    const checked = await drillproof(lineFor(server.url, below, '--bagit --check'), { env });
     expect([checked.code, checked.stdout.split(' ')[0]]).toEqual([0, 'complete']);
     expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(objects);
   });
 
-  it('needs no other rights than the documents name', async () => {
+  it('mirror needs only the rights that the documents name', async () => {
     const bucket = await s3.bucket();
     const text = await readFile(new URL('../../../docs/archive/mirror.md', import.meta.url), 'utf8');
     const [block = ''] = /^ {4}\{\n {6}"Version"[\s\S]*?\n {4}\}$/m.exec(text) ?? [];
@@ -78,16 +67,16 @@ describe('drillproof with S3', () => {
     const large = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
     const server = await source(large);
     const address = s3.url(bucket, 'a');
-    const strange = { ...s3.strangerEnv, DRILLPROOF_TOKEN: 'a-token' };
-    const mirrored = await drillproof(mirroring(server.url, address), { env: strange });
+    const strangerEnv = { ...s3.strangerEnv, DRILLPROOF_TOKEN: 'a-token' };
+    const mirrored = await drillproof(lineFor(server.url, address), { env: strangerEnv });
     expect([mirrored.code, mirrored.stderr]).toEqual([0, '']);
-    expect((await drillproof(['inspect', address], { env: strange })).code).toBe(0);
+    expect((await drillproof(`inspect ${address}`, { env: strangerEnv })).code).toBe(0);
   });
 
-  it('lets go of the bucket when it is interrupted', async () => {
+  it('an interrupted mirror releases its lease and its uploads', async () => {
     const bucket = await s3.bucket();
     const server = await source(made, ({ path }) => path.startsWith('parts/'));
-    const child = start(mirroring(server.url, s3.url(bucket, 'a')), { env });
+    const child = start(lineFor(server.url, s3.url(bucket, 'a')), { env });
     await expect.poll(() => server.seen.length, { timeout: 20_000 }).toBeGreaterThan(2);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([130, null]);
@@ -97,14 +86,14 @@ describe('drillproof with S3', () => {
   });
 
   it.each([
-    ['for a folder', ['--s3-legal-hold'], './x', 'usage.INVALID'],
-    ['with a mode and no time', ['--s3-lock-mode', 'compliance'], 's3://bucket/a', 'usage.INVALID'],
-    ['until a time that has passed', ['--s3-retain-until', '2001-01-01'], 's3://bucket/a', 'usage.INVALID'],
-    ['for an address that is none', [], 's3://Bucket/a', 'usage.INVALID'],
-    ['for an address with a secret', [], 's3://key:hunter2@bucket/a', 'usage.INVALID'],
-  ])('refuses a mirror %s', async (_, more, to, code) => {
-    const { code: exit, stderr } = await drillproof(mirroring('http://127.0.0.1:1', to, ...more), { env });
-    expect([exit, stderr.split(': ')[1]]).toEqual([2, code]);
+    ['of a folder with a legal hold', '--s3-legal-hold', './x'],
+    ['with a mode and no time', '--s3-lock-mode compliance', 's3://bucket/a'],
+    ['until a past time', '--s3-retain-until 2001-01-01', 's3://bucket/a'],
+    ['to an invalid address', '', 's3://Bucket/a'],
+    ['to an address with a secret', '', 's3://key:hunter2@bucket/a'],
+  ])('refuses a mirror %s', async (_, options, to) => {
+    const { code, stderr } = await drillproof(lineFor('http://127.0.0.1:1', to, options), { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID')]);
     expect(stderr).not.toContain('hunter2');
   });
 
@@ -114,17 +103,17 @@ describe('drillproof with S3', () => {
     for (const [path, bytes] of Object.entries(files)) await store(s3, bucket, `a/${path}`, bytes);
     const address = s3.url(bucket, 'a');
     const folder = await newFolder();
-    const verdict = await drillproof(['verify', address, '--accept', 'intact', '--json'], { env });
+    const verdict = await drillproof(`verify ${address} --accept intact --json`, { env });
     expect([verdict.code, JSON.parse(verdict.stdout).verdict]).toEqual([0, 'intact']);
-    const shown = await drillproof(['inspect', address, '--json'], { env });
+    const shown = await drillproof(`inspect ${address} --json`, { env });
     expect(JSON.parse(shown.stdout)).toMatchObject({ kind: 'export-contents' });
-    const signature = ['inspect', address, '--export-signature', '--out', join(folder, 'sig')];
+    const signature = `inspect ${address} --export-signature --out ${folder}/sig`;
     const { stdout } = await drillproof(signature, { env });
     expect(stdout).toContain(`aws s3 cp s3://${bucket}/a/manifest.json --endpoint-url ${s3.endpoint} -`);
-    expect((await drillproof(['reports', address], { env })).code).toBe(0);
-    const nowhere = await drillproof(['verify', s3.url(bucket, 'absent')], { env });
-    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('export.NOT_AN_EXPORT')]);
-    const stranger = await drillproof(['verify', address], { env: s3.strangerEnv });
+    expect((await drillproof(`reports ${address}`, { env })).code).toBe(0);
+    const absent = await drillproof(`verify ${s3.url(bucket, 'absent')}`, { env });
+    expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining('export.NOT_AN_EXPORT')]);
+    const stranger = await drillproof(`verify ${address}`, { env: s3.strangerEnv });
     expect([stranger.code, stranger.stderr]).toEqual([3, expect.stringContaining('io.UNREADABLE')]);
     expect(stranger.stderr).toContain('lack the right');
   });

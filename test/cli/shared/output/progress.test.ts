@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../../../src/cli/shared/output/progress.ts';
 import { recorder, world } from '../../make.ts';
-import { terminal } from '../../terminal.ts';
+import { renderTerminal } from '../../terminal.ts';
 
 type Options = {
   readonly tty: boolean;
@@ -20,7 +20,7 @@ function watchProgress(options: Options) {
     progress: createProgress(cli, 'verified', 'parts'),
     stderr,
     wait: (ms: number) => (nowMs += ms),
-    screen: () => terminal(stderr.text(), size),
+    screen: () => renderTerminal(stderr.text(), size),
   };
 }
 const half = { done: 5, of: 10, bytes: 512, totalBytes: 1024 };
