@@ -11,7 +11,7 @@ import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.
 afterEach(cleanUp);
 const made = makeExport();
 
-const VALIDATOR = join(import.meta.dirname, '../support/bagit-check.py');
+const VALIDATOR = join(import.meta.dirname, 'bagit-check.py');
 const validate = (folder: string): string =>
   spawnSync('python3', [VALIDATOR, folder], { encoding: 'utf8' }).stdout;
 const { evidenceExportId } = exportRef;

@@ -9,7 +9,7 @@ import { cleanUp, source } from '../../mirror/make.ts';
 import { readFailure } from '../make.ts';
 import { servedExports } from './served-exports.ts';
 
-const VALIDATOR = join(import.meta.dirname, '../../support/bagit-check.py');
+const VALIDATOR = join(import.meta.dirname, '../../mirror/bagit-check.py');
 
 const served = await servedExports();
 const [id] = served.ids;
