@@ -30,8 +30,9 @@ export function createMemory(readVersions: () => Versions | Promise<Versions>): 
     }
   };
   const check = async (): Promise<void> => {
-    // Requests that arrive at the same time, or while an earlier version is read, wait for the same version.
-    await (reading?.catch(() => undefined) ?? setImmediate());
+    // Requests that arrive at the same time, while an earlier version is read, or right after it wait for the same version.
+    await reading?.catch(() => undefined);
+    await setImmediate();
     checking = undefined;
     const seen = await (reading = readNext());
     for (const table of tables.keys()) {
