@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 
 /** The coded error that a promise rejects with. */
@@ -11,5 +13,11 @@ export async function thrownBy(work: Promise<unknown>): Promise<DrillproofError>
   throw new Error('nothing was thrown');
 }
 
-/** The code of what a promise rejects with. */
+/** The code of the error that a promise rejects with. */
 export const codeOf = async (work: Promise<unknown>): Promise<string> => (await thrownBy(work)).code;
+
+/** Checks that a promise rejects with a code. */
+export const expectRefused = async (
+  work: Promise<unknown>,
+  code: Code = 'server.ADMIN_REFUSED',
+): Promise<void> => expect(await codeOf(work)).toBe(code);

@@ -23,7 +23,7 @@ type ImportFile = object | string | null | undefined;
 const plane = eachTest();
 
 const everything = () => ({
-  schemaVersion: 1,
+  schemaVersion: 1 as const,
   environments: [makeEnvironment()],
   sessions: [makeSession(1)],
   runs: [makeRun(1)],
@@ -35,7 +35,9 @@ const example = () =>
     runs: [ReturnType<typeof makeRun>];
   };
 
-/** The code and the JSON pointers of what an import reports. */
+const [CONFLICT, REFUSED] = ['server.IMPORT_CONFLICT', 'server.ADMIN_REFUSED'];
+
+/** The code and the JSON pointers of the faults of an import. */
 async function refusal(file: ImportFile): Promise<{ code: string; paths: unknown[] }> {
   const { code, details } = await thrownBy(plane.admin.importResources(file));
   const issues = details?.['issues'] as { path: string }[];
@@ -43,7 +45,11 @@ async function refusal(file: ImportFile): Promise<{ code: string; paths: unknown
 }
 
 const results = async (file: ImportFile): Promise<unknown[]> =>
-  (await plane.admin.importResources(file)).map(({ type, id: named, result }) => [type, named, result]);
+  (await plane.admin.importResources(file)).map(({ type, id: importedId, result }) => [
+    type,
+    importedId,
+    result,
+  ]);
 
 const isEmpty = async (): Promise<boolean> =>
   [
@@ -54,7 +60,7 @@ const isEmpty = async (): Promise<boolean> =>
   ].every((row) => row === undefined);
 
 describe('the import of resources', () => {
-  it('stores the example of the documentation as it is, and reports it as unchanged the second time', async () => {
+  it('stores the example of the documentation unchanged, and a second import changes nothing', async () => {
     const file = example();
     const tenant = { organizationId: 'org_0123456789ab', name: 'Acme' };
     await plane.admin.createOrganization(tenant);
@@ -68,21 +74,20 @@ describe('the import of resources', () => {
     );
   });
 
-  it('has a published schema that accepts the example and refuses every damaged copy of it', () => {
+  it('the published schema accepts the example and refuses every damaged copy of it', () => {
     const schema = schemaOf('import');
     expect(faultsOf(schema, example())).toEqual([]);
     expect(missedFaults(schema, [example()])).toEqual([]);
   });
 
-  it('of an empty file stores nothing', async () => {
+  it('an import of an empty file stores nothing', async () => {
     expect(await results({ schemaVersion: 1 })).toEqual([]);
   });
 
   it('stores new resources next to unchanged ones', async () => {
     await worlds(plane);
-    expect(
-      await results({ schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] }),
-    ).toEqual([
+    const file = { schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] };
+    expect(await results(file)).toEqual([
       ['environment', ENVIRONMENT, 'unchanged'],
       ['session', id('ses', 2), 'created'],
     ]);
@@ -95,23 +100,22 @@ describe('the import of resources', () => {
 
   it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
     await worlds(plane);
-    const sessions = [makeSession(1, { seed: '2' }), makeSession(2)];
-    expect(
-      await refusal({ schemaVersion: 1, environments: [makeEnvironment({ version: 2 })], sessions }),
-    ).toEqual({ code: 'server.IMPORT_CONFLICT', paths: ['/environments/0', '/sessions/0'] });
+    const [environments, sessions] = [
+      [makeEnvironment({ version: 2 })],
+      [makeSession(1, { seed: '2' }), makeSession(2)],
+    ];
+    const paths = ['/environments/0', '/sessions/0'];
+    expect(await refusal({ schemaVersion: 1, environments, sessions })).toEqual({ code: CONFLICT, paths });
     expect(await plane.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
   });
 
   it('reports two resources of one file with the same id and other content as a conflict', async () => {
     const sessions = [makeSession(1), makeSession(1), makeSession(1, { version: 2 })];
-    expect(await refusal({ ...everything(), sessions })).toEqual({
-      code: 'server.IMPORT_CONFLICT',
-      paths: ['/sessions/2'],
-    });
+    expect(await refusal({ ...everything(), sessions })).toEqual({ code: CONFLICT, paths: ['/sessions/2'] });
     expect(await isEmpty()).toBe(true);
   });
 
-  it('of one file at the same time creates each resource once', async () => {
+  it('simultaneous imports of one file create each resource once', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => plane.admin.importResources(everything())));
     expect(all.flat().filter(({ result }) => result === 'created')).toHaveLength(4);
   });
@@ -128,7 +132,7 @@ describe('the import of resources', () => {
       sessions: [makeSession(1, { scenarioId: 'flood' })],
     };
     const { code, paths } = await refusal(file);
-    expect(code).toBe('server.ADMIN_REFUSED');
+    expect(code).toBe(REFUSED);
     expect(new Set(paths)).toEqual(
       new Set(['', '/environments/1/name', '/environments/2/environmentId', '/sessions/0/scenarioId']),
     );
@@ -154,7 +158,7 @@ describe('the import of resources', () => {
       authoringSessions: [makeAuthoringSession(1, { activeTurnId: 'authturn_x' })],
     };
     expect(await refusal(file)).toEqual({
-      code: 'server.ADMIN_REFUSED',
+      code: REFUSED,
       paths: [
         '/environments/2/projectId',
         '/environments/3/organizationId',
@@ -173,30 +177,26 @@ describe('the import of resources', () => {
     const [ended] = example().runs;
     const { identity, result } = ended;
     const contradiction = makeRun(1, { identity: { ...identity!, seed: '2' }, result: result! });
-    expect(await refusal({ ...everything(), runs: [contradiction] })).toEqual({
-      code: 'server.ADMIN_REFUSED',
-      paths: ['/runs/0/identity'],
-    });
+    const paths = ['/runs/0/identity'];
+    expect(await refusal({ ...everything(), runs: [contradiction] })).toEqual({ code: REFUSED, paths });
   });
 
   it('reports a conflict and a broken reference together as refused', async () => {
     await worlds(plane);
-    const file = {
-      schemaVersion: 1,
-      environments: [makeEnvironment({ version: 2 })],
-      runs: [makeRun(3, { sessionId: id('ses', 9) })],
-    };
-    expect(await refusal(file)).toEqual({
-      code: 'server.ADMIN_REFUSED',
-      paths: ['/environments/0', '/runs/0/sessionId'],
-    });
+    const environments = [makeEnvironment({ version: 2 })];
+    const runs = [makeRun(3, { sessionId: id('ses', 9) })];
+    const paths = ['/environments/0', '/runs/0/sessionId'];
+    expect(await refusal({ schemaVersion: 1, environments, runs })).toEqual({ code: REFUSED, paths });
   });
 
-  it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])('of %j is refused', async (file) => {
-    expect((await refusal(file)).code).toBe('server.ADMIN_REFUSED');
-  });
+  it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])(
+    'an import of %j is refused',
+    async (file) => {
+      expect((await refusal(file)).code).toBe(REFUSED);
+    },
+  );
 
-  it('accepts an environment with and without a build, which nothing checks against the stored builds', async () => {
+  it('accepts an environment without a build and one with a build that is not stored', async () => {
     const { buildHash: _buildHash, ...empty } = makeEnvironment({ environmentId: id('env', 2) });
     await plane.admin.importResources({ schemaVersion: 1, environments: [makeEnvironment(), empty] });
     expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);

@@ -10,14 +10,11 @@ beforeEach(() => {
 });
 
 const cancel = (operationId: string) => plane.admin.cancelOperation({ organizationId: ORG, operationId });
-const claim = () =>
-  plane.store.claimJob({
-    kinds: ['authoring.turn', 'run.rerun'],
-    worker: 'w',
-    nowMs: plane.clock.nowMs,
-    leaseMs: 100,
-  });
-const turn = async () => answerOf('authoring.turns.create', post(plane, TURNS, { prompt: 'continue' }));
+const claim = () => {
+  const kinds = ['authoring.turn', 'run.rerun'];
+  return plane.store.claimJob({ kinds, worker: 'w', nowMs: plane.clock.nowMs, leaseMs: 100 });
+};
+const turn = () => answerOf('authoring.turns.create', post(plane, TURNS, { prompt: 'continue' }));
 
 describe('cancelling', () => {
   it('cancelling a waiting turn ends it at once and frees its session', async () => {
@@ -26,18 +23,11 @@ describe('cancelling', () => {
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
     expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
     expect(await readOperation(plane, operation.operationId)).toEqual(cancelled);
-    expect((await plane.store.turns.find(PROJECT, queued.authoringTurnId))?.resource).toEqual({
-      ...queued,
-      ...times,
-      state: 'cancelled',
-    });
+    const ended = await plane.store.turns.find(PROJECT, queued.authoringTurnId);
+    expect(ended?.resource).toEqual({ ...queued, ...times, state: 'cancelled' });
     const { activeTurnId: _activeTurnId, ...free } = session;
-    expect((await plane.store.authoringSessions.find(PROJECT, session.authoringSessionId))?.resource).toEqual(
-      {
-        ...free,
-        version: 3,
-      },
-    );
+    const row = await plane.store.authoringSessions.find(PROJECT, session.authoringSessionId);
+    expect(row?.resource).toEqual({ ...free, version: 3 });
     expect(await claim()).toBeUndefined();
     expect((await turn()).turn.sequence).toBe(2);
   });

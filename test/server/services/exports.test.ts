@@ -1,10 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  evidenceExportPageSchema,
-  localReportPageSchema,
-  type EvidenceExport,
-  type LocalReportItem,
-} from '../../../src/contract/index.ts';
+import type { EvidenceExport, LocalReportItem } from '../../../src/contract/index.ts';
+import { answerOf, inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,
@@ -37,16 +33,15 @@ function inWorld(setUp: () => Promise<unknown>): void {
 }
 
 const base = (projectId = PROJECT, exportId = EXPORT): string =>
-  `/v1/projects/${projectId}/evidence-exports/${exportId}`;
+  inProject(`evidence-exports/${exportId}`, projectId);
 const get = (path: string, bearer = all) => ask(plane, path, { token: bearer });
 
-/** Changes the stored resource of the export, as generation and deletion will. */
-async function change(over: Partial<EvidenceExport>): Promise<void> {
-  await plane.store.transaction(async (tx) => {
-    const row = (await tx.exports.find(ORG, EXPORT))!;
+/** Changes the stored resource of an export, as generation and deletion do. */
+const change = (over: Partial<EvidenceExport>, exportId = EXPORT): Promise<void> =>
+  plane.store.transaction(async (tx) => {
+    const row = (await tx.exports.lock(ORG, exportId))!;
     await tx.exports.update({ ...row, resource: { ...row.resource, ...over } });
   });
-}
 
 const CONTENT = [
   '/manifest',
@@ -59,8 +54,8 @@ const CONTENT = [
 describe('the content of an export', () => {
   let untouched: EvidenceExport;
   inWorld(async () => {
-    const made = await ingestedExport(plane, { parts: [await part(1)], reports: [1], key: signer() });
-    untouched = made.resource;
+    const key = signer();
+    ({ resource: untouched } = await ingestedExport(plane, { parts: [await part(1)], reports: [1], key }));
   });
   afterEach(() =>
     plane.store.transaction(async (tx) => {
@@ -83,33 +78,29 @@ describe('the content of an export', () => {
     }
   });
 
-  it.each(CONTENT)('%s of a failed export is refused for good', async (path) => {
+  it.each(CONTENT)('%s of a failed export answers EXPORT_FAILED', async (path) => {
     await change({ state: 'failed', failureCode: 'control.EXPORT_SOURCE_MISSING' });
     await expectEnvelope(get(base() + path), 'control.EXPORT_FAILED');
     expect((await get(base())).status).toBe(200);
   });
-
   it.each([`/parts/${id('evidence', 9)}`, `/local-reports/${id('lrep', 9)}/archive`])(
-    '%s is missing when it is not listed',
-    async (path) => {
-      await expectEnvelope(get(base() + path), 'control.NOT_FOUND');
-    },
+    '%s is missing when the export does not list it',
+    async (path) => void (await expectEnvelope(get(base() + path), 'control.NOT_FOUND')),
   );
 
-  it('has no attestation when it is unsigned', async () => {
+  it('an unsigned export has no attestation', async () => {
     await ingestedExport(plane, { evidenceExportId: id('evexp', 3) });
-    const response = await get(`${base(PROJECT, id('evexp', 3))}/export-attestation`);
-    await expectEnvelope(response, 'control.NOT_FOUND');
+    await expectEnvelope(get(`${base(PROJECT, id('evexp', 3))}/export-attestation`), 'control.NOT_FOUND');
   });
 });
 
 describe('an export of an organization', () => {
-  const both = id('evexp', 5);
-  const paths = [...CONTENT, ''].map((path) => `${base(PROJECT, both)}${path}`);
+  const shared = id('evexp', 5);
+  const paths = [...CONTENT, ''].map((path) => base(PROJECT, shared) + path);
 
   inWorld(async () => {
     await ingestedExport(plane, {
-      evidenceExportId: both,
+      evidenceExportId: shared,
       scope: { kind: 'organization' },
       parts: [await part(1), await part(2, { projectId: SECOND_PROJECT })],
       reports: [1],
@@ -117,7 +108,7 @@ describe('an export of an organization', () => {
     });
   });
 
-  it.each(paths)('%s is visible through each project to a token that has all of them', async (path) => {
+  it.each(paths)('%s is visible through each project to a token that has all projects', async (path) => {
     const exact = await token(plane, { projects: [PROJECT, SECOND_PROJECT] });
     for (const through of [path, path.replace(PROJECT, SECOND_PROJECT)]) {
       expect((await get(through)).status).toBe(200);
@@ -125,7 +116,7 @@ describe('an export of an organization', () => {
     }
   });
 
-  it.each(paths)('%s is missing for a token that has one of them only', async (path) => {
+  it.each(paths)('%s is missing for a token that has only one of the projects', async (path) => {
     for (const project of [PROJECT, SECOND_PROJECT]) {
       const narrow = await token(plane, { projects: [project] });
       await expectEnvelope(get(path.replace(PROJECT, project), narrow), 'control.NOT_FOUND');
@@ -137,32 +128,25 @@ describe('an export of an organization', () => {
     const empty = id('evexp', 6);
     await ingestedExport(plane, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
     const scope = { kind: 'organization' as const };
-    const request = { organizationId: ORG, scope, fromAtMs: 0, throughAtMs: 1 };
-    const { operation } = await plane.admin.createExport(request);
-    const generating = `/v1/projects/${PROJECT}/operations/${operation.operationId}`;
-    const named = [PROJECT, SECOND_PROJECT, id('prj', 7)];
+    const window = { fromAtMs: 0, throughAtMs: 1 };
+    const { operation, resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
+    const everyProject = [PROJECT, SECOND_PROJECT, id('prj', 7)];
     for (const state of ['pending', 'generating', 'failed', 'available'] as const) {
-      for (const each of [both, empty])
-        await plane.store.transaction(async (tx) => {
-          const row = (await tx.exports.lock(ORG, each))!;
-          await tx.exports.update({ ...row, resource: { ...row.resource, state } });
-        });
-      for (const projects of ['all' as const, named, named.slice(1), [PROJECT]]) {
+      for (const exportId of [shared, empty]) await change({ state }, exportId);
+      for (const projects of ['all' as const, everyProject, everyProject.slice(1), [PROJECT]]) {
         const bearer = await token(plane, { projects });
-        const sees = projects === 'all' || projects.length === named.length;
-        for (const project of projects === 'all' ? named : projects) {
-          for (const path of [
-            base(project, both),
-            base(project, empty),
-            generating.replace(PROJECT, project),
-          ]) {
+        const sees = projects === 'all' || projects.length === everyProject.length;
+        for (const project of projects === 'all' ? everyProject : projects) {
+          const generating = inProject(`operations/${operation.operationId}`, project);
+          for (const path of [base(project, shared), base(project, empty), generating]) {
             const response = await get(path, bearer);
             if (sees) expect(response.status).toBe(200);
             else await expectEnvelope(response, 'control.NOT_FOUND');
           }
-          const page = await (await get(`/v1/projects/${project}/evidence-exports`, bearer)).json();
-          const ids = evidenceExportPageSchema.parse(page).items.map((item) => item.evidenceExportId);
-          expect(ids.filter((each) => each === both || each === empty)).toEqual(sees ? [both, empty] : []);
+          const answer = get(inProject('evidence-exports', project), bearer);
+          const { items } = await answerOf('evidence.exports.list', answer);
+          const ids = items.map(({ evidenceExportId }) => evidenceExportId);
+          expect(ids).toEqual(sees ? [shared, empty, resource.evidenceExportId] : []);
         }
       }
     }
@@ -171,15 +155,15 @@ describe('an export of an organization', () => {
 
 const list = (query: string) => get(`${base()}/local-reports${query}`);
 
-async function pages(
+async function readPages(
   limit: number,
   between: () => Promise<void> = async () => {},
 ): Promise<LocalReportItem[]> {
   const items: LocalReportItem[] = [];
   let cursor: string | undefined;
   do {
-    const response = await list(`?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
-    const page = localReportPageSchema.parse(await response.json());
+    const query: string = `?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+    const page = await answerOf('evidence.exports.localReports', list(query));
     items.push(...page.items);
     cursor = page.nextCursor;
     await between();
@@ -193,24 +177,22 @@ describe('the list of local reports', () => {
   inWorld(() => ingestedExport(plane, { reports: numbers }));
 
   it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
-    const items = await pages(limit);
+    const items = await readPages(limit);
     expect(items.map(({ source }) => source.localReportId)).toEqual(numbers.map((n) => id('lrep', n)));
     expect(items.map(({ source }) => source.ordinal)).toEqual(numbers.map((n) => n - 1));
   });
 
   it('stays complete while reports and exports are added', async () => {
     let n = 100;
-    const items = await pages(2, async () => {
+    const items = await readPages(2, async () => {
       n++;
       await ingestedExport(plane, { evidenceExportId: id('evexp', n), reports: [n] });
     });
-    expect(items.map(({ source }) => source.localReportId)).toEqual(
-      numbers.map((number) => id('lrep', number)),
-    );
+    expect(items.map(({ source }) => source.localReportId)).toEqual(numbers.map((i) => id('lrep', i)));
   });
 
   it('the list describes each local report as unattested', async () => {
-    const [first] = await pages(1);
+    const [first] = await readPages(1);
     expect(first?.source.provenance).toEqual({
       origin: 'user_produced',
       trust: 'unattested',
@@ -225,17 +207,17 @@ describe('the list of local reports', () => {
   it('a cursor of another export, project or list is refused and grants nothing', async () => {
     const other = id('evexp', 2);
     await ingestedExport(plane, { evidenceExportId: other, reports: [1, 2] });
-    const { nextCursor } = localReportPageSchema.parse(await (await list('?limit=1')).json());
-    const query = `?cursor=${nextCursor}`;
-    await expectEnvelope(get(`${base(PROJECT, other)}/local-reports${query}`), 'control.CURSOR_INVALID');
-    await expectEnvelope(get(`/v1/projects/${PROJECT}/evidence-exports${query}`), 'control.CURSOR_INVALID');
-    await expectEnvelope(
-      get(`/v1/projects/${SECOND_PROJECT}/evidence-exports${query}`),
-      'control.CURSOR_INVALID',
-    );
+    const { nextCursor } = await answerOf('evidence.exports.localReports', list('?limit=1'));
+    for (const path of [
+      `${base(PROJECT, other)}/local-reports`,
+      inProject('evidence-exports'),
+      inProject('evidence-exports', SECOND_PROJECT),
+    ])
+      await expectEnvelope(get(`${path}?cursor=${nextCursor}`), 'control.CURSOR_INVALID');
+    const path = `${base()}/local-reports?cursor=${nextCursor}`;
     const stranger = await token(plane, { projects: [SECOND_PROJECT] });
-    await expectEnvelope(get(`${base()}/local-reports${query}`, stranger), 'control.NOT_FOUND');
-    await expectEnvelope(ask(plane, `${base()}/local-reports${query}`), 'control.UNAUTHENTICATED');
+    await expectEnvelope(get(path, stranger), 'control.NOT_FOUND');
+    await expectEnvelope(ask(plane, path), 'control.UNAUTHENTICATED');
   });
 });
 
@@ -243,33 +225,35 @@ describe('the list of exports', () => {
   inWorld(async () => {});
 
   it('the list of exports has exactly the exports that are readable through the project, on every page', async () => {
-    const mine = [1, 3, 6].map((n) => id('evexp', n));
+    const visible = [1, 3, 6];
     for (let n = 1; n <= 6; n++) {
-      const projectId = mine.includes(id('evexp', n)) ? PROJECT : SECOND_PROJECT;
-      const parts = [await part(n, { projectId })];
+      const projectId = visible.includes(n) ? PROJECT : SECOND_PROJECT;
+      const scope = { kind: 'project' as const, projectId };
       await ingestedExport(plane, {
         evidenceExportId: id('evexp', n),
-        scope: { kind: 'project', projectId },
-        parts,
+        scope,
+        parts: [await part(n, { projectId })],
       });
     }
     const narrow = await token(plane, { projects: [PROJECT] });
-    const seen: string[] = [];
-    let cursor = '';
-    for (let n = 0; n < 10; n++) {
-      const response = await get(`/v1/projects/${PROJECT}/evidence-exports?limit=1${cursor}`, narrow);
-      const page = evidenceExportPageSchema.parse(await response.json());
+    const ids: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const query: string = `?limit=1${cursor && `&cursor=${cursor}`}`;
+      const page = await answerOf(
+        'evidence.exports.list',
+        get(inProject('evidence-exports') + query, narrow),
+      );
       expect(page.items).toHaveLength(1);
-      seen.push(...page.items.map((item) => item.evidenceExportId));
-      if (page.nextCursor === undefined) break;
-      cursor = `&cursor=${page.nextCursor}`;
+      ids.push(page.items[0]!.evidenceExportId);
+      cursor = page.nextCursor;
     }
-    expect(seen).toEqual(mine);
+    expect(ids).toEqual(visible.map((n) => id('evexp', n)));
   });
 
   it('the list of exports is empty for a project without exports', async () => {
     await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
-    const response = await get(`/v1/projects/${id('prj', 8)}/evidence-exports`);
-    expect(await response.json()).toEqual({ items: [] });
+    const answer = get(inProject('evidence-exports', id('prj', 8)));
+    expect(await answerOf('evidence.exports.list', answer)).toEqual({ items: [] });
   });
 });

@@ -1,18 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { operations, type Permission, permissions } from '../../../src/contract/index.ts';
-import { answerOf, EXTEND, extension, post, RERUNS, type Sender, TURNS, UPLOADS } from '../change.ts';
+import { type Permission, permissions } from '../../../src/contract/index.ts';
+import {
+  answerOf,
+  EXTEND,
+  extension,
+  inProject,
+  post,
+  RERUNS,
+  type Sender,
+  TURNS,
+  UPLOADS,
+} from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, ENVIRONMENT, HASH, id, ORG, PROJECT, token, worlds } from '../make.ts';
 
 const plane = eachTest(worlds, storeBuild);
-const inProject = (rest: string): string => `/v1/projects/${PROJECT}/${rest}`;
+
+const createTurn = (sender: Sender, prompt: string) =>
+  answerOf('authoring.turns.create', post(sender, TURNS, { prompt }));
 const only = async (permission: Permission): Promise<Sender> => ({
   server: plane.server,
   token: await token(plane, { permissions: [permission] }),
 });
 
-/** What each permission starts, and the addresses of what it then may read. */
+/** Starts work with a permission and returns the paths that the permission may then read. */
 const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>> = {
   'session.control': async (sender) => {
     const { session, operation } = await answerOf('sessions.extend', post(sender, EXTEND, extension()));
@@ -23,17 +35,10 @@ const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>>
     return [`runs/${run.hostedRunId}`, `sessions/${run.sessionId}`, `operations/${operation.operationId}`];
   },
   'authoring.write': async (sender) => {
-    const { turn, operation } = await answerOf(
-      'authoring.turns.create',
-      post(sender, TURNS, { prompt: 'continue' }),
-    );
+    const { turn, operation } = await createTurn(sender, 'continue');
     const session = `authoring-sessions/${turn.authoringSessionId}`;
-    return [
-      session,
-      `${session}/turns`,
-      `${session}/turns/${turn.authoringTurnId}`,
-      `operations/${operation.operationId}`,
-    ];
+    const turns = `${session}/turns`;
+    return [session, turns, `${turns}/${turn.authoringTurnId}`, `operations/${operation.operationId}`];
   },
   'build.write': async (sender) => {
     const body = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
@@ -44,8 +49,7 @@ const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>>
 
 describe.each(Object.entries(STARTS))('%s', (permission, start) => {
   const starter = permission as Permission;
-
-  it('reads what it started, and no other permission that starts work does', async () => {
+  it('reads the work that it started, unlike other permissions', async () => {
     const sender = await only(starter);
     for (const started of await start(sender)) {
       const read = (bearer: string) => ask(plane, inProject(started), { token: bearer });
@@ -69,12 +73,11 @@ it.each(['run.write', 'authoring.write'] as const)(
     const paths = await STARTS[permission]?.(sender);
     const operationId = paths?.at(-1)?.split('/')[1] ?? '';
     const other = permission === 'run.write' ? 'authoring.write' : 'run.write';
-    await expectEnvelope(cancel(await only(other), operationId), 'control.PERMISSION_DENIED');
-    await expectEnvelope(cancel(await only('evidence.read'), operationId), 'control.PERMISSION_DENIED');
-    const { success } = operations['operations.cancel'];
-    const cancelled = success.schema.parse(await (await cancel(sender, operationId)).json());
+    for (const insufficient of [other, 'evidence.read'] as const)
+      await expectEnvelope(cancel(await only(insufficient), operationId), 'control.PERMISSION_DENIED');
+    const cancelled = await answerOf('operations.cancel', cancel(sender, operationId));
     expect(cancelled).toMatchObject({ state: 'cancelled', cancelRequestedAtMs: plane.clock.nowMs });
-    expect(success.schema.parse(await (await cancel(sender, operationId)).json())).toEqual(cancelled);
+    expect(await answerOf('operations.cancel', cancel(sender, operationId))).toEqual(cancelled);
   },
 );
 
@@ -89,14 +92,12 @@ it('work of an operator cannot be cancelled over HTTP', async () => {
 const path = inProject(`authoring-sessions/${id('authsess', 1)}`);
 const close = (sender: Sender) => post(sender, `${path}/close`, {});
 
-it('an authoring session is closed once it has no unfinished turn, and then takes no turns', async () => {
+it('an authoring session closes only without an unfinished turn, and then refuses turns', async () => {
   const sender = await only('authoring.write');
   const paths = await STARTS['authoring.write']?.(sender);
   await expectEnvelope(close(sender), 'control.AUTHORING_TURN_ACTIVE');
   await post(sender, inProject(`${paths?.at(-1) ?? ''}/cancel`), {});
-  const { session, operation } = operations['authoring.sessions.close'].success.schema.parse(
-    await (await close(sender)).json(),
-  );
+  const { session, operation } = await answerOf('authoring.sessions.close', close(sender));
   expect(session).toMatchObject({ state: 'closed', closedAtMs: plane.clock.nowMs });
   expect(operation).toMatchObject({ kind: 'authoring.session.close', state: 'succeeded' });
   expect(await (await ask(plane, path, sender)).json()).toEqual(session);
@@ -105,28 +106,20 @@ it('an authoring session is closed once it has no unfinished turn, and then take
   await expectEnvelope(close(await only('run.write')), 'control.PERMISSION_DENIED');
 });
 
-it('an authoring session lists its turns page by page in order, with a cursor that no other session takes', async () => {
+it('an authoring session lists its turns in order on pages, whose cursors other sessions refuse', async () => {
   for (let n = 0; n < 3; n++) {
-    const { operation } = await answerOf(
-      'authoring.turns.create',
-      post(plane, TURNS, { prompt: `turn ${n}` }),
-    );
-    await post(plane, inProject(`operations/${operation.operationId}/cancel`), {});
+    const { operation } = await createTurn(plane, `turn ${n}`);
+    await cancel(plane, operation.operationId);
   }
-  const { schema } = operations['authoring.turns.list'].success;
-  const read = async (query: string) =>
-    schema.parse(await (await ask(plane, `${path}/turns?${query}`, plane)).json());
+  const read = (query: string) =>
+    answerOf('authoring.turns.list', ask(plane, `${path}/turns?${query}`, plane));
   const first = await read('limit=2');
-  const second = await read(`limit=2&cursor=${first.nextCursor ?? ''}`);
-  expect([...first.items, ...second.items].map(({ prompt }) => prompt)).toEqual([
-    'turn 0',
-    'turn 1',
-    'turn 2',
-  ]);
+  const second = await read(`limit=2&cursor=${first.nextCursor}`);
+  const prompts = [...first.items, ...second.items].map(({ prompt }) => prompt);
+  expect(prompts).toEqual(['turn 0', 'turn 1', 'turn 2']);
+
   expect(second.nextCursor).toBeUndefined();
   const other = path.replace(id('authsess', 1), id('authsess', 2));
-  await expectEnvelope(
-    ask(plane, `${other}/turns?cursor=${first.nextCursor ?? ''}`, plane),
-    'control.CURSOR_INVALID',
-  );
+  const answer = ask(plane, `${other}/turns?cursor=${first.nextCursor}`, plane);
+  await expectEnvelope(answer, 'control.CURSOR_INVALID');
 });
