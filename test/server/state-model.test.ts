@@ -1,26 +1,23 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { digestOf, memoryAccess } from '../../src/bytes/index.ts';
-import { fillPath, operations, type ControlCode } from '../../src/contract/index.ts';
+import { digestOf } from '../../src/bytes/index.ts';
+import type { ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
 import { isDeep, tries } from '../support/deep.ts';
-import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
+import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
 import { deadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
-import { goodRunner, operationOf, makeRunner, runOf, sessionOf, turnOf, makeWorker } from './jobs/make.ts';
 import {
-  ask,
-  buildArchive,
-  ENVIRONMENT,
-  id,
-  NOW_MS,
-  ORG,
-  PROJECT,
-  tenants,
-  token,
-  worlds,
-  type World,
-} from './make.ts';
+  goodRunner,
+  operationOf,
+  makeRunner,
+  runOf,
+  sessionOf,
+  turnOf,
+  makeWorker,
+  workplace,
+} from './jobs/make.ts';
+import { ask, buildArchive, ENVIRONMENT, id, NOW_MS, ORG, PROJECT, type World } from './make.ts';
 import { listStores } from './worlds.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -43,7 +40,7 @@ type Queued = {
   state: string;
 };
 
-/** What the control plane must remember, as simply as it can be said. */
+/** The state that the control plane must store, as simply as possible. */
 type Model = {
   nowMs: number;
   session: { version: number; expiresAtMs: number; expired?: boolean };
@@ -61,7 +58,7 @@ type Model = {
   }[];
 };
 
-/** The control plane itself, and what it is asked with. */
+/** The control plane itself, and what its requests need. */
 type Real = {
   readonly plane: World;
   readonly sender: Sender;
@@ -75,8 +72,26 @@ const command = (name: string, run: Command['run'], check: Command['check'] = ()
   run,
   toString: () => name,
 });
+/** A command on the nth item of a list of the model, if the list has any that `check` accepts. */
+const commandOn = <T>(
+  name: string,
+  pick: (model: Readonly<Model>) => readonly T[],
+  run: (item: T, model: Model, real: Real) => Promise<void>,
+  check: (item: T, model: Readonly<Model>) => boolean = () => true,
+) => {
+  const find = (model: Readonly<Model>, nth: number): T | undefined => pick(model)[nth % pick(model).length];
+  return (nth: number): Command =>
+    command(
+      `${name}(${nth})`,
+      (model, real) => run(find(model, nth)!, model, real),
+      (model) => {
+        const item = find(model, nth);
+        return item !== undefined && check(item, model);
+      },
+    );
+};
 
-/** Sends a change, remembers its answer for replays, and gives it when it succeeded. */
+/** Sends a change and remembers its answer for replays. */
 async function change(model: Model, real: Real, path: string, body: unknown): Promise<Response> {
   const key = `model-key-${real.keys++}`;
   const response = await post(real.sender, path, body, key);
@@ -85,8 +100,8 @@ async function change(model: Model, real: Real, path: string, body: unknown): Pr
   return response;
 }
 
-/** The refusal that the rules of an extension give, judged in their order. */
-function extendRefusal(
+/** The refusal of an extension by its rules, which are checked in this order. */
+function findRefusal(
   { session, nowMs }: Model,
   version: number,
   lease: number,
@@ -101,12 +116,9 @@ function extendRefusal(
 const extend = (stale: number, lease: number, ttlMs: number): Command =>
   command(`extend(${stale}, ${lease}, ${ttlMs})`, async (model, real) => {
     const expectedVersion = model.session.version - stale;
-    const refusal = extendRefusal(model, expectedVersion, lease, ttlMs);
-    const response = await change(model, real, EXTEND, {
-      expectedVersion,
-      expectedLeaseGeneration: lease,
-      ttlMs,
-    });
+    const refusal = findRefusal(model, expectedVersion, lease, ttlMs);
+    const body = { expectedVersion, expectedLeaseGeneration: lease, ttlMs };
+    const response = await change(model, real, EXTEND, body);
     if (refusal !== undefined) {
       await expectEnvelope(response, refusal);
       return;
@@ -129,24 +141,15 @@ const createTurn = command('turn', async (model, real) => {
   const { turn, operation } = await answerOf('authoring.turns.create', response);
   expect(turn.sequence).toBe(++model.turns);
   model.activeTurn = turn.authoringTurnId;
-  model.queue.push({
-    operationId: operation.operationId,
-    kind: 'turn',
-    resourceId: turn.authoringTurnId,
-    state: 'pending',
-  });
+  const { operationId } = operation;
+  model.queue.push({ operationId, kind: 'turn', resourceId: turn.authoringTurnId, state: 'pending' });
 });
 
 const createRerun = command('rerun', async (model, real) => {
   const { run, operation } = await answerOf('runs.reruns.create', change(model, real, RERUNS, {}));
   const { hostedRunId: resourceId, deadlineAtMs } = run;
-  model.queue.push({
-    operationId: operation.operationId,
-    kind: 'rerun',
-    resourceId,
-    deadlineAtMs,
-    state: 'pending',
-  });
+  const { operationId } = operation;
+  model.queue.push({ operationId, kind: 'rerun', resourceId, deadlineAtMs, state: 'pending' });
 });
 
 const beginUpload = (stale: number): Command =>
@@ -160,10 +163,8 @@ const beginUpload = (stale: number): Command =>
       advanceEnvironmentId: ENVIRONMENT,
       expectedEnvironmentVersion: expectedVersion,
     };
-    const { attempt, uploadUrl, expiresAtMs } = await answerOf(
-      'builds.uploads.create',
-      change(model, real, UPLOADS, body),
-    );
+    const answer = change(model, real, UPLOADS, body);
+    const { attempt, uploadUrl, expiresAtMs } = await answerOf('builds.uploads.create', answer);
     expect(expiresAtMs).toBe(model.nowMs + defaultLimits.uploadTtlMs);
     model.uploads.push({
       attemptId: attempt.buildAttemptId,
@@ -174,59 +175,51 @@ const beginUpload = (stale: number): Command =>
     });
   });
 
-/** What sending the archive makes of an attempt, and of the environment. */
-function afterPut(model: Model, upload: Upload): ControlCode | undefined {
+/** Moves an attempt and its environment as sending the archive does; returns the refusal. */
+function putInModel(model: Model, upload: Upload): ControlCode | undefined {
   if (upload.expiresAtMs <= model.nowMs) {
     if (upload.state === 'awaiting_upload') upload.state = 'failed';
     return 'control.UPLOAD_EXPIRED';
   }
   if (upload.state !== 'awaiting_upload') return undefined;
-  const right = upload.expectedVersion === model.environmentVersion;
-  upload.state = right ? 'succeeded' : 'failed';
-  if (right) model.environmentVersion++;
+  const isExpected = upload.expectedVersion === model.environmentVersion;
+  upload.state = isExpected ? 'succeeded' : 'failed';
+  if (isExpected) model.environmentVersion++;
   return undefined;
 }
 
-const put = (nth: number): Command =>
-  command(
-    `put(${nth})`,
-    async (model, real) => {
-      const upload = model.uploads[nth % model.uploads.length]!;
-      const refusal = afterPut(model, upload);
-      const response = await ask(real.plane, upload.url, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/zip', 'content-length': String(real.archive.bytes.length) },
-        body: Uint8Array.from(real.archive.bytes),
-      });
-      if (refusal !== undefined) {
-        await expectEnvelope(response, refusal);
-        return;
-      }
-      const attempt = operations['builds.uploads.put'].success.schema.parse(await response.json());
-      expect(attempt.state).toBe(upload.state);
-    },
-    ({ uploads }) => uploads.length > 0,
-  );
+const put = commandOn(
+  'put',
+  ({ uploads }) => uploads,
+  async (upload, model, { plane, archive }) => {
+    const refusal = putInModel(model, upload);
+    const response = await ask(plane, upload.url, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/zip', 'content-length': String(archive.bytes.length) },
+      body: Uint8Array.from(archive.bytes),
+    });
+    if (refusal !== undefined) await expectEnvelope(response, refusal);
+    else expect((await answerOf('builds.uploads.put', response)).state).toBe(upload.state);
+  },
+);
 
-const replay = (nth: number): Command =>
-  command(
-    `replay(${nth})`,
-    async (model, real) => {
-      const { path, body, key, text } = model.answers[nth % model.answers.length]!;
-      const response = await post(real.sender, path, body, key);
-      expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
-      const again: unknown = await response.json();
-      // The address of an upload is signed anew, and says the same: nothing in it depends on the time.
-      expect(again).toEqual(JSON.parse(text));
-      await expectEnvelope(post(real.sender, path, { another: 'request' }, key), 'control.REQUEST_INVALID');
-    },
-    // A key is kept for at least 24 hours; what comes after that is a new request.
-    ({ answers, nowMs }) => answers.length > 0 && nowMs - answers[nth % answers.length]!.atMs < 24 * HOUR_MS,
-  );
+const replay = commandOn(
+  'replay',
+  ({ answers }) => answers,
+  async ({ path, body, key, text }, _model, { sender }) => {
+    const response = await post(sender, path, body, key);
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    // The address of an upload is signed again, with the same result: no part of it depends on the time.
+    expect(await response.json()).toEqual(JSON.parse(text));
+    await expectEnvelope(post(sender, path, { another: 'request' }, key), 'control.REQUEST_INVALID');
+  },
+  // A key is kept for at least 24 hours; a later request is a new one.
+  ({ atMs }, { nowMs }) => nowMs - atMs < 24 * HOUR_MS,
+);
 
 const FAILURE = { code: 'model.REFUSED', message: 'on purpose' };
 
-/** A worker that takes the longest waiting piece of work to an end. */
+/** A worker that completes the oldest waiting job. */
 const work = (well: boolean): Command =>
   command(`work(${well})`, async (model, { plane }) => {
     const runner = makeRunner((job, context) =>
@@ -251,7 +244,7 @@ const isLate = ({ deadlineAtMs = Infinity }: Queued, { nowMs }: Model): boolean 
 /** The state of the operation of a resource in a state. */
 const operationStateOf = (state: string): string => (state === 'expired' ? 'failed' : state);
 
-/** The sweep of deadlines: what is past its time ends, and everything else stays as it is. */
+/** The sweep of deadlines: everything past its deadline ends, and everything else stays as it is. */
 const sweep = command('sweep', async (model, { plane }) => {
   const { store, clock } = plane;
   await deadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
@@ -261,23 +254,19 @@ const sweep = command('sweep', async (model, { plane }) => {
     if (queued.state === 'pending' && isLate(queued, model)) queued.state = 'expired';
 });
 
-const cancel = (nth: number): Command =>
-  command(
-    `cancel(${nth})`,
-    async (model, { plane }) => {
-      const queued = model.queue[nth % model.queue.length]!;
-      if (queued.state === 'pending') {
-        queued.state = 'cancelled';
-        if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
-      }
-      const { state } = await plane.admin.cancelOperation({
-        organizationId: ORG,
-        operationId: queued.operationId,
-      });
-      expect(state).toBe(operationStateOf(queued.state));
-    },
-    ({ queue }) => queue.length > 0,
-  );
+const cancel = commandOn(
+  'cancel',
+  ({ queue }) => queue,
+  async (queued, model, { plane }) => {
+    if (queued.state === 'pending') {
+      queued.state = 'cancelled';
+      if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
+    }
+    const { operationId } = queued;
+    const { state } = await plane.admin.cancelOperation({ organizationId: ORG, operationId });
+    expect(state).toBe(operationStateOf(queued.state));
+  },
+);
 
 const advance = (ms: number): Command =>
   command(`advance(${ms})`, async (model, { plane }) => {
@@ -285,10 +274,7 @@ const advance = (ms: number): Command =>
     plane.clock.nowMs = model.nowMs;
   });
 
-const RESOURCE_STATES: Readonly<Record<string, string>> = { pending: 'queued' };
-const RUN_STATES: Readonly<Record<string, string>> = { pending: 'created' };
-
-/** Whether everything that is remembered is as the model has it. */
+/** Compares everything that is stored with the model. */
 const compare = command('compare', async (model, real) => {
   const { plane } = real;
   const session = await sessionOf(plane, id('ses', 1));
@@ -305,27 +291,19 @@ const compare = command('compare', async (model, real) => {
   );
   for (const { operationId, kind, resourceId, state } of model.queue) {
     expect((await operationOf(plane, operationId)).state).toBe(operationStateOf(state));
-    if (kind === 'turn')
-      expect((await turnOf(plane, resourceId)).state).toBe(RESOURCE_STATES[state] ?? state);
-    else expect((await runOf(plane, resourceId)).state).toBe(RUN_STATES[state] ?? state);
+    const resource = await (kind === 'turn' ? turnOf(plane, resourceId) : runOf(plane, resourceId));
+    expect(resource.state).toBe(state === 'pending' ? { turn: 'queued', rerun: 'created' }[kind] : state);
   }
   for (const upload of model.uploads) {
-    const path = fillPath(operations['builds.attempts.read'], {
-      projectId: PROJECT,
-      buildAttemptId: upload.attemptId,
-    });
-    const attempt = operations['builds.attempts.read'].success.schema.parse(
-      await (await ask(plane, path, { token: real.sender.token })).json(),
-    );
+    const path = inProject(`build-attempts/${upload.attemptId}`);
+    const attempt = await answerOf('builds.attempts.read', ask(plane, path, real.sender));
+
     if (upload.state === 'awaiting_upload' && upload.expiresAtMs <= model.nowMs) upload.state = 'failed';
     expect(attempt.state).toBe(upload.state);
   }
   const pending = model.queue.filter(({ state }) => state === 'pending').length;
-  const jobs = (await plane.store.jobs.count(0)).reduce(
-    (sum, { waiting, running }) => sum + waiting + running,
-    0,
-  );
-  expect(jobs).toBe(pending);
+  const jobs = await plane.store.jobs.count(0);
+  expect(jobs.reduce((sum, { waiting, running }) => sum + waiting + running, 0)).toBe(pending);
 });
 
 const stale = fc.constantFrom(0, 0, 0, 1, -1);
@@ -359,16 +337,8 @@ for (const { name, make } of await listStores(isDeep)) {
       await forAllAsync(RUNS, [commands], async (drawn) => {
         const plane = await make();
         open.push(plane);
-        await tenants(plane);
-        const { bytes, buildHash } = await buildArchive();
-        await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-        await worlds(plane, buildHash);
-        const real: Real = {
-          plane,
-          sender: { server: plane.server, token: await token(plane) },
-          archive: await buildArchive('export const other = 1;\n'),
-          keys: 0,
-        };
+        const [sender, archive] = [await workplace(plane), await buildArchive('export const other = 1;\n')];
+        const real: Real = { plane, sender, archive, keys: 0 };
         const model: Model = {
           nowMs: NOW_MS,
           session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
