@@ -16,19 +16,19 @@ import {
   type Answer,
   commonHeaders,
   ControlError,
-  errorAnswer,
+  buildErrorAnswer,
   newCorrelationId,
   notFound,
-  reprDigest,
+  formatReprDigest,
 } from './http/envelope.ts';
-import { type Arrival, contentOf, createPace, cutOf, readJsonBody } from './http/body.ts';
+import { type Arrival, describeContent, createPace, cutOf, readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import {
   assertMatch,
   digestDocument,
-  documentEtag,
+  formatEtag,
   isUnchanged,
-  notModified,
+  answerNotModified,
   validateBody,
   validateHead,
 } from './http/validate.ts';
@@ -36,7 +36,7 @@ import { createRouter, type HttpRequest } from './http/request.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
-import { assertPermission, type Handlers, type Outcome, requestHashOf } from './services/handler.ts';
+import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
@@ -50,26 +50,26 @@ export type OpenEndpoint = {
   readonly answer: () => OpenAnswer | Promise<OpenAnswer>;
 };
 
-const textOf = (body: string, headers: OpenAnswer['headers']): OpenAnswer => ({
+const buildAnswer = (body: string, headers: OpenAnswer['headers']): OpenAnswer => ({
   body,
   headers: { 'Content-Length': String(Buffer.byteLength(body)), ...headers },
 });
 
-const json = (value: unknown): OpenAnswer =>
-  textOf(JSON.stringify(value), { 'Content-Type': 'application/json' });
+const buildJson = (value: unknown): OpenAnswer =>
+  buildAnswer(JSON.stringify(value), { 'Content-Type': 'application/json' });
 
 /** The endpoints outside the table, by path. Documents are built once, so that requests without a token stay cheap. */
-export function servedEndpoints(of: {
+export function buildEndpoints(of: {
   readonly metrics: Metrics;
   readonly readiness: ReadinessProbe;
 }): Readonly<Record<string, OpenEndpoint>> {
-  const [openApi, alive] = [json(openApiDocument()), json({ status: 'ok' })];
+  const [openApi, alive] = [buildJson(openApiDocument()), buildJson({ status: 'ok' })];
   const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
     openapi: () => openApi,
     healthz: () => alive,
-    readyz: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
+    readyz: async () => buildJson({ status: 'ready', ...(await of.readiness.assertReady()) }),
     metrics: async () =>
-      textOf(of.metrics.text(await of.readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
+      buildAnswer(of.metrics.text(await of.readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
   };
   return Object.fromEntries(
     openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
@@ -77,9 +77,9 @@ export function servedEndpoints(of: {
 }
 
 /** The page that verifies in a browser. Its own policy forbids every request; it cannot say who may frame it. */
-export function pageEndpoint(page: string | undefined): Readonly<Record<string, OpenEndpoint>> {
+export function buildPageEndpoint(page: string | undefined): Readonly<Record<string, OpenEndpoint>> {
   if (page === undefined) return {};
-  const answer = textOf(page, {
+  const answer = buildAnswer(page, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': "frame-ancestors 'none'",
   });
@@ -130,12 +130,12 @@ async function admit(
 }
 
 /** Lets a client that sent "Expect: 100-continue" send its body now. */
-function letSend({ request: { header, outgoing } }: Exchange): void {
+function sendContinue({ request: { header, outgoing } }: Exchange): void {
   if (header('expect')?.toLowerCase() === '100-continue') outgoing?.writeContinue();
 }
 
 /** A JSON body must arrive within the time of a request; an upload has no limit in all, but a least rate. */
-const arrivalOf = ({ request, limits }: Exchange, bytesPerSecond: number): Arrival => ({
+const watchArrival = ({ request, limits }: Exchange, bytesPerSecond: number): Arrival => ({
   ...createPace({ graceMs: limits.requestTimeoutMs, bytesPerSecond }, () => performance.now()),
   isWhole: () => request.incoming?.complete ?? true,
   cut: cutOf(request.incoming ?? request).signal,
@@ -144,11 +144,11 @@ const arrivalOf = ({ request, limits }: Exchange, bytesPerSecond: number): Arriv
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
 
 /** The body of a row that has one, as it was sent and as its schema gives it. */
-async function bodyOf(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
+async function readBody(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
   if (row.body === undefined) return undefined;
   const { request, limits } = exchange;
-  letSend(exchange);
-  const sent = await readJsonBody(request, limits.bodyBytes, arrivalOf(exchange, 0));
+  sendContinue(exchange);
+  const sent = await readJsonBody(request, limits.bodyBytes, watchArrival(exchange, 0));
   return { sent, body: validateBody(row.body, sent, limits.issues) };
 }
 
@@ -163,27 +163,27 @@ type Document = OpenAnswer & { readonly etag: string };
 const documents = new WeakMap<object, Document>();
 
 /** A value as it is sent. A row that the store remembers is the same value again. */
-function documentOf(value: object): Document {
+function serialize(value: object): Document {
   const earlier = documents.get(value);
   if (earlier !== undefined) return earlier;
-  const { body, headers } = json(value);
+  const { body, headers } = buildJson(value);
   const digest = digestDocument(body);
   const document = {
     body,
-    headers: { ...headers, 'Repr-Digest': reprDigest(digest) },
-    etag: documentEtag(digest),
+    headers: { ...headers, 'Repr-Digest': formatReprDigest(digest) },
+    etag: formatEtag(digest),
   };
   documents.set(value, document);
   return document;
 }
 
 function answerJson(exchange: Exchange, status: number, value: object, more?: OpenAnswer['headers']): Answer {
-  const document = documentOf(value);
+  const document = serialize(value);
   const { request, correlationId } = exchange;
   if (!isSafe(request)) return answerText(exchange, status, document, more);
   const { etag } = document;
   assertMatch(request.header('if-match'), etag);
-  if (isUnchanged(request.header('if-none-match'), etag)) return notModified(correlationId, etag);
+  if (isUnchanged(request.header('if-none-match'), etag)) return answerNotModified(correlationId, etag);
   return answerText(exchange, status, document, { ETag: etag });
 }
 
@@ -247,7 +247,7 @@ async function runChange(
   } = exchange;
   const key = header('idempotency-key') ?? '';
   const { projectId = '' } = params;
-  const requestHash = requestHashOf(name, params, sent);
+  const requestHash = hashRequest(name, params, sent);
   const ifMatch = header('if-match');
   const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
   const answer = await handlerOf(handlers, name)({ ...head, body, change });
@@ -271,15 +271,15 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
     if (row.content !== undefined) takeSlot(exchange, params['buildAttemptId'] ?? '');
     return read(exchange, call, {
       ...head,
-      content: contentOf(
+      content: describeContent(
         request,
-        () => letSend(exchange),
-        () => arrivalOf(exchange, limits.uploadBytesPerSecond),
+        () => sendContinue(exchange),
+        () => watchArrival(exchange, limits.uploadBytesPerSecond),
       ),
     });
   }
   if (row.permission !== undefined) assertPermission(principal, row.permission, row.alsoPermitted);
-  const body = await bodyOf(exchange, row);
+  const body = await readBody(exchange, row);
   // A database text cannot contain NUL, so no resource has such a name.
   if (Object.values(params).some((value) => value.includes('\0'))) throw notFound();
   if (body !== undefined) return runChange(exchange, call, principal, { ...head, ...body });
@@ -294,7 +294,7 @@ function recordRead({ audit, correlationId }: Exchange, { name, params }: Call, 
   audit({ actor: tokenId, action: name, facts: { organizationId, ...params, correlationId } });
 }
 
-const notAllowed = (allow: readonly string[]): ControlError =>
+const methodError = (allow: readonly string[]): ControlError =>
   new ControlError('control.METHOD_NOT_ALLOWED', 'the path does not take this method', {
     headers: { Allow: allow.join(', ') },
   });
@@ -306,12 +306,12 @@ const notAllowed = (allow: readonly string[]): ControlError =>
 async function refuseUnrouted(exchange: Exchange): Promise<never> {
   await admit(exchange);
   const allow = allowedMethods(exchange.request.path);
-  throw allow.length > 0 ? notAllowed(allow) : notFound();
+  throw allow.length > 0 ? methodError(allow) : notFound();
 }
 
 /** An endpoint that needs no token. */
 async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Answer> {
-  if (!isSafe(exchange.request)) throw notAllowed(['GET', 'HEAD']);
+  if (!isSafe(exchange.request)) throw methodError(['GET', 'HEAD']);
   return answerText(exchange, 200, await endpoint.answer());
 }
 
@@ -336,11 +336,11 @@ export function createApp(dependencies: AppDependencies): App {
       target: { operation: name, step: (exchange, params) => operate(exchange, { name, params }) },
     })),
   );
-  const elsewhere: Target = { operation: 'unrouted', step: refuseUnrouted };
+  const unrouted: Target = { operation: 'unrouted', step: refuseUnrouted };
   return async (request) => {
     const { method, path, outgoing } = request;
     const route = open.has(path) ? undefined : find(method, path);
-    const { operation, step } = route?.target ?? open.get(path) ?? elsewhere;
+    const { operation, step } = route?.target ?? open.get(path) ?? unrouted;
     const correlationId = newCorrelationId();
     const client = clientAddress(request, trustProxy);
     const observation = observer.begin({ correlationId, operation, method, client }, outgoing);
@@ -348,7 +348,7 @@ export function createApp(dependencies: AppDependencies): App {
     try {
       answer = await step({ ...dependencies, request, correlationId, observation }, route?.params ?? {});
     } catch (error) {
-      answer = errorAnswer(error, correlationId, log);
+      answer = buildErrorAnswer(error, correlationId, log);
     }
     observation.answered(answer);
     return answer;

@@ -28,14 +28,14 @@ function tryParse(bytes: Uint8Array): unknown {
  * Refuses what is marked as something else than this program's data.
  * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
  */
-export function assertMarker(bytes: Uint8Array, where: string): void {
+export function assertMarker(bytes: Uint8Array, place: string): void {
   const { data } = markerSchema.safeParse(tryParse(bytes));
   if (data?.schemaVersion === VERSION) return;
-  const why =
+  const reason =
     data === undefined
       ? `holds a ${MARKER_NAME} that is malformed`
       : `has data of version ${data.schemaVersion}, this program knows version ${VERSION}`;
-  throw new DrillproofError('server.CONFIG_INVALID', `${where} ${why}`);
+  throw new DrillproofError('server.CONFIG_INVALID', `${place} ${reason}`);
 }
 
 const writeMarker = (folder: string): Promise<void> =>
@@ -44,8 +44,8 @@ const writeMarker = (folder: string): Promise<void> =>
 const OTHERS = 0o077;
 const WRITABLE_BY_ALL = 0o002;
 
-const tooOpen = (folder: string, why: string): DrillproofError =>
-  new DrillproofError('server.CONFIG_INVALID', `${folder} is open to other users of this machine: ${why}`);
+const openFolderError = (folder: string, reason: string): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', `${folder} is open to other users of this machine: ${reason}`);
 
 /** Takes the rights of others on an existing folder away, because what it holds signs upload addresses. */
 async function keepFolderPrivate(folder: string): Promise<void> {
@@ -55,12 +55,12 @@ async function keepFolderPrivate(folder: string): Promise<void> {
     const names = await readdir(folder);
     // It might be a folder of the system, such as /tmp.
     if (names.length > 0 && !names.includes(MARKER_NAME))
-      throw tooOpen(folder, 'it holds other files. Pass another folder, or run chmod 700');
+      throw openFolderError(folder, 'it holds other files. Pass another folder, or run chmod 700');
     return chmod(folder, mode & 0o7700);
   }
   // The group may be how this user has access at all; the files themselves are for their owner only.
   if ((mode & WRITABLE_BY_ALL) !== 0)
-    throw tooOpen(
+    throw openFolderError(
       folder,
       'all of them may write, and it belongs to another user. Run chmod 700 as its owner',
     );

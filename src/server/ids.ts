@@ -4,7 +4,7 @@ import { DrillproofError } from '../errors.ts';
 export { newId } from '../node/index.ts';
 
 /** An id derived from what it names, so that ingesting the same thing twice uses one id. */
-export const derivedId = (prefix: string, ...names: readonly string[]): string =>
+export const deriveId = (prefix: string, ...names: readonly string[]): string =>
   `${prefix}_${digestOf(toUtf8(names.join(' '))).slice('sha256:'.length, 'sha256:'.length + 24)}`;
 
 /** The digest in a text that a schema has already checked. */

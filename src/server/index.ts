@@ -3,7 +3,7 @@
  * (docs/server/server.md).
  */
 export { type CheckReport, checkStores } from './admin/check.ts';
-export { derivedId } from './ids.ts';
+export { deriveId } from './ids.ts';
 export {
   type Admin,
   createAdmin,

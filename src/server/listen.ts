@@ -23,7 +23,7 @@ import {
   type Answer,
   ControlError,
   type ErrorAnswer,
-  errorAnswer,
+  buildErrorAnswer,
   newCorrelationId,
   sendAnswer,
 } from './http/envelope.ts';
@@ -77,7 +77,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-function rawAnswer({ status, headers, body }: ErrorAnswer): string {
+function formatAnswer({ status, headers, body }: ErrorAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
 }
@@ -85,26 +85,26 @@ function rawAnswer({ status, headers, body }: ErrorAnswer): string {
 /** Where failures are reported that never reached the application. */
 type Reporting = { readonly log: Log; readonly observer?: Observer | undefined };
 
-function refusal(error: unknown, { log, observer }: Reporting): ErrorAnswer {
-  const answer = errorAnswer(error, newCorrelationId(), log);
+function buildRefusal(error: unknown, { log, observer }: Reporting): ErrorAnswer {
+  const answer = buildErrorAnswer(error, newCorrelationId(), log);
   observer?.refused(answer);
   return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
 }
 
 /** Answers on a bare connection, where Node made no response object. */
 function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): void {
-  if (socket.writable) socket.end(rawAnswer(refusal(error, reporting)));
+  if (socket.writable) socket.end(formatAnswer(buildRefusal(error, reporting)));
   socket.once('finish', () => socket.destroy());
 }
 
 function refuse(response: ServerResponse, error: unknown, reporting: Reporting): void {
-  const { status, headers, body } = refusal(error, reporting);
+  const { status, headers, body } = buildRefusal(error, reporting);
   response.writeHead(status, headers);
   response.end(body);
 }
 
 /** The requests of each connection that are not answered: nothing may be written into the middle of an answer. */
-function inFlight(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
+function trackUnanswered(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
   const responses = new WeakMap<Duplex, ServerResponse[]>();
   const listUnanswered = (socket: Duplex): ServerResponse[] =>
     responses.get(socket)?.filter(({ closed }) => !closed) ?? [];
@@ -118,7 +118,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
 function wire(server: Server, handle: Handle, reporting: Reporting): void {
-  const unanswered = inFlight(server);
+  const unanswered = trackUnanswered(server);
   server.on('request', handle);
   // The 100 goes out when the body is about to be read, not before the token was looked at.
   server.on('checkContinue', handle);
@@ -149,7 +149,7 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
   });
 }
 
-function httpServer(limits: ServerLimits): Server {
+function createLimitedServer(limits: ServerLimits): Server {
   const server = createHttpServer({
     requireHostHeader: false, // its answer is not an error envelope; `handler` refuses instead
     maxHeaderSize: limits.headerBytes,
@@ -176,7 +176,7 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse, tim
   });
 }
 
-function handler(app: App, reporting: Reporting, timeoutMs: number): Handle {
+function createHandler(app: App, reporting: Reporting, timeoutMs: number): Handle {
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     let request: HttpRequest;
     try {
@@ -244,9 +244,9 @@ export async function listen(
   );
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const http = httpServer(limits);
+  const http = createLimitedServer(limits);
   const reporting = { log, observer: server.observer };
-  wire(http, handler(server.answer, reporting, limits.requestTimeoutMs), reporting);
+  wire(http, createHandler(server.answer, reporting, limits.requestTimeoutMs), reporting);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {

@@ -55,14 +55,14 @@ function readVariable(env: Environment, name: string): string | undefined {
   return value;
 }
 
-function storePlace(env: Environment, dataDir: string): StorePlace {
+function parseStorePlace(env: Environment, dataDir: string): StorePlace {
   const url = readVariable(env, 'DATABASE_URL');
   if (url === undefined) return { kind: 'sqlite', path: join(dataDir, SQLITE_FILE) };
   if (!/^postgres(ql)?:\/\//.test(url)) throw invalid('DATABASE_URL is not of the form postgres://…');
   return { kind: 'postgres', url };
 }
 
-function blobPlace(env: Environment, dataDir: string): BlobPlace {
+function parseBlobPlace(env: Environment, dataDir: string): BlobPlace {
   const url = readVariable(env, 'BLOBS_URL');
   if (url === undefined) return { kind: 'disk', folder: dataDir };
   if (url.startsWith('s3:')) return { kind: 's3', location: parseS3Location(url, BLOBS_URL) };
@@ -79,8 +79,8 @@ function blobPlace(env: Environment, dataDir: string): BlobPlace {
  */
 export function placesOf(env: Environment, dataDir: string): Places {
   checkArguments({ env: OBJECT, dataDir: PATH }, { env, dataDir });
-  const store = storePlace(env, dataDir);
-  const blobs = blobPlace(env, dataDir);
+  const store = parseStorePlace(env, dataDir);
+  const blobs = parseBlobPlace(env, dataDir);
   const folders = new Set<string>();
   if (store.kind === 'sqlite') folders.add(dataDir);
   if (blobs.kind === 'disk') folders.add(blobs.folder);

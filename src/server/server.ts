@@ -10,7 +10,7 @@ import {
   TEXT,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { createApp, pageEndpoint, servedEndpoints } from './app.ts';
+import { createApp, buildPageEndpoint, buildEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { type Answer, toResponse } from './http/envelope.ts';
 import { type HttpRequest, readWebRequest } from './http/request.ts';
@@ -155,7 +155,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness({ store, blobs, now, log });
-  const open = { ...servedEndpoints({ metrics, readiness }), ...pageEndpoint(options.page) };
+  const open = { ...buildEndpoints({ metrics, readiness }), ...buildPageEndpoint(options.page) };
   const answer = createApp({
     store,
     blobs,

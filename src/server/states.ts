@@ -55,17 +55,17 @@ export const transitions = {
 
 export type Machine = keyof typeof transitions;
 
-function following(machine: Machine, from: string): readonly string[] | undefined {
+function listNext(machine: Machine, from: string): readonly string[] | undefined {
   const table: Readonly<Record<string, readonly string[]>> = transitions[machine];
   return Object.hasOwn(table, from) ? table[from] : undefined;
 }
 
 /** Whether a resource may go from one state to another. */
 export const mayMove = (machine: Machine, from: string, to: string): boolean =>
-  following(machine, from)?.includes(to) ?? false;
+  listNext(machine, from)?.includes(to) ?? false;
 
 /** Whether a state is final. An unknown state is not: other states may follow it. */
-export const isEnd = (machine: Machine, state: string): boolean => following(machine, state)?.length === 0;
+export const isEnd = (machine: Machine, state: string): boolean => listNext(machine, state)?.length === 0;
 
 /** @throws DrillproofError `internal.BUG` for a move that the table does not have */
 export function assertMove(machine: Machine, from: string, to: string): void {

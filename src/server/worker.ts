@@ -29,9 +29,9 @@ import { turnWork } from './jobs/run/turn.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Job, Store } from './store/store.ts';
-import { servedEndpoints } from './app.ts';
+import { buildEndpoints } from './app.ts';
 import type { ServerContext } from './context.ts';
-import { type Answer, errorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import { type Answer, buildErrorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
 import type { HttpRequest } from './http/request.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createReadiness } from './telemetry/readiness.ts';
@@ -47,13 +47,13 @@ async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): P
 
 /** Repeats each sweep at its interval until the signal aborts; resolves when none is running. */
 async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, log: Log): Promise<void> {
-  const again = async (sweep: Sweep): Promise<void> => {
+  const repeat = async (sweep: Sweep): Promise<void> => {
     while (!signal.aborted) {
       await sweepOnce(sweep, signal, log);
       await waitFor(sweep.everyMs, signal);
     }
   };
-  await Promise.all(sweeps.map(again));
+  await Promise.all(sweeps.map(repeat));
 }
 
 /** The options of `createWorker`. Only `store` is required. */
@@ -109,17 +109,23 @@ const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (host: RunnerHost) => JobHand
   'run.rerun': (host) => hostedJob(rerunWork, host),
 };
 
-const newName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+const generateName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
 
-function handlersOf({ runner, blobs, handlers = [] }: WorkerOptions, { store, now }: DriveOptions) {
+function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, now }: DriveOptions) {
   if (runner?.kinds.includes('run.rerun') === true && blobs === undefined)
     throw new TypeError('options.blobs is required for a runner of reruns');
   const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind]({ runner, blobs, store, now })) ?? [];
   return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
 }
 
-function driveOptionsOf(options: WorkerOptions): DriveOptions {
-  const { store, now = Date.now, log = () => undefined, worker = newName(), random = Math.random } = options;
+function completeOptions(options: WorkerOptions): DriveOptions {
+  const {
+    store,
+    now = Date.now,
+    log = () => undefined,
+    worker = generateName(),
+    random = Math.random,
+  } = options;
   return { ...driveDefaults, ...options, store, now, log, worker, random };
 }
 
@@ -144,9 +150,9 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
 export function createWorker(options: WorkerOptions): Worker {
   checkArguments({ options: optionsOf(WORKER_OPTIONS) }, { options });
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
-  const drive = driveOptionsOf(options);
+  const drive = completeOptions(options);
   const { store, now, log, worker, leaseMs } = drive;
-  const handlers = handlersOf(options, drive);
+  const handlers = listHandlers(options, drive);
   const claiming = new AbortController(); // aborted: no new job is claimed
   const working = new AbortController(); // aborted: running jobs return to the queue
   const active = new Set<Promise<void>>();
@@ -154,16 +160,16 @@ export function createWorker(options: WorkerOptions): Worker {
 
   const claim = (): Promise<Job | undefined> =>
     store.claimJob({ kinds: [...handlers.keys()], worker, nowMs: now(), leaseMs });
-  const take = async (job: Job): Promise<Driven> => {
+  const run = async (job: Job): Promise<Driven> => {
     const handler = handlers.get(job.kind);
     if (handler === undefined) throw new TypeError('a job of an unknown kind was claimed');
     const driven = await driveJob(drive, handler, job, working.signal);
     logEnd(log, job, driven);
     return driven;
   };
-  const takeAside = (job: Job): void => {
+  const runAside = (job: Job): void => {
     const { operationId, kind } = job;
-    const done: Promise<void> = take(job).then(
+    const done: Promise<void> = run(job).then(
       () => void active.delete(done),
       (error: unknown) => {
         active.delete(done);
@@ -175,7 +181,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const claimOrWait = async (): Promise<void> => {
     try {
       const job = await claim();
-      if (job !== undefined) return takeAside(job);
+      if (job !== undefined) return runAside(job);
     } catch (error) {
       log({ level: 'warn', event: 'worker.claim.failed', error });
     }
@@ -194,7 +200,7 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     async workOnce() {
       const job = await claim();
-      return job === undefined ? undefined : take(job);
+      return job === undefined ? undefined : run(job);
     },
     async stop() {
       claiming.abort();
@@ -220,7 +226,7 @@ export function createWorkerHealth(context: ServerContext & { readonly version: 
   const { log } = context;
   const metrics = createMetrics({ version: context.version, node: process.version });
   const readiness = createReadiness(context);
-  const { '/openapi.json': _document, ...open } = servedEndpoints({ metrics, readiness });
+  const { '/openapi.json': _document, ...open } = buildEndpoints({ metrics, readiness });
   const endpoints = new Map(Object.entries(open));
   return {
     log(entry) {
@@ -239,7 +245,7 @@ export function createWorkerHealth(context: ServerContext & { readonly version: 
           body,
         };
       } catch (error) {
-        return errorAnswer(error, newCorrelationId(), log);
+        return buildErrorAnswer(error, newCorrelationId(), log);
       }
     },
     stopping: () => readiness.stop(),

@@ -10,7 +10,7 @@ import {
   typeDocument,
 } from '../../evidence/index.ts';
 import { openFile } from '../../node/index.ts';
-import { derivedId, type LocalReportMetadata, localReportMetadataSchema } from '../../server/index.ts';
+import { deriveId, type LocalReportMetadata, localReportMetadataSchema } from '../../server/index.ts';
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
@@ -54,7 +54,7 @@ export async function readReportFacts(
     const claims = metadata
       ? claimsOf(metadata)
       : { ...(await ownClaims(access)), createdAtMs: Math.floor((await stat(spec.file)).mtimeMs) };
-    const localReportId = metadata?.localReportId ?? derivedId('lrep', projectId, digest);
+    const localReportId = metadata?.localReportId ?? deriveId('lrep', projectId, digest);
     return { localReportId, projectId, digest, bytes, ...claims };
   });
 }

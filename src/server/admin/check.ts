@@ -40,7 +40,7 @@ async function* listReferenced(store: Store, signal: AbortSignal | undefined): A
   }
 }
 
-async function sumOf(
+async function sumBlobs(
   store: Store,
   signal: AbortSignal | undefined,
 ): Promise<{ of: number; totalBytes: number }> {
@@ -77,13 +77,13 @@ async function readRemovals(store: Store): Promise<ReadonlySet<Digest>> {
 }
 
 async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | undefined) {
-  const going = await readRemovals(store);
+  const removals = await readRemovals(store);
   const findings: CheckFinding[] = [];
   let awaitingRemoval = 0;
   for await (const { digest, bytes } of blobs.list()) {
     signal?.throwIfAborted();
     if (await store.blobs.isReferenced(digest)) continue;
-    if (going.has(digest)) awaitingRemoval++;
+    if (removals.has(digest)) awaitingRemoval++;
     else findings.push({ code: 'server.BLOB_ORPHAN', digest, bytes });
   }
   const inOrder = findings.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
@@ -100,7 +100,7 @@ export async function checkStores(
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   const { signal, onProgress } = options;
-  const { of, totalBytes } = await sumOf(store, signal);
+  const { of, totalBytes } = await sumBlobs(store, signal);
   const findings: CheckFinding[] = [];
   let done = 0;
   let checkedBytes = 0;

@@ -107,10 +107,10 @@ export async function createExport(
     const [operationId, nowMs] = [newOperationId(), now()];
     const resource = await buildPending(tx, request, operationId, nowMs);
     await tx.exports.insert({ organizationId, evidenceExportId, resource, parts: [], reports: [] });
-    const about = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
+    const subject = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
     const operation = await queueWork(
       tx,
-      { operationId, organizationId, ...project, ...about, request },
+      { operationId, organizationId, ...project, ...subject, request },
       nowMs,
     );
     return { resource, operation };

@@ -124,15 +124,15 @@ const authoringSession: Kind<Imported<'authoringSessions'>> = {
 
 type Step = (tx: Tx) => Promise<Outcome>;
 
-const stepsOf = <R extends InProject>(kind: Kind<R>, list: string, resources: readonly R[]): Step[] =>
+const buildSteps = <R extends InProject>(kind: Kind<R>, list: string, resources: readonly R[]): Step[] =>
   resources.map((resource, n) => (tx) => importResource(tx, kind, resource, `/${list}/${n}`));
 
 /** Every resource after those that it refers to. */
 const listSteps = (file: z.output<typeof importSchema>): readonly Step[] => [
-  ...stepsOf(environment, 'environments', file.environments),
-  ...stepsOf(session, 'sessions', file.sessions),
-  ...stepsOf(run, 'runs', file.runs),
-  ...stepsOf(authoringSession, 'authoringSessions', file.authoringSessions),
+  ...buildSteps(environment, 'environments', file.environments),
+  ...buildSteps(session, 'sessions', file.sessions),
+  ...buildSteps(run, 'runs', file.runs),
+  ...buildSteps(authoringSession, 'authoringSessions', file.authoringSessions),
 ];
 
 async function checkProject(

@@ -3,11 +3,11 @@ import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
 import { checkPackages, openBuild, provenanceOf } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
-import { derivedId } from '../ids.ts';
+import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
 
 /** The attempt of a build that an administrator ingests; its id is derived from the build, so there is only one. */
-function attemptOf(
+function buildAttempt(
   { organizationId, projectId }: ProjectRow,
   { buildHash, archive }: { readonly buildHash: Digest; readonly archive: BlobRef },
   requestedBy: string,
@@ -15,7 +15,7 @@ function attemptOf(
 ): BuildAttempt {
   return {
     schemaVersion: 1,
-    buildAttemptId: derivedId('attempt', projectId, buildHash),
+    buildAttemptId: deriveId('attempt', projectId, buildHash),
     organizationId,
     projectId,
     sourceKind: 'upload',
@@ -53,7 +53,7 @@ export async function ingestBuild(
   const { buildHash } = build;
   const archive = await blobs.put(once(bytes));
   const attempt = {
-    ...attemptOf(project, { buildHash, archive }, requestedBy, now()),
+    ...buildAttempt(project, { buildHash, archive }, requestedBy, now()),
     ...provenanceOf(build, archive),
   };
   const { buildAttemptId } = attempt;

@@ -33,7 +33,7 @@ import {
 import {
   addLocalReport,
   localReportMetadataSchema,
-  localReportRow,
+  buildLocalReportRow,
   type LocalReportMetadata,
 } from './local-report.ts';
 import { addBundle, deriveRun, type StoredPart, storePart } from './part.ts';
@@ -153,7 +153,7 @@ async function storeReport(
   const row =
     metadata === undefined
       ? await ingest.store.localReports.find(line.projectId, line.localReportId)
-      : localReportRow(project, archive, metadata, ingest.now());
+      : buildLocalReportRow(project, archive, metadata, ingest.now());
   if (row === undefined) throw refusedError(`local report ${line.localReportId} was not ingested`);
   assertListed(line, row);
   return row;

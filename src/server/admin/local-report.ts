@@ -3,7 +3,7 @@ import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/inde
 import { countSchema, localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
-import { derivedId } from '../ids.ts';
+import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
 
 const source = localReportItemSchema.shape.source.shape;
@@ -21,7 +21,7 @@ export const localReportMetadataSchema = z.strictObject({
 });
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;
 
-export function localReportRow(
+export function buildLocalReportRow(
   project: ProjectRow,
   archive: BlobRef,
   metadata: LocalReportMetadata,
@@ -30,7 +30,7 @@ export function localReportRow(
   const { organizationId, projectId } = project;
   const {
     uploadedBy,
-    localReportId = derivedId('lrep', projectId, archive.digest),
+    localReportId = deriveId('lrep', projectId, archive.digest),
     submissionDigest = archive.digest,
     ...claims
   } = metadata;
@@ -51,8 +51,10 @@ export function localReportRow(
   };
 }
 
-const claimsOf = ({ archive, source: { verifiedAtMs: _verifiedAtMs, ...claims } }: LocalReportRow): string =>
-  canonicalJson({ digest: archive.digest, claims });
+const formatClaims = ({
+  archive,
+  source: { verifiedAtMs: _verifiedAtMs, ...claims },
+}: LocalReportRow): string => canonicalJson({ digest: archive.digest, claims });
 
 /** Tx the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
 export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
@@ -61,7 +63,7 @@ export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boole
     await tx.localReports.insert(row);
     return true;
   }
-  if (claimsOf(stored) !== claimsOf(row))
+  if (formatClaims(stored) !== formatClaims(row))
     throw refusedError(`another local report is stored as ${row.localReportId}`);
   return false;
 }
@@ -79,7 +81,7 @@ export async function ingestLocalReport(
   const claims = typeDocument(metadata, { schema: localReportMetadataSchema, code: 'server.ADMIN_REFUSED' });
   const project = await requireProject(context.store, projectId);
   const archive = await context.blobs.put(streamAccess(access), { bytes: access.size });
-  const row = localReportRow(project, archive, claims, context.now());
+  const row = buildLocalReportRow(project, archive, claims, context.now());
   const created = await writeHolding(context, [archive.digest], (tx) => addLocalReport(tx, row));
   return { localReportId: row.localReportId, created };
 }

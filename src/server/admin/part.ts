@@ -5,7 +5,7 @@ import { artifactBytes, type BundleManifest } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, type VerifiedPart, verifyAndRead } from '../../verify/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
-import { derivedId } from '../ids.ts';
+import { deriveId } from '../ids.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
 function assertIntact(report: BundleReport): void {
@@ -20,7 +20,7 @@ function assertIntact(report: BundleReport): void {
 }
 
 /** What is stored of an intact part: its archive, its resource, and the run that it is the evidence of. */
-function factsOf({ report: { archive }, content }: VerifiedPart, verifiedAtMs: number) {
+function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs: number) {
   const { document: manifest, digest: manifestDigest, bytes: manifestBytes } = content.manifest ?? {};
   if (archive === undefined || manifest === undefined || !manifestDigest || manifestBytes === undefined)
     throw refusedError('the part could not be read');
@@ -62,7 +62,7 @@ export async function storePart(
   const { archive, resource, run } = await blobs.putVerified(access, async (copy) => {
     const verified = await verifyAndRead(copy, { asOfMs: now(), expect, ...defined({ listed }) });
     assertIntact(verified.report);
-    return factsOf(verified, now());
+    return readFacts(verified, now());
   });
   const { evidenceBundleId } = resource;
   return { row: { organizationId, projectId, evidenceBundleId, archive, resource }, run };
@@ -121,15 +121,16 @@ const selectRun = ({ objects: _objects, ...manifest }: BundleManifest, result: R
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 
-const sessionIdOf = ({ projectId, hostedRunId }: RunRef): string => derivedId('ses', projectId, hostedRunId);
+const deriveSessionId = ({ projectId, hostedRunId }: RunRef): string =>
+  deriveId('ses', projectId, hostedRunId);
 
 /** Whether a stored run was derived from evidence: an import has the whole run and replaces it. */
-export const isDerived = (run: HostedRun): boolean => run.sessionId === sessionIdOf(run);
+export const isDerived = (run: HostedRun): boolean => run.sessionId === deriveSessionId(run);
 
 // Evidence does not say how long its world lived; this is the lifetime of the worlds of its reruns.
 const LIFETIME_MS = 3_600_000;
 
-function sessionOf(run: EvidencedRun, environmentId: string): WorldSession {
+function buildSession(run: EvidencedRun, environmentId: string): WorldSession {
   const { organizationId, projectId, createdAtMs } = run;
   const { buildHash, drillId, seed } = run.result.identity;
   return {
@@ -137,7 +138,7 @@ function sessionOf(run: EvidencedRun, environmentId: string): WorldSession {
     organizationId,
     projectId,
     environmentId,
-    sessionId: sessionIdOf(run),
+    sessionId: deriveSessionId(run),
     buildHash,
     drillId,
     seed,
@@ -152,7 +153,7 @@ function sessionOf(run: EvidencedRun, environmentId: string): WorldSession {
   };
 }
 
-function runOf(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: WorldSession): HostedRun {
+function buildRun(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: WorldSession): HostedRun {
   const {
     organizationId,
     projectId,
@@ -195,7 +196,7 @@ export async function deriveRun(tx: Tx, evidenced: EvidencedRun): Promise<void> 
   const { organizationId, projectId, hostedRunId, createdAtMs } = evidenced;
   if ((await tx.runs.find(projectId, hostedRunId)) !== undefined) return;
   const owner = { organizationId, projectId };
-  const environmentId = derivedId('env', projectId, 'evidence');
+  const environmentId = deriveId('env', projectId, 'evidence');
   if ((await tx.environments.find(projectId, environmentId)) === undefined) {
     const times = { createdAtMs, updatedAtMs: createdAtMs };
     await tx.environments.insert({
@@ -206,7 +207,7 @@ export async function deriveRun(tx: Tx, evidenced: EvidencedRun): Promise<void> 
       ...times,
     });
   }
-  const session = sessionOf(evidenced, environmentId);
+  const session = buildSession(evidenced, environmentId);
   await tx.sessions.insert({ ...owner, sessionId: session.sessionId, resource: session });
-  await tx.runs.insert({ ...owner, hostedRunId, resource: runOf(evidenced, session) });
+  await tx.runs.insert({ ...owner, hostedRunId, resource: buildRun(evidenced, session) });
 }

@@ -9,7 +9,7 @@ import {
   typeValue,
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
-import { newToken, tokenHash } from '../http/tokens.ts';
+import { generateToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
 import { newId } from '../ids.ts';
 import {
@@ -103,7 +103,7 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
   const createdAtMs = now();
   assertTokenInput(input, createdAtMs);
   const { organizationId, projects, permissions, expiresAtMs } = input;
-  const token = newToken();
+  const token = generateToken();
   const facts = {
     tokenId: newId('tok'),
     organizationId,

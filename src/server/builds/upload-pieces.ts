@@ -2,7 +2,7 @@ import { type Bytes, once } from '../../bytes/index.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';
-import { type Content, toUploadError, sizeMismatch, type Span, spanOf } from '../http/body.ts';
+import { type Content, toUploadError, sizeMismatch, type Span, parseSpan } from '../http/body.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { toDigest } from '../ids.ts';
 import { isEnd } from '../states.ts';
@@ -116,7 +116,7 @@ async function assertPlace(work: Work, ref: Ref, { first }: Span, isWhole: boole
  */
 export async function receiveArchive(work: Work, announced: Announced, content: Content): Promise<boolean> {
   const { artifactDigest, bytes } = announced;
-  const span = spanOf(content, bytes);
+  const span = parseSpan(content, bytes);
   await assertPlace(work, announced, span, content.range === undefined);
   try {
     const rest = await collect(work, announced, span, content);
@@ -141,7 +141,7 @@ const drain = async (bytes: Bytes): Promise<void> => {
 
 /** Reads bytes for an attempt that has ended, and stores nothing. */
 export async function readInVain(announced: Announced, content: Content): Promise<void> {
-  const { first, end } = spanOf(content, announced.bytes);
+  const { first, end } = parseSpan(content, announced.bytes);
   const isWhole = end - first === announced.bytes;
   const digest = isWhole ? { digest: toDigest(announced.artifactDigest) } : {};
   await receive(content.bytes(), { bytes: end - first, ...digest }, drain).catch((error: unknown) => {

@@ -56,7 +56,7 @@ export function createPace(
   };
 }
 
-const tooSlow = (): ControlError =>
+const slowError = (): ControlError =>
   new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
 
 const ignore = (): void => undefined;
@@ -64,11 +64,11 @@ const ignore = (): void => undefined;
 /** The next piece of a body. @throws ControlError `control.REQUEST_TIMEOUT`, or `control.REQUEST_INVALID` for one that was cut */
 async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
-  if (leftMs <= 0) throw tooSlow();
+  if (leftMs <= 0) throw slowError();
   const timers: NodeJS.Timeout[] = [];
   let end = ignore;
   const late = new Promise<never>((_, reject) => {
-    timers.push(setTimeout(() => reject(tooSlow()), leftMs));
+    timers.push(setTimeout(() => reject(slowError()), leftMs));
     end = () => void timers.push(setTimeout(() => reject(earlyEndError()), CUT_MS));
   });
   if (pace.cut.aborted) end();
@@ -84,19 +84,19 @@ async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
 /** A failure that leaves the rest of the body unread, so that the connection cannot be used again. */
 const CLOSE = { headers: { Connection: 'close' } };
 
-const tooLarge = (maxBytes: number): ControlError =>
+const sizeError = (maxBytes: number): ControlError =>
   new ControlError('control.PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, {
     ...CLOSE,
   });
 
 /** At most `maxBytes` of the body, counted as it streams: the announced length is not trusted. */
 async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
-  if (Number(request.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(request.header('content-length') ?? 0) > maxBytes) throw sizeError(maxBytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of piecesOf(request, arrival)) {
+  for await (const chunk of streamPieces(request, arrival)) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw sizeError(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -139,7 +139,7 @@ export type Content = {
 const earlyEndError = (cause?: unknown): ControlError =>
   new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
 
-async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
+async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
       const value = await readPiece(body.read, arrival);
@@ -159,7 +159,7 @@ async function* piecesOf({ body }: HttpRequest, arrival: Arrival): AsyncGenerato
 }
 
 /** @param onRead called before the first byte is asked for: a client may be waiting for leave to send */
-export function contentOf(request: HttpRequest, onRead: () => void, arrival: () => Arrival): Content {
+export function describeContent(request: HttpRequest, onRead: () => void, arrival: () => Arrival): Content {
   const { header } = request;
   const length = header('content-length');
   return {
@@ -171,7 +171,7 @@ export function contentOf(request: HttpRequest, onRead: () => void, arrival: () 
     }),
     bytes: () => {
       onRead();
-      return piecesOf(request, arrival());
+      return streamPieces(request, arrival());
     },
   };
 }
@@ -214,7 +214,7 @@ const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;
  * Which of `bytes` bytes a body is; all of them without Content-Range.
  * @throws ControlError `control.REQUEST_INVALID`, `control.UPLOAD_MISMATCH` for another size of the whole
  */
-export function spanOf({ range }: Content, bytes: number): Span {
+export function parseSpan({ range }: Content, bytes: number): Span {
   if (range === undefined) return { first: 0, end: bytes };
   const [, first, last, total] = (RANGE.exec(range) ?? []).map(Number);
   if (first === undefined || last === undefined || total === undefined || first > last || last >= total) {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Digest } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
-import { type Answer, commonHeaders, ControlError, type LargeBody, reprDigest } from './envelope.ts';
-import { assertMatch, ifRangeHolds, isUnchanged, notModified } from './validate.ts';
+import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDigest } from './envelope.ts';
+import { assertMatch, ifRangeHolds, isUnchanged, answerNotModified } from './validate.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
 
@@ -24,14 +24,14 @@ export function selectRange(header: string | undefined, size: number): RangeSele
   const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
   if (match === null || size === 0) return WHOLE;
   const [, first = '', last = ''] = match;
-  if (first === '') return last === '' ? WHOLE : suffix(Number(last), size);
+  if (first === '') return last === '' ? WHOLE : selectSuffix(Number(last), size);
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
   if (last !== '' && Number(last) < start) return WHOLE;
   return start >= size ? UNSATISFIABLE : { kind: 'part', range: { start, end } };
 }
 
-const suffix = (length: number, size: number): RangeSelection =>
+const selectSuffix = (length: number, size: number): RangeSelection =>
   length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
 
 /** Stored bytes as an operation answers with them. */
@@ -60,7 +60,10 @@ const ONE_SHOT_BYTES = 256 * 1024;
 
 const etagOf = (digest: Digest): string => `"${digest}"`;
 
-function headersOf(download: Download, { correlationId, ranges }: DownloadContext): Record<string, string> {
+function buildHeaders(
+  download: Download,
+  { correlationId, ranges }: DownloadContext,
+): Record<string, string> {
   const { blob, mediaType, filename } = download;
   const hash = Buffer.from(blob.digest.slice('sha256:'.length), 'hex').toString('base64');
   return {
@@ -68,14 +71,14 @@ function headersOf(download: Download, { correlationId, ranges }: DownloadContex
     'Content-Type': mediaType,
     'Accept-Ranges': ranges ? 'bytes' : 'none',
     ETag: etagOf(blob.digest),
-    'Repr-Digest': reprDigest(hash),
+    'Repr-Digest': formatReprDigest(hash),
     'Content-Disposition': `attachment; filename="${filename.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
   };
 }
 
 /** Status, headers and range by the preconditions of the request. Range is for GET only (RFC 9110 §14.2). */
 function decide(download: Download, bytes: number, context: DownloadContext): Decided {
-  const headers = headersOf(download, context);
+  const headers = buildHeaders(download, context);
   const mayRange =
     context.ranges && context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
   const selection = selectRange(mayRange ? context.range : undefined, bytes);
@@ -156,7 +159,7 @@ async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, 
   }
 }
 
-function webStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array> {
+function createWebStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array> {
   const pieces = blob.stream(range)[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
@@ -174,7 +177,7 @@ function webStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array>
   });
 }
 
-const largeBody = (blob: OpenBlob, range: ByteRange, context: DownloadContext): LargeBody => ({
+const createLargeBody = (blob: OpenBlob, range: ByteRange, context: DownloadContext): LargeBody => ({
   async writeTo(outgoing) {
     try {
       await pump(blob, range, outgoing, context);
@@ -182,7 +185,7 @@ const largeBody = (blob: OpenBlob, range: ByteRange, context: DownloadContext): 
       await blob.close();
     }
   },
-  toWeb: () => webStream(blob, range),
+  toWeb: () => createWebStream(blob, range),
 });
 
 /**
@@ -196,13 +199,13 @@ export async function answerDownload(download: Download, context: DownloadContex
   try {
     const etag = etagOf(download.blob.digest);
     assertMatch(context.ifMatch, etag);
-    if (isUnchanged(context.ifNoneMatch, etag)) return notModified(context.correlationId, etag);
+    if (isUnchanged(context.ifNoneMatch, etag)) return answerNotModified(context.correlationId, etag);
     const { range, ...head } = decide(download, blob.bytes, context);
     if (context.method === 'HEAD') return { ...head, body: null };
     if (range.end - range.start <= ONE_SHOT_BYTES)
       return { ...head, body: await blob.access().read(range.start, range.end - range.start) };
     handedOver = true;
-    return { ...head, body: largeBody(blob, range, context) };
+    return { ...head, body: createLargeBody(blob, range, context) };
   } finally {
     if (!handedOver) await blob.close();
   }

@@ -74,12 +74,12 @@ function toControlError(error: unknown): ControlError {
 }
 
 /** The faults of a refusal. A request that is invalid as a whole, such as malformed HTTP, has one without a place. */
-function issuesOf({ issues, message }: ControlError, code: ControlCode): RequestIssue[] | undefined {
+function listIssues({ issues, message }: ControlError, code: ControlCode): RequestIssue[] | undefined {
   if (issues !== undefined) return issues.map((issue) => ({ ...issue }));
   return code === 'control.REQUEST_INVALID' ? [{ path: '', code: 'invalid_request', message }] : undefined;
 }
 
-function envelopeOf(error: ControlError, code: ControlCode, correlationId: string): ErrorEnvelope {
+function buildEnvelope(error: ControlError, code: ControlCode, correlationId: string): ErrorEnvelope {
   return {
     code,
     message: error.message,
@@ -88,7 +88,7 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
     source: 'platform',
     ...defined({
       retryAfterMs: error.retryAfterMs,
-      issues: issuesOf(error, code),
+      issues: listIssues(error, code),
       details: error.details && { ...error.details },
     }),
   };
@@ -101,13 +101,13 @@ const isOwnRefusal = (error: unknown): boolean =>
   (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
 
 /** The canonical error envelope of any failure (control API, Errors); what the caller cannot repair is logged. */
-export function errorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
+export function buildErrorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
   const refusal = toControlError(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
   if (status >= 500 && !isOwnRefusal(error)) log({ level: 'error', event: code, correlationId, error });
   const retryAfter = refusal.retryAfterMs;
-  const body = JSON.stringify(envelopeOf(refusal, code, correlationId));
+  const body = JSON.stringify(buildEnvelope(refusal, code, correlationId));
   return {
     status,
     code,
@@ -142,14 +142,14 @@ export type Answer = Pick<ErrorAnswer, 'status' | 'headers'> & {
 const isLarge = (body: Answer['body']): body is LargeBody =>
   body !== null && typeof body === 'object' && 'writeTo' in body;
 
-const webBody = (body: Answer['body']): BodyInit | null => {
+const toWebBody = (body: Answer['body']): BodyInit | null => {
   if (isLarge(body)) return body.toWeb();
   return body instanceof Uint8Array ? Uint8Array.from(body) : body;
 };
 
 /** An answer as an object of the web, for a request without a connection. */
 export const toResponse = ({ status, headers, body }: Answer, method: string): Response =>
-  new Response(method === 'HEAD' ? null : webBody(body), { status, headers });
+  new Response(method === 'HEAD' ? null : toWebBody(body), { status, headers });
 
 /** Sends an answer; Node omits the body of one to HEAD. */
 export async function sendAnswer({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
@@ -162,4 +162,4 @@ export async function sendAnswer({ status, headers, body }: Answer, outgoing: Se
 }
 
 /** The value of `Repr-Digest` for bytes with this SHA-256, in base64 (RFC 9530 §3). */
-export const reprDigest = (base64: string): string => `sha-256=:${base64}:`;
+export const formatReprDigest = (base64: string): string => `sha-256=:${base64}:`;

@@ -77,7 +77,7 @@ const waitFor = (incoming: IncomingMessage): Promise<void> =>
   });
 
 /** What has arrived is taken as it is: a small body mostly came with its headers. */
-const nodeBody = (incoming: IncomingMessage): BodyReader => ({
+const createNodeReader = (incoming: IncomingMessage): BodyReader => ({
   async read() {
     for (;;) {
       const piece: unknown = incoming.read();
@@ -99,10 +99,10 @@ export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerRespo
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? '' : target.slice(mark + 1);
-  return { method, path, query, header, body: nodeBody(incoming), incoming, outgoing };
+  return { method, path, query, header, body: createNodeReader(incoming), incoming, outgoing };
 }
 
-function webBody({ body }: Request): BodyReader {
+function createWebReader({ body }: Request): BodyReader {
   const reader = body?.getReader();
   return {
     read: async () => (await reader?.read())?.value,
@@ -114,7 +114,7 @@ function webBody({ body }: Request): BodyReader {
 export function readWebRequest(request: Request): HttpRequest {
   const { pathname: path, search } = new URL(request.url);
   const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-  return { method: request.method, path, query: search.slice(1), header, body: webBody(request) };
+  return { method: request.method, path, query: search.slice(1), header, body: createWebReader(request) };
 }
 
 /** What answers a method and a path; in the template of a path, `{name}` is a parameter. */
@@ -125,7 +125,7 @@ type Segment = { readonly text: string; readonly name: string | undefined };
 
 const NAME = /^\{([A-Za-z]+)\}$/;
 
-const segmentsOf = (path: string): Segment[] =>
+const parseTemplate = (path: string): Segment[] =>
   path.split('/').map((text) => ({ text, name: NAME.exec(text)?.[1] }));
 
 /** The segments of a path; one whose encoding is invalid stays as it is, and no resource has such a name. */
@@ -153,7 +153,7 @@ function matchSegments(template: readonly Segment[], path: readonly string[]): P
 export function createRouter<T>(
   routes: readonly Route<T>[],
 ): (method: string, path: string) => { readonly target: T; readonly params: Params } | undefined {
-  const templates = routes.map(({ path, ...route }) => ({ ...route, segments: segmentsOf(path) }));
+  const templates = routes.map(({ path, ...route }) => ({ ...route, segments: parseTemplate(path) }));
   return (method, path) => {
     const served = method === 'HEAD' ? 'GET' : method;
     const given = decodePath(path);

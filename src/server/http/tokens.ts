@@ -15,13 +15,13 @@ const TOKEN = /^dp_[A-Za-z0-9_-]{43}$/;
 const AUTHORIZATION = /^bearer +(\S+) *$/i;
 
 /** A new token: `dp_` and 256 random bits in base64url. It is shown once and never stored. */
-export const newToken = (): string => `dp_${randomBytes(32).toString('base64url')}`;
+export const generateToken = (): string => `dp_${randomBytes(32).toString('base64url')}`;
 
 /** What is stored of a token: the hex SHA-256 of its text. 256 random bits need no slow hash. */
 export const tokenHash = (token: string): string => hashAtOnce('sha256', token);
 
 /** The token of an Authorization header. Two such headers arrive joined by a comma, which no token holds. */
-function bearerToken(authorization: string | undefined): string | undefined {
+function parseBearer(authorization: string | undefined): string | undefined {
   const token = authorization === undefined ? undefined : AUTHORIZATION.exec(authorization)?.[1];
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
@@ -42,7 +42,7 @@ export async function authenticate(
   authorization: string | undefined,
   nowMs: number,
 ): Promise<Principal> {
-  const token = bearerToken(authorization);
+  const token = parseBearer(authorization);
   const hash = token === undefined ? undefined : tokenHash(token);
   const row = hash === undefined ? undefined : await store.tokens.findByHash(hash);
   if (row === undefined || hash === undefined || !sameText(row.tokenHash, hash) || !isLive(row, nowMs)) {

@@ -14,7 +14,7 @@ export const isUnchanged = (header: string | undefined, etag: string): boolean =
   header?.split(',').some((item) => item.trim().replace(/^W\//, '') === etag) === true;
 
 /** The answer to a client that has these bytes. */
-export const notModified = (correlationId: string, etag: string): Answer => ({
+export const answerNotModified = (correlationId: string, etag: string): Answer => ({
   status: 304,
   headers: { ...commonHeaders(correlationId), ETag: etag },
   body: null,
@@ -24,7 +24,7 @@ export const notModified = (correlationId: string, etag: string): Answer => ({
 export const digestDocument = (body: string): string => hash('sha256', body, 'base64');
 
 /** The strong validator of a document with this digest. */
-export const documentEtag = (digest: string): string => `"${digest}"`;
+export const formatEtag = (digest: string): string => `"${digest}"`;
 
 /** @throws ControlError `control.PRECONDITION_FAILED` unless If-Match is absent, `*`, or names the validator */
 export function assertMatch(header: string | undefined, etag: string): void {
@@ -46,7 +46,7 @@ type RawRequest = {
 
 type Part = 'params' | 'query' | 'headers' | 'body';
 
-function issuesOf(
+function typePart(
   part: Part,
   schema: z.ZodMiniType,
   value: unknown,
@@ -62,7 +62,7 @@ function issuesOf(
 }
 
 /** The query by name. A name given twice stays a list, which no schema of the table takes: neither value is chosen. */
-function queryObject(text: string): Record<string, string | string[]> {
+function parseQuery(text: string): Record<string, string | string[]> {
   const query = new URLSearchParams(text);
   return Object.fromEntries(
     [...new Set(query.keys())].map((name) => {
@@ -72,8 +72,8 @@ function queryObject(text: string): Record<string, string | string[]> {
   );
 }
 
-const idempotencyIssues = (key: string | undefined): RequestIssue[] =>
-  issuesOf('headers', idempotencyKeySchema, key).issues.map((issue) => ({
+const checkIdempotencyKey = (key: string | undefined): RequestIssue[] =>
+  typePart('headers', idempotencyKeySchema, key).issues.map((issue) => ({
     ...issue,
     path: '/headers/idempotency-key',
   }));
@@ -104,19 +104,19 @@ export function validateHead(
   if (row.idempotent && raw.idempotencyKey === undefined) {
     throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
-  const params = issuesOf('params', row.params, raw.params);
+  const params = typePart('params', row.params, raw.params);
   const query =
-    row.query === undefined ? noQuery(raw.query) : issuesOf('query', row.query, queryObject(raw.query));
-  const key = row.idempotent ? idempotencyIssues(raw.idempotencyKey) : [];
+    row.query === undefined ? refuseQuery(raw.query) : typePart('query', row.query, parseQuery(raw.query));
+  const key = row.idempotent ? checkIdempotencyKey(raw.idempotencyKey) : [];
   refuseInvalid([...params.issues, ...query.issues, ...key], maxIssues);
   return { params: params.value, query: query.value };
 }
 
 const NO_QUERY = { issues: [], value: {} };
 
-function noQuery(text: string): { issues: RequestIssue[]; value: unknown } {
+function refuseQuery(text: string): { issues: RequestIssue[]; value: unknown } {
   if (text === '') return NO_QUERY;
-  const issues = Object.keys(queryObject(text)).map((name) => ({
+  const issues = Object.keys(parseQuery(text)).map((name) => ({
     path: formatJsonPointer(['query', name]),
     code: 'unrecognized_keys',
     message: 'the operation takes no such parameter',
@@ -126,7 +126,7 @@ function noQuery(text: string): { issues: RequestIssue[]; value: unknown } {
 
 /** Types a body. @throws ControlError `control.REQUEST_INVALID` */
 export function validateBody(schema: z.ZodMiniType, body: unknown, maxIssues: number): unknown {
-  const { issues, value } = issuesOf('body', schema, body);
+  const { issues, value } = typePart('body', schema, body);
   refuseInvalid(issues, maxIssues);
   return value;
 }

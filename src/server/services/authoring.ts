@@ -12,7 +12,13 @@ import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
-import { newOperationId, nextVersion, operationOf, queueOperation, recordOperation } from './operations.ts';
+import {
+  newOperationId,
+  nextVersion,
+  describeOperation,
+  queueOperation,
+  recordOperation,
+} from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;
@@ -52,7 +58,7 @@ function assertFree(session: AuthoringSession): void {
   }
 }
 
-function turnOf(
+function buildTurn(
   session: AuthoringSession,
   request: TurnRequest,
   given: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs' | 'model'>,
@@ -91,7 +97,7 @@ export async function createTurn(
   const nowMs = now();
   const operationId = newOperationId();
   const sequence = (await tx.turns.lastSequence(projectId, authoringSessionId)) + 1;
-  const turn = turnOf(row.resource, request, { operationId, sequence, createdAtMs: nowMs, model });
+  const turn = buildTurn(row.resource, request, { operationId, sequence, createdAtMs: nowMs, model });
   const { authoringTurnId } = turn;
   const version = nextVersion(row.resource.version);
   const session = { ...row.resource, activeTurnId: authoringTurnId, version, updatedAtMs: nowMs };
@@ -101,7 +107,7 @@ export async function createTurn(
     resourceType: 'authoring_turn',
     resourceId: authoringTurnId,
   };
-  const operation = await queueOperation(tx, operationOf(change, subject), nowMs);
+  const operation = await queueOperation(tx, describeOperation(change, subject), nowMs);
   const { organizationId } = row;
   await tx.turns.insert({ organizationId, projectId, authoringTurnId, resource: turn });
   await tx.authoringSessions.update({ ...row, resource: session });
@@ -129,5 +135,5 @@ export async function closeAuthoringSession(
     resourceType: 'authoring_session',
     resourceId: authoringSessionId,
   };
-  return { session, operation: await recordOperation(tx, operationOf(change, subject), nowMs) };
+  return { session, operation: await recordOperation(tx, describeOperation(change, subject), nowMs) };
 }

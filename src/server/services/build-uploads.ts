@@ -13,7 +13,7 @@ import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../buil
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { preconditionFailed } from '../http/validate.ts';
-import { assertContent, spanOf } from '../http/body.ts';
+import { assertContent, parseSpan } from '../http/body.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
@@ -28,7 +28,7 @@ type StoredUpload = z.infer<typeof storedSchema>;
 
 const { mediaType } = operations['builds.uploads.put'].content;
 
-function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): BuildAttempt {
+function buildAttempt(change: Change, request: BuildUploadRequest, nowMs: number): BuildAttempt {
   const { buildHash, artifactDigest, bytes, advanceEnvironmentId, expectedEnvironmentVersion } = request;
   return {
     schemaVersion: 1,
@@ -51,7 +51,7 @@ function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): 
 
 export type UploadWork = BuildWork & { readonly uploadTtlMs: number };
 
-async function begin(
+async function beginUpload(
   tx: Tx,
   change: Change,
   request: BuildUploadRequest,
@@ -63,7 +63,7 @@ async function begin(
   if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();
   const nowMs = now();
-  const attempt = attemptOf(change, request, nowMs);
+  const attempt = buildAttempt(change, request, nowMs);
   const { organizationId, buildAttemptId } = attempt;
   const expiresAtMs = nowMs + uploadTtlMs;
   const row = { organizationId, projectId, buildAttemptId, resource: attempt };
@@ -71,7 +71,7 @@ async function begin(
   return { attempt, expiresAtMs };
 }
 
-function uploadOf(
+function buildUpload(
   { attempt, expiresAtMs }: StoredUpload,
   request: BuildUploadRequest,
   addresses: UploadAddresses,
@@ -115,8 +115,12 @@ export const buildUploadHandlers = (
   runOnce: RunOnce,
 ): Pick<Handlers, `builds.uploads.${'create' | 'read' | 'put'}`> => ({
   'builds.uploads.create': async ({ change, body }) => {
-    const stored = await runOnce(change, storedSchema, async (tx) => () => begin(tx, change, body, work));
-    return { ...stored, value: uploadOf(stored.value, body, await addresses()) };
+    const stored = await runOnce(
+      change,
+      storedSchema,
+      async (tx) => () => beginUpload(tx, change, body, work),
+    );
+    return { ...stored, value: buildUpload(stored.value, body, await addresses()) };
   },
 
   'builds.uploads.read': async ({ params, query }) => {
@@ -131,7 +135,7 @@ export const buildUploadHandlers = (
 
   'builds.uploads.put': async ({ params, query, content }) => {
     const { facts, attempt } = await openUpload(work, await addresses(), params, query);
-    const { first, end } = spanOf(content, facts.bytes);
+    const { first, end } = parseSpan(content, facts.bytes);
     assertContent(content, { mediaType, bytes: end - first });
     if (isEnd('buildAttempt', attempt.state)) {
       await readInVain(facts, content);

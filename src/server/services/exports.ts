@@ -39,7 +39,7 @@ export function exportHandlers(
   cursors: () => Promise<Cursors>,
   now: () => number,
 ): Pick<Handlers, Extract<OperationName, `evidence.exports.${string}`>> {
-  const visible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
+  const findVisible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const { projectId, evidenceExportId } = ref;
     const row = await readVisible(store, principal, projectId, () =>
       store.exports.find(principal.organizationId, evidenceExportId),
@@ -48,8 +48,8 @@ export function exportHandlers(
     return row;
   };
   /** Bytes and lists are readable if the export is available and not deleted; its metadata always is. */
-  const readable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
-    const row = await visible(principal, ref);
+  const findReadable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
+    const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;
     if (deletion !== undefined) throw deletedError('the export');
     if (state !== 'available') throw WHY_NOT[state]();
@@ -57,7 +57,7 @@ export function exportHandlers(
   };
 
   /** The first `limit` exports after an ordinal that are visible through the project. */
-  const showing = async (principal: Principal, projectId: string, after: number, limit: number) => {
+  const listVisible = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
     const hasEvery = await hasEveryProject(store, principal);
     for (let from = after; ;) {
@@ -71,34 +71,34 @@ export function exportHandlers(
 
   const page = createPager(cursors);
   return {
-    'evidence.exports.read': async ({ principal, params }) => (await visible(principal, params)).resource,
+    'evidence.exports.read': async ({ principal, params }) => (await findVisible(principal, params)).resource,
 
     'evidence.exports.list': async ({ principal, params: { projectId }, query }) => {
       await assertProject(store, principal, projectId);
       const scope = { list: 'evidence.exports', organizationId: principal.organizationId, projectId };
       const { rows, next } = await page(scope, query, (after, limit) =>
-        showing(principal, projectId, after, limit),
+        listVisible(principal, projectId, after, limit),
       );
       return { items: rows.map(({ resource }) => resource), ...next };
     },
 
     'evidence.exports.manifest': async ({ principal, params }) =>
-      document((await readable(principal, params)).manifest, 'manifest.json'),
+      downloadDocument((await findReadable(principal, params)).manifest, 'manifest.json'),
 
     'evidence.exports.attestation': async ({ principal, params }) =>
-      document((await readable(principal, params)).attestation, 'export-attestation.json'),
+      downloadDocument((await findReadable(principal, params)).attestation, 'export-attestation.json'),
 
     'evidence.exports.parts.download': async ({ principal, params }) => {
-      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const { organizationId, evidenceExportId } = await findReadable(principal, params);
       const part = await store.exportParts.find(organizationId, evidenceExportId, params.evidenceBundleId);
       if (part === undefined) throw notFound();
       const bundle = await store.bundles.find(part.projectId, part.evidenceBundleId);
       if (bundle === undefined || isDeleted(bundle.resource, now())) throw deletedError('the bundle');
-      return archiveOf(part.archive, part.evidenceBundleId);
+      return downloadArchive(part.archive, part.evidenceBundleId);
     },
 
     'evidence.exports.localReports': async ({ principal, params, query }) => {
-      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const { organizationId, evidenceExportId } = await findReadable(principal, params);
       const scope = { list: 'local-reports', organizationId, ...params };
       const { rows, next } = await page(scope, query, (after, limit) =>
         store.exportReports.list({ organizationId, evidenceExportId }, after, limit),
@@ -107,20 +107,20 @@ export function exportHandlers(
     },
 
     'evidence.exports.localReports.archive': async ({ principal, params }) => {
-      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const { organizationId, evidenceExportId } = await findReadable(principal, params);
       const report = await store.exportReports.find(organizationId, evidenceExportId, params.localReportId);
       if (report === undefined) throw notFound();
-      return archiveOf(report.archive, report.localReportId);
+      return downloadArchive(report.archive, report.localReportId);
     },
   };
 }
 
-function document(blob: BlobRef | undefined, filename: string): Download {
+function downloadDocument(blob: BlobRef | undefined, filename: string): Download {
   if (blob === undefined) throw notFound();
   return { blob, mediaType: 'application/json', filename };
 }
 
-const archiveOf = (blob: BlobRef, id: string): Download => ({
+const downloadArchive = (blob: BlobRef, id: string): Download => ({
   blob,
   mediaType: 'application/zip',
   filename: `${id}.zip`,

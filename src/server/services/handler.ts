@@ -12,7 +12,7 @@ import {
   type UploadOperationName,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import { assertMatch, digestDocument, documentEtag } from '../http/validate.ts';
+import { assertMatch, digestDocument, formatEtag } from '../http/validate.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ExportRow, IdempotencyRow, Reads, Store, Tx } from '../store/store.ts';
 import type { Cursors, CursorScope } from '../http/sealed.ts';
@@ -91,7 +91,7 @@ export type Change = {
 
 /** Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served. */
 export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
-  if (ifMatch !== undefined) assertMatch(ifMatch, documentEtag(digestDocument(JSON.stringify(resource))));
+  if (ifMatch !== undefined) assertMatch(ifMatch, formatEtag(digestDocument(JSON.stringify(resource))));
 };
 
 /** The result of a change; `replayed` when an earlier request with the same key made it. */
@@ -111,7 +111,7 @@ export type RunOnce = <T>(
  * The hash that identifies a request: of its operation, its decoded path and its body as sent, before defaults
  * (control API, Idempotency).
  */
-export function requestHashOf(
+export function hashRequest(
   operation: OperationName,
   params: Readonly<Record<string, string>>,
   body: JsonValue,
@@ -126,7 +126,7 @@ export function requestHashOf(
 // How long an answer is replayed.
 const REPLAYED_MS = 24 * 60 * 60 * 1000;
 
-function answerOfEarlier({ requestHash, response }: IdempotencyRow, change: Change): unknown {
+function parseEarlierAnswer({ requestHash, response }: IdempotencyRow, change: Change): unknown {
   if (requestHash === change.requestHash) return JSON.parse(response);
   throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
 }
@@ -149,7 +149,7 @@ export function createRunOnce(store: Store, now: () => number): RunOnce {
       await Promise.allSettled([claimed, prepared]);
       const stored = await claimed;
       if (stored !== undefined)
-        return { value: schema.parse(answerOfEarlier(stored, change)), replayed: true };
+        return { value: schema.parse(parseEarlierAnswer(stored, change)), replayed: true };
       // The schema orders the members, so that the first answer and its replays are the same bytes.
       const value = schema.parse(await (await prepared)());
       await tx.idempotency.complete({

@@ -23,7 +23,7 @@ type NewOperation = About & {
 export const newOperationId = (): string => newId('op');
 
 /** The operation of a request with an idempotency key. */
-export const operationOf = (change: Change, subject: About): NewOperation => ({
+export const describeOperation = (change: Change, subject: About): NewOperation => ({
   organizationId: change.principal.organizationId,
   projectId: change.projectId,
   ...subject,

@@ -5,14 +5,19 @@ import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
-import { operationOf, queueOperation } from './operations.ts';
+import { describeOperation, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 /**
  * The world of a rerun: a new session with the inputs of the original's, because the original's has
  * changed since or ended. It has the lifetime of the original, limited by the entitlement of the organization.
  */
-function worldOf(original: HostedRun, session: WorldSession, maxTtlMs: number, nowMs: number): WorldSession {
+function buildWorld(
+  original: HostedRun,
+  session: WorldSession,
+  maxTtlMs: number,
+  nowMs: number,
+): WorldSession {
   const { drillId, scenarioId, seed, callbackReceiverBindingIds } = session;
   const lifetimeMs = Math.max(1, Math.min(session.expiresAtMs - session.createdAtMs, maxTtlMs));
   return {
@@ -36,7 +41,7 @@ function worldOf(original: HostedRun, session: WorldSession, maxTtlMs: number, n
 }
 
 /** A run with new ids and the pinned inputs of the original: build, drill, seed and trial counters. */
-function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): HostedRun {
+function buildRerun(original: HostedRun, world: WorldSession, nowMs: number): HostedRun {
   return {
     schemaVersion: 1,
     hostedRunId: newId('hrun'),
@@ -85,11 +90,11 @@ export async function createRerun(
   const { organizationId, projectId } = original;
   const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();
-  const world = worldOf(original, session, maxTtlMs, nowMs);
-  const run = rerunOf(original, world, nowMs);
+  const world = buildWorld(original, session, maxTtlMs, nowMs);
+  const run = buildRerun(original, world, nowMs);
   const { hostedRunId } = run;
   const subject = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
   await tx.sessions.insert({ organizationId, projectId, sessionId: world.sessionId, resource: world });
   await tx.runs.insert({ organizationId, projectId, hostedRunId, resource: run });
-  return { run, operation: await queueOperation(tx, operationOf(change, subject), nowMs) };
+  return { run, operation: await queueOperation(tx, describeOperation(change, subject), nowMs) };
 }

@@ -8,7 +8,7 @@ import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
-import { nextVersion, operationOf, recordOperation } from './operations.ts';
+import { nextVersion, describeOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
 
@@ -97,7 +97,10 @@ export async function prepareExtension(
     };
     await tx.sessions.update({ ...row, resource: session });
     await moveDeadlines(tx, runs, session.expiresAtMs, admittedAtMs);
-    const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
-    return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };
+    const subject = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
+    return {
+      session,
+      operation: await recordOperation(tx, describeOperation(change, subject), admittedAtMs),
+    };
   };
 }

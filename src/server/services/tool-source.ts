@@ -17,30 +17,30 @@ import { readVisible } from './handler.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
 
-const corrupt = (what: string): ControlError =>
+const corruptError = (what: string): ControlError =>
   new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${what}`);
 
 const TOO_LARGE = `the source has more than ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8`;
 
 /** `build.json` of a stored archive, whose SHA-256 is the build hash. */
-async function lockOf(archive: ZipArchive, buildHash: string): Promise<BuildLock> {
+async function readLock(archive: ZipArchive, buildHash: string): Promise<BuildLock> {
   const entry = findEntry(archive, 'build.json');
   const bytes = entry && (await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
-  if (bytes === undefined || digestOf(bytes) !== buildHash) throw corrupt('build.json');
+  if (bytes === undefined || digestOf(bytes) !== buildHash) throw corruptError('build.json');
   return parseBuildLock(bytes);
 }
 
-async function sourceOf(archive: ZipArchive, locked: LockedPackage): Promise<Uint8Array> {
+async function readSource(archive: ZipArchive, locked: LockedPackage): Promise<Uint8Array> {
   const entry = findEntry(archive, locked.source);
   if (entry !== undefined && entry.bytes > MAX_TOOL_SOURCE_BYTES)
     throw new ControlError('control.TOOL_SOURCE_TOO_LARGE', TOO_LARGE);
   const bytes = entry && (await readEntry(archive, entry, MAX_TOOL_SOURCE_BYTES));
   if (bytes === undefined || digestOf(bytes) !== locked.artifactHash)
-    throw corrupt('the source of the package');
+    throw corruptError('the source of the package');
   return bytes;
 }
 
-function toolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array): ToolSource {
+function buildToolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array): ToolSource {
   const { packageId, version, manifestHash, artifactHash, ui } = locked;
   return {
     schemaVersion: 1,
@@ -70,9 +70,9 @@ export async function readToolSource(
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
   return closeAfter(await blobs.open(build.archive.digest), async (blob) => {
     const archive = await openZip(blob.access());
-    const lock = await lockOf(archive, buildHash);
+    const lock = await readLock(archive, buildHash);
     const locked = lock.packages.find((candidate) => candidate.packageId === packageId);
     if (locked === undefined) throw notFound();
-    return toolSource(build, locked, await sourceOf(archive, locked));
+    return buildToolSource(build, locked, await readSource(archive, locked));
   });
 }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { canonicalJson, digestOf, parseJson, toUtf8 } from '../../../src/bytes/index.ts';
 
-import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/handler.ts';
+import { createRunOnce, hashRequest, type Change } from '../../../src/server/services/handler.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
@@ -65,7 +65,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     if (operation === undefined) return; // an upload has none
     expect(operation).toMatchObject({
       idempotencyKey: KEY,
-      requestHash: requestHashOf(
+      requestHash: hashRequest(
         name,
         { projectId: PROJECT, ...PATH_IDS[name] },
         parseJson(toUtf8(JSON.stringify(body))),
@@ -208,13 +208,13 @@ it('running a change once survives a server that stops between two requests', as
 it('the request hash covers the canonical JSON of operation, path and body', () => {
   const params = { projectId: PROJECT, sessionId: id('ses', 1) };
   const canonical = `{"body":{"a":1},"operation":"sessions.extend","path":"/v1/projects/${PROJECT}/sessions/${id('ses', 1)}/extend"}`;
-  const hash = requestHashOf('sessions.extend', params, { a: 1 });
+  const hash = hashRequest('sessions.extend', params, { a: 1 });
   expect(hash).toBe(digestOf(toUtf8(canonical)));
   const body = fc.jsonValue().map((value) => parseJson(toUtf8(JSON.stringify(value))));
   forAll(50, [body, body], (a, b) => {
-    const [first, second] = [a, b].map((value) => requestHashOf('sessions.extend', params, value));
+    const [first, second] = [a, b].map((value) => hashRequest('sessions.extend', params, value));
     expect(first === second).toBe(canonicalJson(a) === canonicalJson(b));
-    expect(requestHashOf('runs.reruns.create', params, a)).not.toBe(first);
-    expect(requestHashOf('sessions.extend', { ...params, sessionId: id('ses', 2) }, a)).not.toBe(first);
+    expect(hashRequest('runs.reruns.create', params, a)).not.toBe(first);
+    expect(hashRequest('sessions.extend', { ...params, sessionId: id('ses', 2) }, a)).not.toBe(first);
   });
 });
