@@ -15,7 +15,7 @@ import {
   sessionOf,
   turnOf,
   makeWorker,
-  workplace,
+  prepareWork,
 } from './jobs/make.ts';
 import { ask, buildArchive, ENVIRONMENT, id, NOW_MS, ORG, PROJECT, type World } from './make.ts';
 import { listStores } from './worlds.ts';
@@ -337,7 +337,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await forAllAsync(RUNS, [commands], async (drawn) => {
         const plane = await make();
         open.push(plane);
-        const [sender, archive] = [await workplace(plane), await buildArchive('export const other = 1;\n')];
+        const [sender, archive] = [await prepareWork(plane), await buildArchive('export const other = 1;\n')];
         const real: Real = { plane, sender, archive, keys: 0 };
         const model: Model = {
           nowMs: NOW_MS,
