@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openZip } from '../src/zip/index.ts';
 import { memoryAccess } from '../src/bytes/index.ts';
-import { dsseBytes, publicKeyPem, signDsse, trustStoreJwks } from '../src/trust/index.ts';
-import { signatureBytes, statementBytes, parseAttestation } from '../src/evidence/index.ts';
+import { encodeDsse, publicKeyPem, signDsse, trustStoreJwks } from '../src/trust/index.ts';
+import { decodeSignatureBytes, encodeStatement, parseAttestation } from '../src/evidence/index.ts';
 import { collect, makeTrust } from '../test/support/evidence.ts';
 import { cli, program, shell, type Race, type Setting } from './race.ts';
 import { REMOTE_RACES } from './remote.ts';
@@ -112,16 +112,16 @@ async function writeStatements(folder: string, parts: string): Promise<void> {
     const entry = archive.entries.find((candidate) => candidate.name === 'attestation.json')!;
     const bytes = await collect(archive.read(entry));
     const attestation = parseAttestation(bytes);
-    const message = statementBytes(attestation.statement);
+    const message = encodeStatement(attestation.statement);
     const payloadType = 'application/vnd.drillproof.bench';
     const jws = ['{"alg":"ES256"}', message].map((part) => Buffer.from(part).toString('base64url')).join('.');
     const jwsSignature = sign('sha256', Buffer.from(jws), { key, dsaEncoding: 'ieee-p1363' });
     rows.push({
       attestation: Buffer.from(bytes).toString(),
       message: Buffer.from(message).toString(),
-      signature: Buffer.from(signatureBytes(attestation)).toString('base64url'),
+      signature: Buffer.from(decodeSignatureBytes(attestation)).toString('base64url'),
       envelope: JSON.parse(
-        Buffer.from(dsseBytes(await signDsse({ payloadType, payload: message }, [signer]))).toString(),
+        Buffer.from(encodeDsse(await signDsse({ payloadType, payload: message }, [signer]))).toString(),
       ),
       jws: `${jws}.${jwsSignature.toString('base64url')}`,
     });

@@ -1,11 +1,11 @@
 import { didYouMean } from './text/wording.ts';
 
-/** What an argument has to be: the words of the error, the test, and the members that an object may have. */
+/** The kind of an argument: the words of the error, the test, and the members that an object may have. */
 export type Kind = {
   readonly what: string;
   readonly accepts: (value: unknown) => boolean;
   readonly members?: Members;
-  /** Whether it may have other members too. */
+  /** It may have other members too. */
   readonly open?: boolean;
   readonly optional?: boolean;
 };
@@ -39,7 +39,7 @@ export const COUNT: Kind = {
   what: 'a whole number of at least 1',
   accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
 };
-/** A limit, or a length of time: `Infinity` is none. */
+/** A limit or a length of time. `Infinity` means no limit. */
 export const AMOUNT: Kind = {
   what: 'a number of at least 0',
   accepts: (value) => typeof value === 'number' && value >= 0,
@@ -61,20 +61,19 @@ export const listOf = (kind: Kind): Kind => ({
   accepts: (value) => Array.isArray(value) && value.every(kind.accepts),
 });
 
-/** What can be iterated, at once or as it comes. */
 export const ITERABLE: Kind = {
   what: 'an iterable',
   accepts: (value) => isObject(value) && (Symbol.iterator in value || Symbol.asyncIterator in value),
 };
 
-/** An object that has these methods, whatever else it has. */
+/** An object with at least these methods. */
 export const withMethods = (what: string, ...names: readonly string[]): Kind => ({
   what: `${what} with ${names.map((name) => `${name}()`).join(' and ')}`,
   accepts: (value) =>
     isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function'),
 });
 
-/** An object that has at least these members. */
+/** An object with at least these members. */
 export const withMembers = (what: string, members: Members): Kind => ({
   ...OBJECT,
   what,
@@ -82,10 +81,10 @@ export const withMembers = (what: string, members: Members): Kind => ({
   open: true,
 });
 
-/** An object that has no members but these. */
+/** An object with no other members. */
 export const optionsOf = (members: Members): Kind => ({ ...OBJECT, members });
 
-/** An object of amounts: it has no members but those of `defaults`, and needs none of them. */
+/** An object of amounts, all of them optional, with no other members than `defaults`. */
 export const amountsOf = (defaults: object): Kind =>
   optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)])));
 
@@ -110,7 +109,7 @@ function checkKind(path: string, value: unknown, kind: Kind): void {
   for (const name of names) checkKind(`${path}.${name}`, Reflect.get(value, name), kind.members[name]!);
 }
 
-/** A value in a few words, without calling anything of it. */
+/** Describes a value in a few words, without calling its methods. */
 function describe(value: unknown): string {
   if (typeof value === 'string') return value.length > 40 ? 'another string' : JSON.stringify(value);
   if (typeof value === 'function') return 'a function';
@@ -129,8 +128,8 @@ export type Defined<T extends object> = {
 const isPresent = ([, value]: readonly [name: string, value: unknown]): boolean => value !== undefined;
 
 /**
- * An object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for: the same object when it
- * has none, so pass a new one. An object that got many members one by one would take four times the memory.
+ * An object without the members that are `undefined`, as `exactOptionalPropertyTypes` requires. It is the same object if
+ * there are none, so pass a new one. Adding members one by one would take four times the memory.
  */
 export function defined<T extends object>(members: T): Defined<T> {
   for (const name in members)

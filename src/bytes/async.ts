@@ -7,7 +7,7 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void,
   yield bytes;
 }
 
-/** Passes items on until the signal is aborted, and then throws its reason. */
+/** Yields items until the signal is aborted, and then throws its reason. */
 export async function* abortable<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal | undefined,
@@ -19,7 +19,7 @@ export async function* abortable<T>(
 }
 
 /**
- * The result of `work`. Once `signal` is aborted, a failure is the reason of the signal, whatever the work made of it.
+ * The result of `work`. If it fails after `signal` was aborted, the reason of the signal is thrown instead.
  * @throws the reason of an aborted `signal`, before the work begins or when it fails; what `work` throws
  */
 export async function rejectWithReason<T>(
@@ -36,8 +36,7 @@ export async function rejectWithReason<T>(
 }
 
 /**
- * Runs at most `concurrency` tasks at once. The results have the order of the items, whichever ends first. After a
- * failure no other task begins.
+ * Runs at most `concurrency` tasks at once. The results have the order of the items. After a failure no other task begins.
  */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
@@ -61,10 +60,10 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
-/** Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. */
+/** Lets other waiting work run once, such as timers, signals and input. Synchronous reads never let it run. */
 export const turn = (): Promise<void> => platform.turn();
 
-/** Works with what was opened, and then closes it, whatever came of the work. */
+/** Does the work with an open resource, and closes it afterwards, even if the work failed. */
 export async function closeAfter<R extends { close(): Promise<void> }, T>(
   opened: R,
   work: (opened: R) => Promise<T>,
@@ -76,7 +75,6 @@ export async function closeAfter<R extends { close(): Promise<void> }, T>(
   }
 }
 
-/** The chunks as one array. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
@@ -89,7 +87,7 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * All bytes of a stream that is small; nothing is kept beyond `maxBytes` (default: no limit).
+ * All bytes of a small stream, at most `maxBytes` (default: no limit).
  * @throws LimitError `json.TOO_LARGE`
  */
 export async function collectBytes(stream: Bytes, maxBytes = Infinity): Promise<Uint8Array> {
@@ -104,7 +102,7 @@ export async function collectBytes(stream: Bytes, maxBytes = Infinity): Promise<
   return concatBytes(chunks);
 }
 
-/** The same bytes with small chunks joined: thousands of records of a few bytes would cost their consumer more. */
+/** The same bytes with small chunks joined, because thousands of small chunks would cost their consumer more. */
 export async function* joinChunks(
   stream: Bytes,
   pieceBytes = 65_536,

@@ -15,7 +15,7 @@ const ORDER = fromHex('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
  * @throws DrillproofError `encoding.DER_INVALID`
  */
 export function readDer(bytes: Uint8Array): DerElement {
-  const { element, end } = elementAt(bytes, 0);
+  const { element, end } = readElement(bytes, 0);
   if (end !== bytes.length) throw invalid('bytes follow the end of the element');
   return element;
 }
@@ -27,7 +27,7 @@ export function readDer(bytes: Uint8Array): DerElement {
 export function readDerItems(contents: Uint8Array): DerElement[] {
   const items: DerElement[] = [];
   for (let at = 0; at < contents.length;) {
-    const { element, end } = elementAt(contents, at);
+    const { element, end } = readElement(contents, at);
     items.push(element);
     at = end;
   }
@@ -47,7 +47,7 @@ export function assertEcdsaDer(bytes: Uint8Array): void {
  * The form of a signature that Web Crypto takes: r and s, 32 bytes each. It refuses what `assertEcdsaDer` refuses.
  * @throws DrillproofError `encoding.DER_INVALID`
  */
-export function rawEcdsa(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function readRawEcdsa(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const raw = new Uint8Array(2 * ORDER.length);
   for (const [at, { contents }] of readEcdsaDer(bytes).entries()) {
     const magnitude = contents[0] === 0 ? contents.subarray(1) : contents;
@@ -77,27 +77,27 @@ function assertScalar(name: string, { tag, contents }: DerElement): void {
   if (first === 0 && second === undefined) throw invalid(`${name} is zero`);
   // X.690 §8.3.2: a leading zero byte is only allowed before a set sign bit.
   if (first === 0 && second !== undefined && second < 0x80) throw invalid(`${name} is padded`);
-  if (!belowOrder(first === 0 ? contents.subarray(1) : contents)) throw invalid(`${name} is not below n`);
+  if (!isBelowOrder(first === 0 ? contents.subarray(1) : contents)) throw invalid(`${name} is not below n`);
 }
 
-function belowOrder(magnitude: Uint8Array): boolean {
+function isBelowOrder(magnitude: Uint8Array): boolean {
   if (magnitude.length !== ORDER.length) return magnitude.length < ORDER.length;
   const at = magnitude.findIndex((byte, i) => byte !== ORDER[i]);
   return at !== -1 && magnitude[at]! < ORDER[at]!;
 }
 
-function elementAt(bytes: Uint8Array, at: number): { element: DerElement; end: number } {
+function readElement(bytes: Uint8Array, at: number): { element: DerElement; end: number } {
   const tag = bytes[at];
   if (tag === undefined) throw invalid('the bytes end before the next element');
   if ((tag & 0x1f) === 0x1f) throw invalid('a tag number is above 30');
-  const { length, start } = lengthAt(bytes, at + 1);
+  const { length, start } = readLength(bytes, at + 1);
   const end = start + length;
   if (end > bytes.length) throw invalid('the bytes end within an element');
   return { element: { tag, contents: bytes.subarray(start, end) }, end };
 }
 
 /** Accepts only the shortest definite form of a length (X.690 §10.1). */
-function lengthAt(bytes: Uint8Array, at: number): { length: number; start: number } {
+function readLength(bytes: Uint8Array, at: number): { length: number; start: number } {
   const first = bytes[at];
   if (first === undefined) throw invalid('the bytes end before a length');
   if (first < 0x80) return { length: first, start: at + 1 };

@@ -12,7 +12,7 @@ export type Digest = `sha256:${string}`;
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const DIGEST_CHARACTERS = /^sha256:[0-9a-f]*$/;
 
-/** Whether a value has the form of a digest. V8 takes more than twice as long for `{64}` in a pattern. */
+/** Checks the form of a digest. V8 takes more than twice as long for `{64}` in a pattern. */
 export const isDigest = (value: unknown): value is Digest =>
   typeof value === 'string' && value.length === 71 && DIGEST_CHARACTERS.test(value);
 
@@ -27,14 +27,18 @@ export function digestOf(bytes: Uint8Array): Digest {
   return `sha256:${platform.sha256Hex(bytes)}`;
 }
 
-/** `digestOf`; to be waited for only where the platform has a faster implementation that has to be. */
+/** `digestOf`, or a promise of its result if the platform has a faster asynchronous implementation. */
 export function digestSoon(bytes: Uint8Array): Digest | Promise<Digest> {
   const later = platform.sha256HexLater?.(bytes);
   return later === undefined ? digestOf(bytes) : later.then((hex): Digest => `sha256:${hex}`);
 }
 
 /** Counts and digests bytes as they pass. `digest` may be called once. */
-export function digester(): { update(chunk: Uint8Array): void; readonly bytes: number; digest(): Digest } {
+export function createDigester(): {
+  update(chunk: Uint8Array): void;
+  readonly bytes: number;
+  digest(): Digest;
+} {
   const hash = platform.sha256();
   let bytes = 0;
   return {
@@ -51,8 +55,7 @@ export function digester(): { update(chunk: Uint8Array): void; readonly bytes: n
 
 /**
  * Digest and size of a stream.
- * @param announcedBytes how many bytes there are at most, if that is certain. Up to 128 MiB they are collected where
- *   that is faster.
+ * @param announcedBytes the most bytes that there can be. Up to 128 MiB they are collected if that is faster.
  */
 export async function digestStream(
   bytes: Bytes,
@@ -67,21 +70,21 @@ export async function digestStream(
     }
     return { digest: await digestSoon(whole.subarray(0, end)), bytes: end };
   }
-  const sum = digester();
+  const sum = createDigester();
   for await (const chunk of bytes) sum.update(chunk);
   return { digest: sum.digest(), bytes: sum.bytes };
 }
 
 const COLLECT_BYTES = 128 * 2 ** 20;
 const PIECE_BYTES = 262_144;
-/** Bytes that are digested before others get a turn and an abort is noticed. */
+/** Bytes that are digested before other work runs and an abort is noticed. */
 const TURN_BYTES = 4 * 2 ** 20;
 let scratch: Uint8Array | undefined;
 
 /**
  * Digest and size of everything in a random access. One buffer serves all calls: it is filled and digested without a
  * wait in between, so no other call can write into it.
- * @param take sees each piece too, before the next one is read; not for bytes in memory
+ * @param take called with each piece before the next one is read; not called for bytes in memory
  * @throws what `read` throws, and the reason of an aborted `signal`
  */
 export async function digestAccess(
@@ -96,7 +99,7 @@ export async function digestAccess(
   }
   if (access.digest !== undefined) return { digest: await access.digest(), bytes: access.size };
   if (access.readInto === undefined) return digestStream(abortable(streamAccess(access), signal));
-  const sum = digester();
+  const sum = createDigester();
   scratch ??= new Uint8Array(PIECE_BYTES);
   for (let at = 0; at < access.size; at += PIECE_BYTES) {
     if (at > 0 && at % TURN_BYTES === 0) await turn();

@@ -6,7 +6,7 @@ export * from './json/canonical.ts';
 export * from './json/parse.ts';
 export * from './platform-portable.ts';
 export type { Bytes, P256, P256Verifier } from './platform.ts';
-export { pathTwin, portablePathProblem } from './portable-path.ts';
+export { foldPath, findPathProblem } from './portable-path.ts';
 export * from './random-access.ts';
 export * from './text/encoding.ts';
 export { didYouMean, isoTime } from './text/wording.ts';

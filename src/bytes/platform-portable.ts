@@ -1,14 +1,14 @@
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { DrillproofError } from '../errors.ts';
-import { rawEcdsa } from './der.ts';
+import { readRawEcdsa } from './der.ts';
 import type { P256, Platform, ZipPlatform } from './platform.ts';
-import { portableInflate, through } from './portable-inflate.ts';
+import { portableInflate, pipeThrough } from './portable-inflate.ts';
 import { toHex } from './text/encoding.ts';
 
 const LANES = 16;
 
-/** Table k has the CRC of each byte that k zero bytes follow, so that one step takes 16 bytes. */
+/** Table k has the CRC of each byte followed by k zero bytes, so that one step processes 16 bytes. */
 function makeCrcTables(): Uint32Array {
   const tables = new Uint32Array(256 * LANES);
   for (let byte = 0; byte < 256; byte++) {
@@ -25,7 +25,7 @@ function makeCrcTables(): Uint32Array {
 
 const CRC_TABLES = makeCrcTables();
 
-/** What the four bytes of a little-endian word add; `table` is that of the first, which most bytes follow. */
+/** The CRC of the four bytes of a little-endian word; `table` is that of the first byte. */
 const crcOfWord = (word: number, table: number): number =>
   CRC_TABLES[table * 256 + (word & 0xff)]! ^
   CRC_TABLES[(table - 1) * 256 + ((word >>> 8) & 0xff)]! ^
@@ -62,7 +62,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 /** Web Crypto, which pages get only in a secure context. */
 const hasWebCrypto = (): boolean => (globalThis.crypto as Partial<Crypto> | undefined)?.subtle !== undefined;
 
-/** The key for Web Crypto; `undefined` if the platform does not have it or does not take the key. */
+/** The key for Web Crypto; `undefined` if the platform does not have it or refuses the key. */
 const importWebKey = async (point: Uint8Array<ArrayBuffer>): Promise<CryptoKey | undefined> =>
   hasWebCrypto()
     ? crypto.subtle.importKey('raw', point, ECDSA, false, ['verify']).catch(() => undefined)
@@ -95,7 +95,7 @@ const portableP256: P256 = {
         imported ??= importWebKey(copy);
         const key = await imported;
         if (key === undefined) return verify(message, derSignature);
-        return crypto.subtle.verify(ECDSA, key, rawEcdsa(derSignature), Uint8Array.from(message));
+        return crypto.subtle.verify(ECDSA, key, readRawEcdsa(derSignature), Uint8Array.from(message));
       },
     };
   },
@@ -139,5 +139,5 @@ export const zipPlatform: ZipPlatform = {
   crc32,
   inflateRaw: portableInflate(() => new DecompressionStream('deflate-raw')),
   // CompressionStream has no levels; the level only changes how small the result is.
-  deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw'), (cause) => cause),
+  deflateRaw: (plain) => pipeThrough(plain, new CompressionStream('deflate-raw'), (cause) => cause),
 };

@@ -4,7 +4,7 @@ export type Sha256 = { update(chunk: Uint8Array): void; digest(): Uint8Array };
 /** A P-256 public key that verifies ECDSA-SHA256 signatures in strict DER; the caller has checked the encoding. */
 export type P256Verifier = {
   verify(message: Uint8Array, derSignature: Uint8Array): boolean;
-  /** `verify` by a faster implementation that has to be waited for; absent if the platform has none. */
+  /** `verify` by a faster asynchronous implementation; absent if the platform has none. */
   verifyLater?(message: Uint8Array, derSignature: Uint8Array): Promise<boolean>;
 };
 
@@ -33,17 +33,17 @@ export type Bytes = AsyncIterable<Uint8Array>;
  */
 export type Platform = {
   readonly name: 'node' | 'portable';
-  /** Resolves after other waiting work had its turn. */
+  /** Resolves after other waiting work has run. */
   turn(): Promise<void>;
   sha256(): Sha256;
   /** SHA-256 of bytes in memory, in lowercase hex. */
   sha256Hex(bytes: Uint8Array): string;
-  /** `sha256Hex` by a faster implementation that has to be waited for; absent if the platform has none. */
+  /** `sha256Hex` by a faster asynchronous implementation; absent if the platform has none. */
   sha256HexLater?(bytes: Uint8Array): Promise<string>;
   p256: P256;
 };
 
-/** The primitives of ZIP archives, apart: a bundle of a program that reads none does not have them. */
+/** The primitives of ZIP archives, which bundles of programs without archives omit. */
 export type ZipPlatform = {
   /** CRC-32 (ISO-HDLC), continued from `seed` (0 at the start). */
   crc32(chunk: Uint8Array, seed: number): number;
@@ -53,7 +53,7 @@ export type ZipPlatform = {
    */
   inflateRaw(compressed: Bytes): Bytes;
   /**
-   * `inflateRaw` of a small stream in one call, where the platform can; `undefined` for one that has to be streamed.
+   * `inflateRaw` of a small stream in one call, if the platform can; `undefined` for a stream that is too large.
    * @throws DrillproofError `zip.DATA_INVALID` as `inflateRaw` does
    */
   inflateAtOnce?(compressed: Uint8Array): Uint8Array | undefined;

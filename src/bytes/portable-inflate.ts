@@ -17,7 +17,7 @@ export function portableInflate(create: MakeDecoder): (compressed: Bytes) => Byt
   return async function* inflateRaw(compressed) {
     lenient ??= accepts(create, ENDED_EARLY);
     if (await lenient) yield* inflateTwice(compressed, create);
-    else yield* through(compressed, create(), inflateError);
+    else yield* pipeThrough(compressed, create(), inflateError);
   };
 }
 
@@ -25,15 +25,15 @@ const inflateError = (cause: unknown): DrillproofError =>
   new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
 
 async function accepts(create: MakeDecoder, bytes: Uint8Array): Promise<boolean> {
-  const decoder = secondDecoder(create);
+  const decoder = createSecondDecoder(create);
   await decoder.take(bytes);
   return decoder.isWhole();
 }
 
 async function* inflateTwice(compressed: Bytes, create: MakeDecoder): Bytes {
-  const second = secondDecoder(create);
+  const second = createSecondDecoder(create);
   try {
-    yield* through(allButLastTo(second, compressed), create(), inflateError);
+    yield* pipeThrough(copyExceptLast(second, compressed), create(), inflateError);
     if (await second.isWhole())
       throw new DrillproofError('zip.DATA_INVALID', 'bytes follow the end of the compressed data');
   } finally {
@@ -41,7 +41,7 @@ async function* inflateTwice(compressed: Bytes, create: MakeDecoder): Bytes {
   }
 }
 
-async function* allButLastTo(second: SecondDecoder, compressed: Bytes): Bytes {
+async function* copyExceptLast(second: SecondDecoder, compressed: Bytes): Bytes {
   let last = new Uint8Array();
   for await (const chunk of compressed) {
     if (chunk.length === 0) continue;
@@ -54,7 +54,7 @@ async function* allButLastTo(second: SecondDecoder, compressed: Bytes): Bytes {
 
 type SecondDecoder = {
   take(chunk: Uint8Array): Promise<void>;
-  /** Whether the bytes so far are a complete stream. It accepts no more bytes afterwards. */
+  /** Ends the stream, and returns true if the bytes are complete. */
   isWhole(): Promise<boolean>;
   drop(): Promise<void>;
 };
@@ -62,7 +62,7 @@ type SecondDecoder = {
 const ignore = (): void => undefined;
 
 /** Discards what it decodes and only reports how the stream ended. A failure is final. */
-function secondDecoder(create: MakeDecoder): SecondDecoder {
+function createSecondDecoder(create: MakeDecoder): SecondDecoder {
   const { readable, writable } = create();
   const writer = writable.getWriter();
   const ended = drain(readable).then(
@@ -85,7 +85,7 @@ async function drain(readable: ReadableStream): Promise<void> {
   for (let piece = await reader.read(); !piece.done; piece = await reader.read());
 }
 
-/** Writes the input into a transform. A failure of the input is kept, because the transform only passes on its own. */
+/** Writes the input into a transform. A failure of the input is kept, because the transform would replace it. */
 async function feed(
   input: AsyncIterator<Uint8Array>,
   writer: WritableStreamDefaultWriter,
@@ -108,9 +108,9 @@ async function feed(
 
 /**
  * Bytes through a transform of web streams. A pipe of streams would take three times as long for small entries.
- * @throws what the input throws, and otherwise what `failed` makes of the error of the transform
+ * @throws what the input throws; for an error of the transform, the result of `failed`
  */
-export async function* through(
+export async function* pipeThrough(
   input: Bytes,
   { readable, writable }: GenericTransformStream,
   failed: (cause: unknown) => unknown,

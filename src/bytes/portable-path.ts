@@ -24,19 +24,19 @@ const PATH_RULES: readonly (readonly [(path: string) => boolean, string])[] = [
 ];
 
 /**
- * Nearly every path: segments of ASCII letters, digits, `_` and `-`, with single dots between them, none of which begins
- * as a device name does. Such a path breaks no rule but that of length, whose bytes are its characters.
+ * Nearly every path: segments of ASCII letters, digits, `_` and `-`, with single dots between them, that do not begin with
+ * a device name. Such a path can only break the rule of length, and each character is a byte.
  */
 const PLAIN = /^(?:(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?![\w-]))[\w-]+(?:\.[\w-]+)*(?:\/(?!$)|$))+$/i;
 
-/** Why a path is not safe on every file system (formats §1, Paths), or `undefined` when it is. */
-export function portablePathProblem(path: string): string | undefined {
+/** The reason why a path is not safe on every file system (formats §1, Paths), or `undefined`. */
+export function findPathProblem(path: string): string | undefined {
   if (path.length <= MAX_PATH_BYTES && PLAIN.test(path)) return undefined;
-  return brokenPathRule(path);
+  return findBrokenRule(path);
 }
 
-/** The first rule that a path breaks; `portablePathProblem` without its shortcut. */
-export function brokenPathRule(path: string): string | undefined {
+/** The first rule that a path breaks; `findPathProblem` without its shortcut. */
+export function findBrokenRule(path: string): string | undefined {
   for (const [broken, why] of PATH_RULES) if (broken(path)) return why;
   for (const segment of path.split('/')) {
     for (const [broken, why] of SEGMENT_RULES) if (broken(segment)) return why;
@@ -47,10 +47,10 @@ export function brokenPathRule(path: string): string | undefined {
 const foldOnce = (path: string): string => path.toUpperCase().toLowerCase();
 
 /**
- * The form of a path on a file system that folds case. No two paths of one tree may have the same form.
- * The second round is only for the capital sharp s, whose small letter becomes "ss".
+ * The form of a path on a file system that folds case. All paths of a tree must have different forms. The second round is
+ * for the capital sharp s, whose small letter becomes "ss".
  */
-export function pathTwin(path: string): string {
+export function foldPath(path: string): string {
   if (ASCII.test(path)) return path.toLowerCase();
   return foldOnce(foldOnce(path)).normalize('NFC');
 }

@@ -13,25 +13,23 @@ export type RandomAccess = {
    */
   read(offset: number, length: number): Promise<Uint8Array> | Uint8Array;
   /**
-   * Fills `target` with the bytes from `offset`, at once. Offered by sources that need not wait, for readers that
-   * are done with the bytes before they do anything else; errors are those of `read`.
+   * Fills `target` with the bytes from `offset` synchronously, for readers that process the bytes before the next read.
+   * Errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
-  /** The SHA-256 of all bytes, where the source has a faster way than reading them one after another. */
+  /** The SHA-256 of all bytes, if the source has a faster way than reading them. */
   digest?(): Promise<`sha256:${string}`>;
   /** Up to this size, one read of everything costs less than many reads; default 1 MiB. */
   readonly holdBytes?: number;
   /** All the bytes, if they are in memory: `read` returns parts of them. Nothing may change them. */
   readonly bytes?: Uint8Array;
   /**
-   * Throws when the bytes were changed since they were opened. Offered by sources that can detect it, so that a reader that
-   * reads twice knows that the bytes were the same both times.
+   * Throws if the bytes have changed since they were opened, so that a reader can rely on two reads of the same bytes.
    * @throws DrillproofError `io.CHANGED`
    */
   assertUnchanged?(): void;
 };
 
-/** What an argument that is one has to be. */
 export const ACCESS: Kind = {
   what: 'a RandomAccess: { size, read() }',
   accepts: (value) =>
@@ -44,7 +42,7 @@ export const ACCESS: Kind = {
 };
 
 /** The `assertUnchanged` of a random access, for another one that reads through it. */
-export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUnchanged'> =>
+export const forwardChecks = (access: RandomAccess): Pick<RandomAccess, 'assertUnchanged'> =>
   defined({ assertUnchanged: access.assertUnchanged && (() => access.assertUnchanged?.()) });
 
 /**
@@ -62,12 +60,12 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
 const HOLD_BYTES = 2 ** 20;
 
 /**
- * The same bytes in memory when they are at most `holdBytes`, read at once; otherwise the access itself.
+ * The same bytes in memory if there are at most `holdBytes`; otherwise the access itself.
  * @throws what `read` throws; DrillproofError `io.CHANGED` when the source returns fewer bytes than it has
  */
 export async function holdSmall(access: RandomAccess): Promise<RandomAccess> {
   if (access.bytes !== undefined || access.size > (access.holdBytes ?? HOLD_BYTES)) return access;
-  return { ...memoryAccess(await readExactly(access, 0, access.size)), ...watchedBy(access) };
+  return { ...memoryAccess(await readExactly(access, 0, access.size)), ...forwardChecks(access) };
 }
 
 /** The window `[offset, offset + size)` of another random access. */
@@ -81,12 +79,12 @@ export function sliceAccess(access: RandomAccess, offset: number, size: number):
       bytes: access.bytes?.subarray(offset, offset + size),
       holdBytes: access.holdBytes,
     }),
-    ...watchedBy(access),
+    ...forwardChecks(access),
   };
 }
 
 /**
- * Reads through `access` and refuses to take fewer bytes than were asked for, so that no reader waits for more.
+ * Reads exactly `length` bytes.
  * @throws DrillproofError `io.CHANGED`, and what `read` throws
  */
 export async function readExactly(

@@ -1,6 +1,6 @@
 import {
   checkArguments,
-  digester,
+  createDigester,
   optional,
   optionsOf,
   SIGNAL,
@@ -44,7 +44,7 @@ export async function downloadPart(
     options.signal?.throwIfAborted();
     const ref = { projectId, evidenceExportId, evidenceBundleId };
     const { body } = await client.download('evidence.exports.parts.download', ref, options);
-    const sum = digester();
+    const sum = createDigester();
     for await (const chunk of body) {
       options.signal?.throwIfAborted();
       sum.update(chunk);

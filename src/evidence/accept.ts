@@ -1,18 +1,18 @@
 import type * as z from 'zod/mini';
 import { DIGEST, isDigest } from '../bytes/index.ts';
 
-/** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
+/** Returns true only if a value of `JSON.parse` follows a schema. False means that the schema must check the value. */
 export type Acceptor = (value: unknown) => boolean;
 
 type Check = z.core.$ZodCheck;
-/** What the walk below reads of a schema and of a check. */
+/** The members of schemas and checks that are used here. */
 type Def = z.core.$ZodTypeDef & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
   readonly catchall?: z.core.$ZodType;
   readonly element: z.core.$ZodType;
   readonly innerType: z.core.$ZodType;
   readonly options: readonly z.core.$ZodType[];
-  /** The member that says which one of a union a value is. */
+  /** The member that selects one schema of a union. */
   readonly discriminator?: string;
 };
 type CheckDef = {
@@ -42,7 +42,7 @@ const KINDS: Readonly<Record<string, (schema: z.core.$ZodType) => Acceptor>> = {
   },
   union(schema) {
     const { options, discriminator } = defOf(schema);
-    // Of another union, two members might accept a value and only one may decide.
+    // In other unions, two schemas may accept a value, and only one of them decides.
     const accepts = discriminator === undefined ? [] : options.map(compileAcceptor);
     return (value) => accepts.some((accept) => accept(value));
   },
@@ -50,26 +50,25 @@ const KINDS: Readonly<Record<string, (schema: z.core.$ZodType) => Acceptor>> = {
 };
 
 /**
- * Compiles a schema into a function that says whether it accepts a value, many times faster than the schema itself: it
- * copies nothing and collects no faults. A no only means that the schema has to be asked. Kinds of schemas that could
- * change a value, and all that are not in the table, accept nothing.
+ * Compiles a schema into a function that accepts values many times faster than the schema, because it copies nothing and
+ * collects no faults. Kinds of schemas that could change a value, or are not in the table, accept nothing.
  */
 export function compileAcceptor(schema: z.core.$ZodType): Acceptor {
   const kind = KINDS[defOf(schema).type];
   if (kind === undefined) return () => false;
   const accept = kind(schema);
-  const checks = checksOf(schema).map(compileCheck);
+  const checks = listChecks(schema).map(compileCheck);
   if (checks.length === 0) return accept;
   const [first = accept] = checks;
   if (checks.length === 1) return (value) => accept(value) && first(value);
   return (value) => accept(value) && checks.every((check) => check(value));
 }
 
-/** Checks that say something of a schema and check nothing. */
+/** Checks that only describe a schema. */
 const NOTES: ReadonlySet<string> = new Set(['describe', 'meta']);
 
 /** The checks of a schema; a format, such as that of an integer, is a check of itself. */
-const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
+const listChecks = (schema: z.core.$ZodType): readonly Check[] => {
   const self = insideOf(schema).traits.has('$ZodCheck') ? [schema as typeof schema & Check] : [];
   const added = defOf(schema).checks ?? [];
   return [...self, ...added.filter((check) => !NOTES.has(insideOf(check).def.check))];
@@ -121,7 +120,7 @@ function acceptMembers({ shape, catchall }: Def): Acceptor {
       } else if (!accept(member)) return false;
       else present++;
     }
-    // The schema leaves a member named __proto__ out of an open object.
+    // The schema removes a member named __proto__ from an open object.
     return closed ? countMembers(value) === present : !Object.hasOwn(value, '__proto__');
   };
 }

@@ -7,18 +7,15 @@ import {
   type Kind,
   parseCanonicalJson,
   parseJson,
-  pathTwin,
-  portablePathProblem,
+  foldPath,
+  findPathProblem,
 } from '../bytes/index.ts';
 import { typeValue } from '../contract/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { type Acceptor, compileAcceptor } from './accept.ts';
 
-/**
- * The most that evidence may have of anything: bytes or counts. Every loop over external input is bounded by one of
- * them (formats, Limits).
- */
+/** The limits of evidence, in bytes or counts. Each loop over external input is bounded by one of them (formats, Limits). */
 export type EvidenceLimits = {
   /** Bytes of a bundle manifest or an export manifest. */
   readonly manifestBytes: number;
@@ -47,10 +44,9 @@ export const DEFAULT_LIMITS: EvidenceLimits = Object.freeze({
   files: 50_000,
 });
 
-/** What an argument that has some of these limits may be. */
 export const EVIDENCE_LIMITS: Kind = amountsOf(DEFAULT_LIMITS);
 
-/** One broken rule of a document: a JSON pointer (RFC 6901) and what the rule wants. */
+/** One broken rule of a document: a JSON pointer (RFC 6901), and the rule. */
 export type DocumentIssue = { readonly path: string; readonly message: string };
 
 /** A long list at the top of a document: the shape of a row, and how many rows there may be. */
@@ -59,11 +55,11 @@ type RowKind = {
   readonly limit?: { readonly name: keyof EvidenceLimits; readonly code: Code };
 };
 
-/** What a kind of document is: its shape, the code of a document that breaks it, and how it is read. */
+/** A kind of document: its schema, the code of invalid documents, and the limits of reading it. */
 type DocumentKind<T> = {
   readonly schema: z.ZodMiniType<T>;
   readonly code: Code;
-  /** Whether the bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
+  /** The bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
   readonly canonical: boolean;
   /** The limit of its bytes. */
   readonly limit: 'manifestBytes' | 'documentBytes' | 'runResultBytes';
@@ -94,9 +90,9 @@ export const documentParser = <T>(kind: DocumentKind<T>): DocumentParser<T> => {
 
 const KINDS = { bytes: BYTES, limits: EVIDENCE_LIMITS };
 
-/** Faults of rows reported at most. A few kilobytes of ZIP can hold millions, which no memory would hold. */
+/** The most faults of rows that are reported. A few kilobytes of ZIP can contain millions of them. */
 const MAX_ROW_ISSUES = 100;
-/** A message repeats the input, unknown names for example, and those can be long. */
+/** A message can repeat long input, such as unknown names. */
 const MAX_MESSAGE = 500;
 
 /** Types a value that is already parsed. @throws DrillproofError the code of the kind */
@@ -116,7 +112,7 @@ const rowsOf = (value: unknown, member: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
-/** The first faults in the rows of a long list; a short list is left to the schema. */
+/** The first faults in the rows of a long list. The schema checks short lists. */
 function listRowIssues(value: unknown, member: string, row: z.ZodMiniType): DocumentIssue[] {
   const list = rowsOf(value, member);
   const issues: DocumentIssue[] = [];
@@ -157,7 +153,7 @@ export function documentError(
 
 /** A path inside evidence that is safe and the same on every file system (formats §1, Paths). */
 export const pathSchema = z.string().check((context) => {
-  const problem = portablePathProblem(context.value);
+  const problem = findPathProblem(context.value);
   if (problem !== undefined) {
     context.issues.push({
       code: 'custom',
@@ -167,7 +163,7 @@ export const pathSchema = z.string().check((context) => {
   }
 });
 
-/** Adds an issue for the first row whose path one file system could not tell from an earlier one. */
+/** Adds an issue for the first path that a file system could not distinguish from an earlier one. */
 export function refuseTwins(
   rows: readonly { readonly path: string }[],
   member: string,
@@ -175,7 +171,7 @@ export function refuseTwins(
 ): void {
   const seen = new Set<string>();
   for (const [i, { path }] of rows.entries()) {
-    const twin = pathTwin(path);
+    const twin = foldPath(path);
     if (seen.has(twin)) {
       const message = `the path ${path} occurs twice, up to case and normalization`;
       issues.push({ code: 'custom', input: rows, path: [member, i, 'path'], message });

@@ -22,7 +22,7 @@ export type InTotoStatement<P> = {
 };
 
 /** An in-toto statement whose only subject is a file of this digest, by default a `manifest.json`. */
-export const inTotoStatement = <P>(
+export const buildInTotoStatement = <P>(
   digest: string,
   predicateType: string,
   predicate: P,
@@ -36,8 +36,11 @@ export const inTotoStatement = <P>(
 
 const manifestName = z.literal(BUNDLE_MANIFEST);
 
-/** Closed, although in-toto asks for open: an unknown signed member could be a restriction that would be ignored. */
-const statementOf = <P extends z.ZodMiniType>(predicate: P, name: z.ZodMiniType<string> = manifestName) =>
+/** Closed, although in-toto requires open: an unknown signed member could be a restriction that would be ignored. */
+const buildStatementSchema = <P extends z.ZodMiniType>(
+  predicate: P,
+  name: z.ZodMiniType<string> = manifestName,
+) =>
   z.strictObject({
     _type: z.literal(STATEMENT_TYPE),
     subject: z.tuple([
@@ -50,9 +53,9 @@ const statementOf = <P extends z.ZodMiniType>(predicate: P, name: z.ZodMiniType<
     predicate,
   });
 
-const evidenceSchema = statementOf(attestationSchema.shape.statement);
-const exportSchema = statementOf(exportAttestationSchema.shape.statement);
-const openSchema = statementOf(z.unknown(), z.string());
+const evidenceSchema = buildStatementSchema(attestationSchema.shape.statement);
+const exportSchema = buildStatementSchema(exportAttestationSchema.shape.statement);
+const openSchema = buildStatementSchema(z.unknown(), z.string());
 
 /**
  * The statement about a bundle in an envelope: its payload is an in-toto Statement v1, the predicate is a statement of
@@ -69,7 +72,7 @@ export const readExportDsseStatement = (envelope: Content, accepted: readonly st
   read(envelope, exportSchema, accepted);
 
 /**
- * What the in-toto statement in an envelope is about, by its own claim; neither signature nor predicate is checked.
+ * The subject that the in-toto statement in an envelope names. Neither signature nor predicate is checked.
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `dsse.STATEMENT_INVALID`, and what `parseJson` throws
  */
 export function readDsseSubject(envelope: Content): {
@@ -109,7 +112,7 @@ function openStatement({ payloadType, payload }: Content) {
   return { value, open: typeDocument(value, { schema: openSchema, code: 'dsse.STATEMENT_INVALID' }) };
 }
 
-/** What occurs both inside and outside the predicate must be equal. */
+/** Facts that are inside and outside the predicate must be equal. */
 function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
   if (predicate.predicateType !== predicateType) {
     const message = 'the type of the predicate differs from that of the statement around it';
@@ -141,8 +144,8 @@ type Signers = readonly [Signer, ...Signer[]];
 
 function signInToto(statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> {
   if (statement.keyId !== signers[0].keyId)
-    throw new TypeError('the statement names another key than the first signer has');
+    throw new TypeError('the key id of the statement differs from that of the first signer');
   const { manifestDigest } = statement.subject;
-  const payload = canonicalBytes(inTotoStatement(manifestDigest, statement.predicateType, statement));
+  const payload = canonicalBytes(buildInTotoStatement(manifestDigest, statement.predicateType, statement));
   return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, signers);
 }

@@ -10,6 +10,6 @@ export * from './export/checksums.ts';
 export * from './export/manifest.ts';
 export * from './export/pack-export.ts';
 export * from './export/receipt.ts';
-export { bagSource, isBag, mirrorsIn } from './export/subtrees.ts';
+export { bagSource, isBag, listMirrors } from './export/subtrees.ts';
 export * from './in-toto.ts';
 export * from './source.ts';

@@ -7,7 +7,7 @@ import {
   OBJECT,
   type RandomAccess,
   readExactly,
-  watchedBy,
+  forwardChecks,
   withMembers,
   withMethods,
   closeAfter,
@@ -17,7 +17,7 @@ import { openZip, type ZipArchive, type ZipNote } from '../zip/index.ts';
 import { findEntry } from './bundle/part.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from './export/pack-export.ts';
 
-/** What is at a path of an export: the path from the root with `/`, its size, and whether it is a regular file. */
+/** A file of an export; its path is relative to the root, with `/`. */
 export type SourceFile = {
   readonly path: string;
   readonly bytes: number;
@@ -25,13 +25,12 @@ export type SourceFile = {
   readonly regular: boolean;
   /** Set for an empty folder. The paths of files imply all other folders. */
   readonly folder?: true;
-  /** Why the file or folder could not be examined, although its parent folder lists it. */
+  /** The reason why the file or folder could not be examined, although its parent folder lists it. */
   readonly unreadable?: string;
-  /** Differs for another file under the same path, as far as that can be seen without reading it. */
+  /** Differs if the file was replaced, as far as that can be seen without reading it. */
   readonly identity?: string;
 };
 
-/** Bytes that stay open until they are closed. */
 export type OpenFile = RandomAccess & {
   /** Its descriptor, for other threads of this process. */
   readonly fd?: number;
@@ -39,8 +38,7 @@ export type OpenFile = RandomAccess & {
 };
 
 /**
- * The files of an export, wherever they are stored (formats §1, Export). `memorySource`, `zipSource` and
- * `directorySource` make one.
+ * The files of an export in any storage (formats §1, Export). `memorySource`, `zipSource` and `directorySource` open one.
  */
 export type EvidenceSource = {
   readonly kind: 'directory' | 'zip' | 'memory' | 's3';
@@ -52,8 +50,8 @@ export type EvidenceSource = {
   /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is not a regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
   /**
-   * For a tree in one file: reads all of it except the entries of these paths, returns what is unusual about the
-   * container, and throws the first fault of it, or the reason of an aborted signal.
+   * For a tree in one file: reads all of it except the entries of these paths, returns notes about unusual metadata, and
+   * throws the first fault, or the reason of an aborted signal.
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
   checkContainer?(signal?: AbortSignal, except?: ReadonlySet<string>): Promise<readonly ZipNote[]>;
@@ -63,7 +61,6 @@ export type EvidenceSource = {
   readonly bag?: EvidenceSource;
 };
 
-/** What an argument that is one has to be. */
 export const SOURCE: Kind = withMethods('an EvidenceSource', 'files', 'open');
 
 const comparePaths = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
@@ -72,7 +69,7 @@ const notFoundError = (path: string): DrillproofError =>
 const keepOpen = (access: RandomAccess): OpenFile => ({
   size: access.size,
   read: (offset, length) => access.read(offset, length),
-  ...watchedBy(access),
+  ...forwardChecks(access),
   close: () => Promise.resolve(),
 });
 
@@ -99,8 +96,8 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
 }
 
 /**
- * The files of an export in one ZIP, whose entries are stored (formats §1, Export), so that each part can be read
- * without extracting anything.
+ * The files of an export in one ZIP (formats §1, Export). Its entries are stored, so that each part can be read without
+ * extracting it.
  * @throws TypeError for anything that is not the result of `openZip`
  * @example
  * const source = zipSource(await openZip(memoryAccess(await readFile('export.zip'))));
@@ -126,7 +123,7 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
     async checkContainer(signal, except) {
       for (const entry of archive.entries) {
         if (except?.has(entry.name)) continue;
-        // Reading to the end is what checks the CRC-32; a stored slice would not.
+        // The CRC-32 is checked at the end of the stream.
         for await (const _ of archive.read(entry)) signal?.throwIfAborted();
       }
       return archive.notes;
@@ -153,7 +150,6 @@ export async function readFile(source: EvidenceSource, path: string, maxBytes: n
   return closeAfter(await source.open(path), (file) => readWhole(file, maxBytes, path));
 }
 
-/** Evidence in one file: an export, or the archive of one part. */
 type ZipEvidence<A extends RandomAccess> =
   | { readonly kind: 'export'; readonly source: EvidenceSource; readonly archive: ZipArchive }
   | { readonly kind: 'part'; readonly access: A };
@@ -186,6 +182,6 @@ export function assertExportFiles(name: string, files: readonly SourceFile[]): v
   throw new DrillproofError('export.NOT_AN_EXPORT', message, { path: name });
 }
 
-/** Whether an export has a file of this path, which nothing else has. */
+/** True for the paths that show that a tree is an export. */
 export const isExportPath = (path: string): boolean =>
   path === EXPORT_MANIFEST || path === EXPORT_RESOURCE || path.startsWith('parts/');

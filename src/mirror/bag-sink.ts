@@ -5,9 +5,9 @@ import {
   BAG_MANIFEST,
   BAG_PAYLOAD,
   BAG_TAG_MANIFEST,
-  bagDeclarationBytes,
-  bagInfoBytes,
-  bagManifestBytes,
+  formatBagDeclaration,
+  formatBagInfo,
+  formatBagManifest,
   CHECKSUMS,
 } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
@@ -101,18 +101,18 @@ async function writeTags(
   payload: readonly Sealed[],
   { tool, evidenceExportId }: BagOptions,
 ): Promise<void> {
-  const info = bagInfoBytes([
+  const info = formatBagInfo([
     ['Bag-Software-Agent', tool],
     ['External-Identifier', evidenceExportId],
     ['Payload-Oxum', `${sumSizes(payload)}.${payload.length}`],
   ]);
   const rows = payload.map(({ path, digest }) => ({ path: inside(path), digest }));
   const tags: readonly (readonly [path: string, bytes: Uint8Array])[] = [
-    [BAG_MANIFEST, bagManifestBytes(rows)],
+    [BAG_MANIFEST, formatBagManifest(rows)],
     [BAG_INFO, info],
-    [BAG_DECLARATION, bagDeclarationBytes()],
+    [BAG_DECLARATION, formatBagDeclaration()],
   ];
   const tagRows = tags.map(([path, bytes]) => ({ path, digest: digestOf(bytes) }));
-  for (const [path, bytes] of tags.toSpliced(-1, 0, [BAG_TAG_MANIFEST, bagManifestBytes(tagRows)]))
+  for (const [path, bytes] of tags.toSpliced(-1, 0, [BAG_TAG_MANIFEST, formatBagManifest(tagRows)]))
     await writeOnce(inner, path, bytes);
 }

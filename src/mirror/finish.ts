@@ -11,10 +11,10 @@ import {
   listResourceDifferences,
   isReceiptPath,
   type LinkedReceipt,
-  receiptBytes,
+  encodeReceipt,
   type ReceiptLink,
   receiptPath,
-  timeInPath,
+  parseReceiptTime,
 } from '../evidence/index.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import { type Failure, toFailure } from './fetch/all.ts';
@@ -133,7 +133,7 @@ export async function appendReceipt(
     finishedAtMs: timeAfter(previous, now()),
     ...defined({ previous }),
   };
-  const bytes = receiptBytes(receipt);
+  const bytes = encodeReceipt(receipt);
   const digest = digestOf(bytes);
   const path = receiptPath(receipt, digest);
   await target.write(path, bytes);
@@ -149,4 +149,4 @@ async function findLastReceipt(target: Target): Promise<ReceiptLink | undefined>
 
 // A clock that was set back must not put a receipt before the one that it names.
 const timeAfter = (previous: ReceiptLink | undefined, nowMs: number): number =>
-  previous === undefined ? nowMs : Math.max(nowMs, timeInPath(previous.path) + 1);
+  previous === undefined ? nowMs : Math.max(nowMs, parseReceiptTime(previous.path) + 1);

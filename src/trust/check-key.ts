@@ -3,7 +3,7 @@ import type { StatementCode } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
 import type { Purpose, TrustedKey } from './trusted-key.ts';
 
-/** What a signed statement states about itself, and where the evidence belongs. */
+/** The facts of a signed statement that decide which key is valid for it. */
 export type SignedStatement = {
   readonly issuer: string;
   readonly keyId: string;
@@ -30,13 +30,13 @@ export type KeyNote = {
   readonly message: string;
 };
 
-/** Limits of a key that cannot be checked, because it is unknown where the evidence belongs. */
+/** Limits of a key that cannot be checked, because the project or organization of the evidence is unknown. */
 export type UncheckedScope = 'project' | 'organization';
 
 export type KeyResult = {
-  /** The key of that name, whether or not it is valid for the statement. */
+  /** The key with this name, even if it is not valid for the statement. */
   readonly key?: TrustedKey;
-  /** Empty exactly when the key is valid for the statement, apart from what is `unchecked`. */
+  /** Empty exactly if the key is valid for the statement, apart from `unchecked` limits. */
   readonly problems: readonly KeyProblem[];
   readonly notes: readonly KeyNote[];
   readonly unchecked: readonly UncheckedScope[];
@@ -45,9 +45,8 @@ export type KeyResult = {
 type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefined;
 
 /**
- * Whether the store has a key that is valid for a statement: by issuer, key id, purpose, project, organization, window
- * and revocation, all times to the millisecond (formats §3). It checks neither the signature nor whether the
- * statement was issued after `asOfMs`, which is wrong for every key.
+ * Looks up the key of a statement and checks its purpose, project, organization, window and revocation, with times to the
+ * millisecond (formats §3). It does not check the signature, or that the statement was issued before `asOfMs`.
  * Problems: `trust.KEY_UNKNOWN`, `trust.PURPOSE_MISMATCH`, `trust.PROJECT_MISMATCH`, `trust.ORGANIZATION_MISMATCH`,
  * `trust.KEY_NOT_YET_VALID`, `trust.KEY_EXPIRED`, `trust.KEY_REVOKED`.
  */

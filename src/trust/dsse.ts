@@ -1,11 +1,17 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, fromBase64, parseJson, toBase64, toUtf8 } from '../bytes/index.ts';
+import {
+  canonicalBytes,
+  formatJsonPointer,
+  fromBase64,
+  parseJson,
+  toBase64,
+  toUtf8,
+} from '../bytes/index.ts';
 import { textSchema, typeValue } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import { extendPointer } from './faults.ts';
 import { signChecked, type Signer } from './key/signer.ts';
 
-/** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
+/** One signature of an envelope: over `encodePreAuth` of its payload type and payload. */
 export type DsseSignature = {
   /** A hint that is not signed. Absent and empty are the same (DSSE 1.0.2, envelope, Parsing rules). */
   readonly keyId?: string | undefined;
@@ -13,7 +19,7 @@ export type DsseSignature = {
   readonly signature: Uint8Array;
 };
 
-/** Bytes and their signatures, whatever document they are from. */
+/** Bytes and their signatures, from any document. */
 export type SignedMessage = {
   readonly message: Uint8Array;
   readonly signatures: readonly DsseSignature[];
@@ -52,7 +58,7 @@ const base64Schema = z.pipe(
   }),
 );
 
-// DSSE requires that unknown members are ignored. Nothing outside the signed bytes decides anything.
+// DSSE requires that unknown members are ignored. Only signed bytes decide.
 const signatureSchema = z.object({ keyid: z.exactOptional(textSchema(0, 256)), sig: base64Schema });
 const envelopeSchema = z.object({
   payloadType: textSchema(1, 1024),
@@ -62,8 +68,8 @@ const envelopeSchema = z.object({
 const manySchema = z.object({ signatures: z.array(z.unknown()) });
 
 /** The bytes that were signed in an envelope, and their signatures. */
-export const signedMessage = ({ payloadType, payload, signatures }: DsseEnvelope): SignedMessage => ({
-  message: preAuthEncoding(payloadType, payload),
+export const buildSignedMessage = ({ payloadType, payload, signatures }: DsseEnvelope): SignedMessage => ({
+  message: encodePreAuth(payloadType, payload),
   signatures,
 });
 
@@ -83,17 +89,14 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
   if (!read.success) throw envelopeError(read.error);
   const { payloadType, payload, signatures } = read.data;
   const [first, ...rest] = signatures;
-  return { payloadType, payload, signatures: [signatureOf(first), ...rest.map(signatureOf)] };
+  return { payloadType, payload, signatures: [readSignature(first), ...rest.map(readSignature)] };
 }
 
-const signatureOf = ({ keyid, sig }: z.infer<typeof signatureSchema>): DsseSignature =>
+const readSignature = ({ keyid, sig }: z.infer<typeof signatureSchema>): DsseSignature =>
   keyid === undefined || keyid === '' ? { signature: sig } : { keyId: keyid, signature: sig };
 
 function envelopeError({ issues }: z.core.$ZodError): DrillproofError {
-  const faults = issues.map((issue) => ({
-    path: issue.path.reduce<string>((parent, step) => extendPointer(parent, String(step)), ''),
-    message: issue.message,
-  }));
+  const faults = issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
   const [first = { path: '', message: 'it is not an envelope' }] = faults;
   return new DrillproofError('dsse.INVALID', first.message, {
     path: first.path,
@@ -105,7 +108,7 @@ function envelopeError({ issues }: z.core.$ZodError): DrillproofError {
  * PAE, the bytes that a signature of an envelope is over: `DSSEv1`, then length and bytes of the type and of the
  * payload, all separated by one space (DSSE 1.0.2, protocol).
  */
-export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array {
+export function encodePreAuth(payloadType: string, payload: Uint8Array): Uint8Array {
   const type = toUtf8(payloadType);
   const head = [...toUtf8(`DSSEv1 ${type.length} `), ...type, ...toUtf8(` ${payload.length} `)];
   const bytes = new Uint8Array(head.length + payload.length);
@@ -122,7 +125,7 @@ export async function signDsse(
   { payloadType, payload }: Pick<DsseEnvelope, 'payloadType' | 'payload'>,
   signers: readonly [Signer, ...Signer[]],
 ): Promise<DsseEnvelope> {
-  const message = preAuthEncoding(payloadType, payload);
+  const message = encodePreAuth(payloadType, payload);
   const sign = async (signer: Signer): Promise<DsseSignature> => ({
     keyId: signer.keyId,
     signature: await signChecked(signer, message),
@@ -134,7 +137,7 @@ export async function signDsse(
 }
 
 /** The envelope as bytes that every implementation of DSSE reads: canonical JSON, base64 of the standard alphabet. */
-export const dsseBytes = ({ payloadType, payload, signatures }: DsseEnvelope): Uint8Array =>
+export const encodeDsse = ({ payloadType, payload, signatures }: DsseEnvelope): Uint8Array =>
   canonicalBytes({
     payload: toBase64(payload),
     payloadType,

@@ -1,20 +1,18 @@
 export * from './dsse.ts';
 export { faultError, isObject, type KeyFault } from './faults.ts';
 export { checkKey, type SignedStatement } from './check-key.ts';
-export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
+export { formatEcJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
 export {
   isPrivateLabel,
   MAX_KEY_SET_BYTES,
   openKeyFile,
   openKeySetFile,
   type PemBlock,
-  pemBytes,
+  decodePem,
 } from './key/key-file.ts';
 export * from './key/key-set.ts';
 export * from './key/key.ts';
-export { verifyAhead, verifySignature } from './key/signer.ts';
 export * from './key/signer.ts';
-export { readSpki } from './key/key.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';
 export * from './store.ts';
 export { type Purpose, PURPOSES, thumbprintOf, type TrustedKey } from './trusted-key.ts';

@@ -13,7 +13,7 @@ export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   readonly issuer?: string;
   /** Keys of other issuers count too, as countersignatures. */
   readonly countersigners?: boolean;
-  /** The key that a signature without a key id is tried with. Absent: such a signature counts for nothing. */
+  /** The key for signatures without a key id. Absent: such a signature does not count. */
   readonly keyId?: string;
 };
 
@@ -22,9 +22,9 @@ export type SignatureResult = {
   readonly keyId?: string;
   /** The key of the store that made it, whether or not it is valid for the statement. */
   readonly madeBy?: TrustedKey;
-  /** That key where it is valid for the statement: then the signature counts. */
+  /** That key, if it is valid for the statement, so that the signature counts. */
   readonly key?: TrustedKey;
-  /** Why it does not count. */
+  /** The reason why it does not count. */
   readonly problem?: KeyProblem;
 };
 
@@ -33,13 +33,13 @@ export type SignaturesResult = {
   readonly signatures: readonly SignatureResult[];
   /** The keys of the signatures that count. */
   readonly keys: readonly TrustedKey[];
-  /** How many different keys these are: one point counts once, however often and under whatever names it signed. */
+  /** The number of different keys: one point counts once, whatever its names and the number of its signatures. */
   readonly distinct: number;
 };
 
 /**
- * Verifies every signature of a message under a trust store: a signature counts when a key of its key id made it and is
- * valid for the statement (formats §3). Of the message it knows only what `claim` states.
+ * Verifies every signature of a message under a trust store. A signature counts if a key with its key id made it and is
+ * valid for the statement (formats §3). All that is known of the message is the `claim`.
  * Problems: those of `checkKey`, `attestation.SIGNATURE_ENCODING`, `attestation.SIGNATURE_INVALID`,
  * `dsse.KEYID_MISMATCH`.
  */
@@ -77,13 +77,15 @@ function verifyOne(
   });
   const counting = results.find(({ key }) => key !== undefined);
   return (
-    counting ?? results.find(({ madeBy }) => madeBy) ?? results[0] ?? { keyId, problem: unknownKey(keyId) }
+    counting ??
+    results.find(({ madeBy }) => madeBy) ??
+    results[0] ?? { keyId, problem: unknownKeyProblem(keyId) }
   );
 }
 
 /**
- * The name under which a key that signed is credited: that of the issuer in the payload, where the store has the key for
- * that issuer. The key id of a signature is not signed, so it cannot choose among several issuers: then there is none.
+ * The name that gets the credit for a signature: the one of the issuer in the payload, if the store has the key for that
+ * issuer. The key id of a signature is not signed, so it cannot choose among several issuers.
  */
 function findCreditedKey(
   trust: TrustStore,
@@ -128,7 +130,7 @@ const ambiguous: KeyProblem = {
   code: 'trust.KEY_UNKNOWN',
   message: 'the key is trusted for several issuers, and the payload names none of them',
 };
-const unknownKey = (keyId: string): KeyProblem => ({
+const unknownKeyProblem = (keyId: string): KeyProblem => ({
   code: 'trust.KEY_UNKNOWN',
   message: 'no key of that name is trusted',
   actual: `key ${JSON.stringify(keyId)}`,

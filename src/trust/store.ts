@@ -18,29 +18,35 @@ import {
   withMethods,
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { faultError, isObject, extendPointer, type KeyFault } from './faults.ts';
+import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from './faults.ts';
 import { importPublicKey } from './key/key.ts';
-import { readTrustedKey, thumbprintOf, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
+import {
+  readTrustedKey,
+  thumbprintOf,
+  formatTrustedKey,
+  type Purpose,
+  type TrustedKey,
+} from './trusted-key.ts';
 
 /** The keys that the caller trusts (formats §3). Nothing inside the evidence can add one. */
 export type TrustStore = {
   /** Sorted by issuer and key id; never empty. */
   readonly keys: readonly TrustedKey[];
-  /** SHA-256 of the canonical JSON of `trustStoreJwks`: equal exactly when the same keys are trusted for the same. */
+  /** SHA-256 of the canonical JSON of `trustStoreJwks`. Equal stores, and only those, have equal fingerprints. */
   readonly fingerprint: Digest;
-  /** The key that an issuer names so, compared exactly. */
+  /** The key with this issuer and key id, compared exactly. */
   find(issuer: string, keyId: string): TrustedKey | undefined;
 };
 
 /**
- * What to trust: a trust store, or one public key and the issuer that it belongs to. `key` is PEM ("PUBLIC KEY") or a
- * JWK; `keyId` is the name that statements give the key, by default the one that `keyIdOf` derives.
+ * A trust store, or one public key and its issuer. `key` is PEM ("PUBLIC KEY") or a JWK. `keyId` is the name of the key in
+ * statements, by default the one that `keyIdOf` derives.
  */
 export type Trust =
   | TrustStore
   | { readonly key: string | Uint8Array; readonly issuer: string; readonly keyId?: string };
 
-/** What a single key is trusted for by default: bundles and lists of bundles. */
+/** The default purposes of a single key: bundles and lists of bundles. */
 export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
 
 /**
@@ -80,14 +86,7 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
     });
   }
   const unknown = Object.keys(set).filter((name) => name !== 'keys');
-  return storeOf(
-    keys,
-    unknown.map((name) => ({
-      code: 'trust.STORE_INVALID',
-      path: extendPointer('', name),
-      message: `the member ${JSON.stringify(name)} is not known`,
-    })),
-  );
+  return buildStore(keys, listUnknownMembers('trust.STORE_INVALID', '', unknown));
 }
 
 /**
@@ -101,7 +100,7 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
  */
 export function trustStore(keys: readonly TrustedKey[]): TrustStore {
   checkArguments({ keys: listOf(OBJECT) }, { keys });
-  return storeOf(keys.map(trustedKeyJwk), []);
+  return buildStore(keys.map(formatTrustedKey), []);
 }
 
 /**
@@ -112,14 +111,14 @@ export function trustStore(keys: readonly TrustedKey[]): TrustStore {
  */
 export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
   checkArguments({ store: withMembers('a trust store', { keys: LIST }) }, { store });
-  return { keys: store.keys.map(trustedKeyJwk) };
+  return { keys: store.keys.map(formatTrustedKey) };
 }
 
-/** How many different keys these are: one point counts once, whatever its names (formats §3). */
+/** The number of different keys: one point counts once, whatever its names (formats §3). */
 export const countDistinctKeys = (keys: readonly TrustedKey[]): number =>
   keys.length < 2 ? keys.length : new Set(keys.map(thumbprintOf)).size;
 
-function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
+function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special
   for (const [at, item] of items.entries()) {
     const path = extendPointer('/keys', at);

@@ -1,25 +1,31 @@
 import * as z from 'zod/mini';
-import { compareUtf8, defined, type Digest, type JsonObject, type JsonValue } from '../bytes/index.ts';
+import {
+  compareUtf8,
+  defined,
+  type Digest,
+  formatJsonPointer,
+  type JsonObject,
+  type JsonValue,
+} from '../bytes/index.ts';
 import { msSchema, textSchema, typeValue } from '../contract/index.ts';
-import { isObject, extendPointer, type KeyFault } from './faults.ts';
-import { ecJwk, readEcJwk } from './key/jwk.ts';
+import { isObject, type KeyFault } from './faults.ts';
+import { formatEcJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';
 
-/** What a key may be trusted to sign: bundles, lists of bundles, verification summaries, receipts, reports (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt', 'report'] as const;
 /**
- * What a key is trusted to sign (formats §3): `evidence` for bundles, `export` for lists of bundles, `summary` for
- * verification summaries, `report` for signed reports.
+ * The kind of statement for which a key is trusted (formats §3): `evidence` for bundles, `export` for lists of bundles,
+ * `summary` for verification summaries, `report` for signed reports.
  */
 export type Purpose = (typeof PURPOSES)[number];
 
 /**
- * A public key and what it is trusted for (formats §3). Times are milliseconds since 1970; both ends of the window are
- * inside.
+ * A public key with the limits within which it is trusted (formats §3). Times are milliseconds since 1970, and the window
+ * includes both ends.
  */
 export type TrustedKey = {
   readonly issuer: string;
-  /** How statements name the key, 1–256 characters; any name that the issuer chose. */
+  /** The name of the key in statements, 1–256 characters; the issuer chooses it. */
   readonly keyId: string;
   /** The public key, uncompressed (65 bytes). */
   readonly point: Uint8Array;
@@ -27,8 +33,8 @@ export type TrustedKey = {
   readonly notAfterMs?: number;
   readonly revokedAtMs?: number;
   /**
-   * Whether the revocation makes every statement invalid (default true). When false, those issued before `revokedAtMs`
-   * stay valid. Without effect on a key that is not revoked.
+   * If true (default), the revocation makes every statement invalid; if false, statements issued before `revokedAtMs` stay
+   * valid. Ignored for a key that is not revoked.
    */
   readonly compromised: boolean;
   /** The projects for which it is valid; absent: any. */
@@ -47,7 +53,7 @@ const issuerSchema = textSchema(1, 1024);
 export const keyIdSchema = textSchema(1, 256);
 const scopeId = textSchema(1, 128);
 // An empty list could be read as "none" and as "any".
-const listOf = <T extends string>(item: z.ZodMiniType<T>) => z.array(item).check(z.minLength(1));
+const nonEmptyList = <T extends string>(item: z.ZodMiniType<T>) => z.array(item).check(z.minLength(1));
 
 /** Sorted without repeats, so that equal trust has equal bytes. */
 const sortUnique = <T extends string>(items: readonly T[]): T[] => [...new Set(items)].toSorted(compareUtf8);
@@ -63,9 +69,9 @@ export const trustedKeySchema = z
     notAfterMs: z.exactOptional(msSchema),
     revokedAtMs: z.exactOptional(msSchema),
     compromised: z.exactOptional(z.boolean()),
-    projects: z.exactOptional(listOf(scopeId)),
-    organizations: z.exactOptional(listOf(scopeId)),
-    purposes: z.exactOptional(listOf(z.enum(PURPOSES))),
+    projects: z.exactOptional(nonEmptyList(scopeId)),
+    organizations: z.exactOptional(nonEmptyList(scopeId)),
+    purposes: z.exactOptional(nonEmptyList(z.enum(PURPOSES))),
     fromCertificate: z.exactOptional(z.literal(true)),
   })
   .check(
@@ -101,7 +107,7 @@ export function readTrustedKey(
   }
   const broken = (members.error?.issues ?? []).map((issue) => ({
     code: 'trust.STORE_INVALID' as const,
-    path: issue.path.reduce<string>((parent, step) => extendPointer(parent, String(step)), path),
+    path: path + formatJsonPointer(issue.path),
     message: issue.message,
   }));
   return { faults: [...('faults' in ec ? ec.faults : []), ...broken] };
@@ -118,10 +124,10 @@ export function thumbprintOf(key: TrustedKey): Digest {
 }
 
 /** The members of a key in a trust store (formats §3). */
-export function trustedKeyJwk(key: TrustedKey): JsonObject {
+export function formatTrustedKey(key: TrustedKey): JsonObject {
   const { issuer, keyId, notBeforeMs, notAfterMs, revokedAtMs, projects, organizations } = key;
   return defined({
-    ...ecJwk(key.point),
+    ...formatEcJwk(key.point),
     use: 'sig',
     alg: 'ES256',
     kid: keyId,

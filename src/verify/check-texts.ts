@@ -2,12 +2,12 @@ import { catalogue, type Code } from '../codes/index.ts';
 import { CHECK_IDS, type CheckId } from './checks.ts';
 
 const ALL = Object.keys(catalogue) as readonly Code[];
-const namespace = (name: string): readonly Code[] => ALL.filter((code) => code.startsWith(`${name}.`));
+const listNamespace = (name: string): readonly Code[] => ALL.filter((code) => code.startsWith(`${name}.`));
 
-/** What reading any bytes can come to; it leaves a check open and never fails it. */
+/** Codes of failed reads, which leave a check open and never fail it. */
 const READ: readonly Code[] = ['io.NOT_FOUND', 'io.UNREADABLE', 'io.CHANGED', 'io.KIND'];
-const TEXT: readonly Code[] = ['encoding.UTF8_INVALID', ...namespace('json')];
-const ARCHIVE: readonly Code[] = namespace('zip').filter((code) => code !== 'zip.SECOND_OPINION');
+const TEXT: readonly Code[] = ['encoding.UTF8_INVALID', ...listNamespace('json')];
+const ARCHIVE: readonly Code[] = listNamespace('zip').filter((code) => code !== 'zip.SECOND_OPINION');
 const KEY: readonly Code[] = [
   'trust.KEY_UNKNOWN',
   'trust.KEY_REVOKED',
@@ -27,15 +27,15 @@ const FORMAT: readonly Code[] = [
 ];
 
 type CheckTexts = {
-  /** What a pass states. */
+  /** The statement that a pass makes. */
   readonly sentence: string;
-  /** Codes by which this check is known. */
+  /** Codes that only this check, or few others, can give. */
   readonly own: readonly Code[];
-  /** Codes of what it reads, which many checks share. */
+  /** Codes of reading and parsing, which many checks can give. */
   readonly shared: readonly Code[];
 };
 
-/** What is written about each check, apart from the facts that verification needs. */
+/** Texts and codes of each check, separate from the facts that verification needs. */
 export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'export.container': {
     sentence: 'the one-file export is one unambiguous ZIP, every entry with its CRC-32',
@@ -90,7 +90,7 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'export.bag': {
     sentence:
       'the bag around the export is complete, and every file in it has the digest that the bag states',
-    own: namespace('bag'),
+    own: listNamespace('bag'),
     shared: [...TEXT, 'export.FILE_IRREGULAR', ...READ],
   },
   'part.bytes': {
@@ -172,7 +172,7 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'dsse.attestation': {
     sentence: 'trusted keys signed the given envelopes, and these match the evidence',
     own: ['dsse.SUBJECT_MISMATCH', 'dsse.SUBJECT_UNKNOWN'],
-    shared: namespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
+    shared: listNamespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
   },
   'second.reader': {
     sentence: 'a second ZIP reader sees the same entries and bytes',
@@ -212,6 +212,6 @@ export const codesOf = (check: CheckId): readonly Code[] => {
   return [...own, ...shared];
 };
 
-/** The checks that can give a code, in the order in which they run; none for facts next to the checks. */
+/** The checks that can give a code, in the order in which they run; none for facts that belong to no check. */
 export const checksOf = (code: Code): readonly CheckId[] =>
   CHECK_IDS.filter((check) => codesOf(check).includes(code));

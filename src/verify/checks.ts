@@ -1,21 +1,20 @@
-/** What the caller gave beyond the evidence and a trust store. */
+/** Optional inputs of the caller that add checks. */
 type Requested = { readonly envelopes?: boolean; readonly secondOpinion?: boolean };
 
-/** What a report is about. */
 export type CheckSubject = 'export' | 'bundle' | 'local-report' | 'attestation' | 'tool-source';
 
 /**
- * `always`; at depth `full` only; for `verified`, where evidence is at best intact without it; or as a second `opinion`,
- * which must not stay open once it was requested.
+ * The verdict depends on a check `always`, only at depth `full`, only to be `verified` instead of intact, or, as a
+ * second `opinion`, only if it was requested.
  */
 type Required = 'always' | 'full' | 'verified' | 'opinion';
 
 export type CheckRow = {
   /** The reports that it appears in. */
   readonly of: readonly CheckSubject[];
-  /** When the verdict depends on it; absent: only its findings count. */
+  /** Absent: only its findings count. */
   readonly required?: Required;
-  /** It runs only when the caller gives this. */
+  /** It runs only with this input. */
   readonly onRequest?: keyof Requested;
   /** It cannot run without one of these. */
   readonly after?: readonly string[];
@@ -83,10 +82,8 @@ export type CheckId = keyof typeof ROWS;
 /** Every check, in the order in which it runs and is shown. A new check is a row here and in `CHECK_TEXTS`, and a function. */
 export const CHECKS: Readonly<Record<CheckId, CheckRow>> = ROWS;
 
-/** Every check, in that order. */
 export const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
 
-/** Whether a string is a check; own members only. */
 export const isCheckId = (value: string): value is CheckId => Object.hasOwn(CHECKS, value);
 
 /** The checks that the verdict on a subject requires for a reason. */
@@ -100,8 +97,8 @@ export const listRequiredChecks = (
   });
 
 /**
- * The checks that cannot run without a check, directly or through others, in order. Checks on request are among them
- * only if they were requested.
+ * The checks that cannot run without a check, directly or through others, in order. Checks on request are only included
+ * if they were requested.
  */
 export function listWaitingChecks(check: CheckId, requested: Requested = {}): readonly CheckId[] {
   const waiting = new Set<string>([check]);

@@ -18,7 +18,7 @@ export type FindingDetail = Pick<Finding, 'message'> & {
 export const finding = (code: Code, subject: string, detail: FindingDetail): Finding =>
   describeCode(code, codeFacts(code), subject, detail);
 
-/** `finding` about a signed statement: it needs less of the catalogue in a bundle. */
+/** `finding` about a signed statement, which needs less of the catalogue in a bundle of a program. */
 export const statementFinding = (code: StatementCode, subject: string, detail: FindingDetail): Finding =>
   describeCode(code, statementCodeFacts(code), subject, detail);
 
@@ -29,7 +29,7 @@ function describeCode(
   detail: FindingDetail,
 ): Finding {
   const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
-  // The order of the members is that of every report so far.
+  // Reports keep this order of members.
   return defined({ code, class: codeClass, severity, subject, path, message, expected, actual });
 }
 
@@ -40,31 +40,31 @@ function describeCode(
 export function findingsOf(error: unknown, subject: string, path?: string): Finding[] {
   if (!(error instanceof DrillproofError) || error.code === 'internal.BUG') throw error;
   const { code } = error;
-  return faultsOf(error, path).map((detail) => finding(code, subject, detail));
+  return listFaults(error, path).map((detail) => finding(code, subject, detail));
 }
 
-/** The same of an error from parsing a signed statement. @throws the error itself if it has any other code */
+/** `findingsOf` for an error from parsing a signed statement. @throws the error itself if it has another code */
 export function statementFindingsOf(error: unknown, subject: string): Finding[] {
   if (!(error instanceof DrillproofError) || !isStatementCode(error.code)) throw error;
   const { code } = error;
-  return faultsOf(error).map((detail) => statementFinding(code, subject, detail));
+  return listFaults(error).map((detail) => statementFinding(code, subject, detail));
 }
 
-function faultsOf(error: DrillproofError, path?: string): FindingDetail[] {
-  const issues = issuesOf(error);
+function listFaults(error: DrillproofError, path?: string): FindingDetail[] {
+  const issues = listIssues(error);
   const faults = issues.length === 0 ? [error] : issues;
-  return faults.map((fault) => ({ message: fault.message, path: at(path, fault.path) }));
+  return faults.map((fault) => ({ message: fault.message, path: joinPath(path, fault.path) }));
 }
 
 /** One broken rule of a document, as the parsers collect them in `details.issues`. */
 type Issue = { readonly path: string; readonly message: string };
 
-function issuesOf(error: DrillproofError): readonly Issue[] {
+function listIssues(error: DrillproofError): readonly Issue[] {
   const issues = error.details?.['issues'];
   return Array.isArray(issues) ? (issues as Issue[]) : [];
 }
 
-function at(outer: string | undefined, inner: string | undefined): string | undefined {
+function joinPath(outer: string | undefined, inner: string | undefined): string | undefined {
   if (outer === undefined || outer === inner) return inner;
   return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
 }

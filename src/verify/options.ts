@@ -23,9 +23,9 @@ import { type Purpose, resolveTrust, type Trust, type TrustStore } from '../trus
 import { ZIP_LIMITS, type ZipLimits } from '../zip/index.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
-/** What the caller expects from an independent source; each difference fails the verification (formats §1). */
+/** Facts that the caller knows from an independent source; each difference fails the verification (formats §1). */
 export type Expectations = {
-  /** SHA-256 of the export manifest, or of the bundle manifest where a single part is verified. */
+  /** SHA-256 of the export manifest, or of the bundle manifest if a single part is verified. */
   readonly manifestDigest?: Digest;
   readonly evidenceExportId?: string;
   readonly organizationId?: string;
@@ -47,9 +47,9 @@ export type SecondOpinion = {
 export type VerifyOptions = {
   /** The time of the verification, a Date or ms since 1970: statements issued after it are refused. */
   readonly asOfMs: number | Date;
-  /** A trust store, or one key and its issuer. Without it, no signature is verified and nothing is better than `intact`. */
+  /** A trust store, or one key and its issuer. Without it, no signature is verified, and the best verdict is `intact`. */
   readonly trust?: Trust;
-  /** How far in the future a statement may be issued, in ms, for clocks that differ; default 0. */
+  /** Tolerance in ms for statements issued after `asOfMs`, because clocks differ; default 0. */
   readonly clockSkewMs?: number;
   /** Default `full`. */
   readonly depth?: Depth;
@@ -57,18 +57,18 @@ export type VerifyOptions = {
   /** Default: the types of docs/formats/formats.md §2. */
   readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
   readonly secondOpinion?: SecondOpinion;
-  /** Each one that is missing has its default. */
+  /** Missing limits have their defaults. */
   readonly limits?: Partial<EvidenceLimits>;
   readonly zipLimits?: Partial<ZipLimits>;
   /**
-   * Whether a report on a bundle has no checks, and one finding of each code, which says how many there are: enough for
-   * a policy, and less memory for thousands of bundles. Default `false`.
+   * Omits the checks of reports on bundles, and all findings but the first of each code, whose message has their number.
+   * This is enough for a policy and needs less memory for thousands of bundles. Default `false`.
    */
   readonly short?: boolean;
   readonly signal?: AbortSignal;
 };
 
-/** The options as every step reads them: checked, and defaults filled in, once. */
+/** The options after they were checked and defaults were added. */
 export type Settings = Required<
   Pick<VerifyOptions, 'clockSkewMs' | 'depth' | 'expect' | 'predicateTypes'>
 > & {
@@ -87,7 +87,7 @@ const EXPECTATIONS: MembersOf<Expectations> = {
   bundles: optional(AMOUNT),
 };
 
-/** What each option may be. `trust` is checked where it is resolved. */
+/** The kind of each option. `resolveTrust` checks `trust`. */
 export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   asOfMs: TIME,
   trust: optional(OBJECT),
@@ -103,8 +103,8 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
 };
 
 /**
- * The settings that these options give.
- * @param members what the options may have, where they are those of one function
+ * Checks options and adds defaults.
+ * @param members the kinds of the options of one function
  * @throws TypeError that names the option; the reason of an aborted `signal`
  */
 export function resolveSettings(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
@@ -127,13 +127,11 @@ export function resolveSettings(options: VerifyOptions, members: Members = VERIF
   };
 }
 
-/** The trust store as reports name it; `undefined` when none was given. */
 export const describeTrust = ({ trust }: Pick<Settings, 'trust'>): TrustUsed | undefined =>
   trust && { fingerprint: trust.fingerprint, keys: trust.keys.length };
 
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };
 
-/** What a signed statement may be about here. */
 export type StatementPurpose = Extract<Purpose, 'evidence' | 'export'>;
 
 /** The predicate types that are accepted for a purpose. */

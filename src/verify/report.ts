@@ -26,10 +26,7 @@ export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 export const DEPTHS = ['full', 'digest'] as const;
-/**
- * How much is read: `full` reads every object of every part; `digest` compares the archives with the manifest of the
- * export only.
- */
+/** `full` reads every object of every part; `digest` only compares the archives with the manifest of the export. */
 export type Depth = (typeof DEPTHS)[number];
 
 export const codeSchema: CodeSchema = narrowText(
@@ -47,8 +44,7 @@ export const checkIdSchema: CheckIdSchema = narrowText(
 const checkSchema = z.strictObject({
   id: checkIdSchema,
   /**
-   * `not_checked`: it should have run and could not, which never counts as passed. `not_applicable`: there was nothing
-   * to check.
+   * `not_checked`: it was required but could not run, and never counts as passed. `not_applicable`: nothing to check.
    */
   state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
   /** Why it was not checked or does not apply. */
@@ -60,13 +56,13 @@ export type CheckState = Check['state'];
 
 const findingSchema = z.strictObject({
   code: codeSchema,
-  /** What kind of problem it is; verdicts follow from it. */
+  /** The kind of problem, which decides the verdict. */
   class: codeClassSchema,
   /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
   severity: severitySchema,
   subject: z.string().check(z.describe('export, or the id of a bundle or local report')),
   /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
-  path: allow(z.string(), 'where: an entry, a file, a JSON pointer'),
+  path: allow(z.string(), 'an entry, a file or a JSON pointer'),
   message: z.string(),
   expected: allow(z.string()),
   actual: allow(z.string()),
@@ -79,7 +75,7 @@ const ledger = { checks: z.readonly(z.array(checkSchema)), findings: z.readonly(
 const trust = z
   .strictObject({ fingerprint: digest, keys: count })
   .check(z.describe('the trust store that was used'));
-/** The trust store that was used: the digest of all its keys and what each is trusted for, and how many there are. */
+/** The trust store that was used: its fingerprint, and the number of its keys. */
 export interface TrustUsed extends Readonly<z.infer<typeof trust>> {}
 
 const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
@@ -92,7 +88,7 @@ const signingKey = z.strictObject({
   thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
   /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
   validThroughMs: allow(z.union([atMs, z.null()])),
-  /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
+  /** The place of its signature: the attestation in the part, or an envelope from the caller. */
   in: z.enum(['attestation', 'dsse']),
 });
 /** One key that signed a bundle, under the name that the statement or envelope gives it. */
@@ -100,11 +96,11 @@ export interface SigningKey extends Readonly<z.infer<typeof signingKey>> {}
 
 const coverage = z
   .strictObject({
-    /** Bytes of all files looked at. */
+    /** Bytes of all files. */
     totalBytes: count,
     /** Bytes that match a digest in the chain from the manifest. */
     coveredBytes: count,
-    /** Of these, bytes under a signature by a trusted key. */
+    /** Covered bytes under a signature by a trusted key. */
     attestedBytes: count,
     /** Paths of files that no digest covers. */
     uncovered: z.readonly(z.array(z.string())),
@@ -112,7 +108,7 @@ const coverage = z
     mirrorFiles: z.readonly(z.array(z.string())),
   })
   .check(z.describe('how many bytes a digest or a signature covers'));
-/** How many bytes of the evidence a digest or signature in the chain covers. */
+/** The number of bytes of the evidence that a digest or signature in the chain covers. */
 export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
 
 const outcome = z.strictObject({
@@ -133,7 +129,7 @@ const outcome = z.strictObject({
     'absent if there are more than 1,000',
   ),
 });
-/** What the signed run result states about the drill. It is not a result of this verification. */
+/** The facts that the signed run result states. They are not results of this verification. */
 export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
 
 export const runSchema = z
@@ -199,15 +195,15 @@ export const bundleReportSchema = z.strictObject({
   createdAtMs: allow(atMs),
   /** Bytes of the manifest and of all objects, as the manifest lists them. */
   evidenceBytes: allow(count),
-  /** Whether it carries an attestation; absent if the archive could not be read and no row states it. */
+  /** True if it has an attestation; absent if the archive could not be read and no row states it. */
   signed: allow(z.boolean()),
   /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
   signer: allow(signer),
-  /** Every trusted key that signed it: in the attestation first, then in an envelope that was given. */
+  /** Every trusted key that signed it: first in the attestation, then in envelopes from the caller. */
   signers: allow(z.readonly(z.array(signingKey))),
   reproduction: allow(reproductionSchema, 'what the statement pins; attested when provenance is'),
-  outcome: allow(outcome, 'what the run result says about the drill; verification does not check it'),
+  outcome: allow(outcome, 'facts that the run result states; verification does not check them'),
   ...ledger,
   coverage,
   run: allow(runSchema),
@@ -233,8 +229,7 @@ export const exportReportSchema = z.strictObject({
   kind: z.literal('export'),
   verdict,
   /**
-   * Why the list of bundles is known to be whole: `pinned`, the caller gave the digest of the manifest; `attested`, a
-   * trusted key signed the list; `claimed`, neither.
+   * `pinned`: the caller gave the digest of the manifest. `attested`: a trusted key signed the list. `claimed`: neither.
    */
   completeness: z.enum(['pinned', 'attested', 'claimed']),
   depth: z.enum(DEPTHS),
@@ -247,7 +242,7 @@ export const exportReportSchema = z.strictObject({
   manifestDigest: allow(digest),
   /** Absent if none was given. */
   trust: allow(trust),
-  /** Who signed the export attestation, if a trusted key did. */
+  /** The signer of the list, if a trusted key signed it. */
   signer: allow(signer),
   /** Every trusted key that signed the list; absent in reports of earlier releases. */
   signers: allow(z.readonly(z.array(signingKey))),
@@ -261,8 +256,8 @@ export const exportReportSchema = z.strictObject({
 /** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
 export interface ExportReport extends Readonly<z.infer<typeof exportReportSchema>> {}
 /**
- * Whether the list of bundles is known to be whole (formats §4). `pinned`: the caller gave the digest of the manifest.
- * `attested`: a trusted key signed the list. `claimed`: neither; bundles could be missing without a trace.
+ * The reason why the list of bundles is known to be complete (formats §4). `pinned`: the caller gave the digest of the
+ * manifest. `attested`: a trusted key signed the list. `claimed`: neither; bundles could be missing without a trace.
  */
 export type Completeness = ExportReport['completeness'];
 
@@ -294,13 +289,12 @@ const receiptLine = z.strictObject({
   tool: allow(z.string()),
   source: allow(z.string()),
 });
-/** One receipt in a report. */
 export interface ReceiptLine extends Readonly<z.infer<typeof receiptLine>> {}
 
 export const receiptsReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('receipts'),
-  /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: there is no receipt. */
+  /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: no receipt. */
   verdict: z.enum(['sound', 'broken', 'unread', 'none']),
   evidenceExportId: allow(z.string()),
   organizationId: allow(z.string()),

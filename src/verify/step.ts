@@ -13,12 +13,12 @@ export type ReadStep<T> = Step & { readonly value?: T | undefined };
 /** The result of a step that had nothing to do. */
 export const NOTHING: Step = { checks: [], findings: [] };
 
-/** Thousands of parts share them. */
+/** Shared by thousands of parts. */
 const PASSED = Object.fromEntries(
   CHECK_IDS.map((id) => [id, Object.freeze({ id, state: 'passed' })]),
 ) as Readonly<Record<CheckId, Check>>;
 
-/** The result of a check that ran: an error fails it, and it stays open when all errors are about reading. */
+/** The result of a check that ran: an error fails it, but it stays open if all errors are about reading. */
 export function recordCheck(id: CheckId, findings: readonly Finding[]): Step {
   return { checks: [checkOf(id, findings)], findings };
 }
@@ -58,8 +58,8 @@ export const hasPassed = ({ checks }: Step, id: CheckId): boolean =>
 const ORDER = new Map(CHECK_IDS.map((id, index) => [id, index]));
 
 /**
- * Joins steps: their findings one after the other, and their checks in the order of the table. A later result for a
- * check replaces an earlier one only if that makes it no better.
+ * Joins steps: the findings in order, and the checks in the order of the table. A later result for a check replaces an
+ * earlier one only if it is not better.
  */
 export function joinSteps(steps: readonly Step[]): Step {
   const checks: Check[] = [];
@@ -83,7 +83,7 @@ function addCheck(checks: Check[], check: Check): void {
   } else if (check.state !== 'passed' && earlier.state !== 'failed') checks[at - 1] = check;
 }
 
-/** Reports the checks of steps as one check: failed when one of them failed, open when one of them is open. */
+/** Reports the checks of steps as one check: failed if one of them failed, and otherwise open if one is open. */
 export function foldSteps(id: CheckId, steps: readonly Step[]): Step {
   const findings = steps.flatMap((step) => step.findings);
   const open = steps.flatMap(({ checks }) => checks).find(({ state }) => state === 'not_checked');

@@ -26,7 +26,7 @@ import {
   type Step,
   type ReadStep,
 } from './step.ts';
-import { verdictOfFindings } from './verdict.ts';
+import { rateFindings } from './verdict.ts';
 
 /** The options of `verifyToolSource`. Without a lock the verdict is `intact` at best (formats §7). */
 export type VerifyToolSourceOptions = {
@@ -36,13 +36,13 @@ export type VerifyToolSourceOptions = {
 
 const SUBJECT = 'tool-source';
 const TOOL_SOURCE_OPTIONS: MembersOf<VerifyToolSourceOptions> = { lock: optional(BYTES) };
-/** Room for 1 MiB of source with every character escaped, and what else a resource has. */
+/** Room for 1 MiB of source with every character escaped, and for the other members. */
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Verifies a tool source resource, the bytes or the text of the JSON that the control plane returned: its source
- * against the size and digest that it states and, with a lock that you trust, every field against the lock (formats
- * §7). Nothing of the source is imported or executed. Never throws for what is in the bytes.
+ * Verifies a tool source resource, which is the JSON from the control plane as bytes or text. Its source must match the
+ * size and digest that it states. With a lock that you trust, every field must match the lock (formats §7). The source is
+ * never imported or executed. Never throws for what is in the bytes.
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const report = verifyToolSource(await readFile('mailer.json'), { lock: await readFile('build.json') });
@@ -68,7 +68,7 @@ export function verifyToolSource(
   return {
     schemaVersion: 1,
     kind: 'tool-source',
-    verdict: verdictOfFindings(step.findings) ?? intact,
+    verdict: rateFindings(step.findings) ?? intact,
     ...defined({
       packageId: source?.packageId,
       buildHash: source?.buildHash,
@@ -84,7 +84,7 @@ function checkFormat(resource: string | Uint8Array): ReadStep<ToolSource> {
   try {
     const bytes = typeof resource === 'string' ? toUtf8(resource) : resource;
     const json = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
-    const tooLarge = sizeFindings(json);
+    const tooLarge = checkSize(json);
     const value =
       tooLarge.length > 0
         ? undefined
@@ -97,12 +97,12 @@ function checkFormat(resource: string | Uint8Array): ReadStep<ToolSource> {
 
 const SourceText = z.looseObject({ implementation: z.looseObject({ source: z.string() }) });
 
-/** Checked before the shape, which has the same limit, so that a source too large is reported as such. */
-function sizeFindings(value: unknown): Finding[] {
+/** Runs before the schema, which has the same limit, so that a large source has its own code. */
+function checkSize(value: unknown): Finding[] {
   const { data } = SourceText.safeParse(value);
   if (data === undefined) return [];
   const { source } = data.implementation;
-  // One code unit is at least one byte: text that is longer need not be encoded.
+  // A code unit takes at least one byte, so longer text need not be encoded.
   const bytes =
     source.length > MAX_TOOL_SOURCE_BYTES ? source.length : new TextEncoder().encode(source).length;
   if (bytes <= MAX_TOOL_SOURCE_BYTES) return [];
@@ -142,8 +142,8 @@ function checkLock(source: ToolSource, lock: Uint8Array | undefined): Step {
     const buildHash = digestOf(lock);
     const locked = packages.find((entry) => entry.packageId === source.packageId);
     return recordCheck('tool-source.lock', [
-      ...difference('/buildHash', buildHash, source.buildHash),
-      ...(locked === undefined ? [unlockedFinding(source.packageId)] : lockDifferences(source, locked)),
+      ...compareField('/buildHash', buildHash, source.buildHash),
+      ...(locked === undefined ? [unlockedFinding(source.packageId)] : compareLock(source, locked)),
     ]);
   } catch (error) {
     const faults = findingsOf(error, SUBJECT, 'lock');
@@ -160,16 +160,16 @@ const unlockedFinding = (packageId: string): Finding =>
     message: `the lock has no package ${packageId}`,
   });
 
-function lockDifferences(source: ToolSource, locked: LockedPackage): Finding[] {
+function compareLock(source: ToolSource, locked: LockedPackage): Finding[] {
   return [
-    ...difference('/version', locked.version, source.version),
-    ...difference('/manifestHash', locked.manifestHash, source.manifestHash),
-    ...difference('/artifactHash', locked.artifactHash, source.artifactHash),
-    ...difference('/ui', canonicalJson(locked.ui ?? null), canonicalJson(source.ui ?? null)),
+    ...compareField('/version', locked.version, source.version),
+    ...compareField('/manifestHash', locked.manifestHash, source.manifestHash),
+    ...compareField('/artifactHash', locked.artifactHash, source.artifactHash),
+    ...compareField('/ui', canonicalJson(locked.ui ?? null), canonicalJson(source.ui ?? null)),
   ];
 }
 
-function difference(path: string, expected: string, actual: string): Finding[] {
+function compareField(path: string, expected: string, actual: string): Finding[] {
   if (expected === actual) return [];
   const message = `${path.slice(1)} does not match the lock`;
   return [finding('tool-source.LOCK_MISMATCH', SUBJECT, { path, message, expected, actual })];

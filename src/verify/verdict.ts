@@ -3,11 +3,11 @@ import { listRequiredChecks, type CheckId } from './checks.ts';
 import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
 
 /** The worst of several verdicts; `none` for an empty set, which never counts as success. */
-export const worstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>
+export const pickWorstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>
   verdicts.length === 0 ? none : VERDICTS[Math.max(...verdicts.map((verdict) => VERDICTS.indexOf(verdict)))]!;
 
-/** What findings alone make of a verdict: errors fail it, and what could not be read leaves it open. */
-export function verdictOfFindings(findings: readonly Finding[]): 'failed' | 'incomplete' | undefined {
+/** The verdict that findings alone decide: errors fail it, unless all of them are about reading. */
+export function rateFindings(findings: readonly Finding[]): 'failed' | 'incomplete' | undefined {
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.some((error) => error.class !== 'inaccessible')) return 'failed';
   return errors.length > 0 ? 'incomplete' : undefined;
@@ -21,24 +21,24 @@ type BundleFacts = {
   readonly listed: boolean;
 };
 
-/** Checks that have to pass before the bytes of a bundle count as intact. */
+/** Checks that must pass before the bytes of a bundle count as intact. */
 const INTEGRITY: Readonly<Record<Depth, readonly CheckId[]>> = {
   digest: listRequiredChecks('bundle', 'always'),
   full: listRequiredChecks('bundle', 'always', 'full'),
 };
-/** Checks that have to pass, beyond these, before it counts as verified. */
+/** Further checks that must pass before it counts as verified. */
 const AUTHENTICITY = listRequiredChecks('bundle', 'verified');
 const SECOND_OPINIONS = listRequiredChecks('bundle', 'opinion');
 
 /**
- * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason
- * that the caller chose (no trust store, digest depth) it leaves the verdict open.
+ * The verdict on a bundle (formats §4). A required check that did not run leaves the verdict open, unless the caller chose
+ * so with no trust store or depth `digest`.
  */
-export function bundleVerdict(
+export function decideBundleVerdict(
   { checks, findings }: Step,
   { depth, signed, trusted, listed }: BundleFacts,
 ): Verdict {
-  const byFindings = verdictOfFindings(findings);
+  const byFindings = rateFindings(findings);
   if (byFindings !== undefined) return byFindings;
   const state = new Map(checks.map((check) => [check.id, check.state]));
   const passed = (id: CheckId): boolean => state.get(id) === 'passed';

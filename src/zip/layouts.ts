@@ -17,7 +17,7 @@ export type RecordOf<Layout> =
   Layout extends RecordLayout<infer Name> ? Readonly<Record<Name, number>> : never;
 
 /** A layout from its fields in order and their widths in bytes. */
-export function recordLayout<Name extends string>(
+export function createLayout<Name extends string>(
   name: string,
   signature: number,
   widths: Readonly<Record<Name, Width>>,
@@ -47,12 +47,12 @@ const SHARED_FIELDS = {
 } as const;
 
 /** Local file header (APPNOTE 4.3.7); the name and the extra field follow it. */
-export const LOCAL_HEADER = recordLayout('local header', 0x04_03_4b_50, {
+export const LOCAL_HEADER = createLayout('local header', 0x04_03_4b_50, {
   ...SHARED_FIELDS,
 });
 
 /** Central directory header (APPNOTE 4.3.12); the name, the extra field and the comment follow it. */
-export const CENTRAL_HEADER = recordLayout('central directory header', 0x02_01_4b_50, {
+export const CENTRAL_HEADER = createLayout('central directory header', 0x02_01_4b_50, {
   versionMadeBy: 2,
   ...SHARED_FIELDS,
   commentBytes: 2,
@@ -63,7 +63,7 @@ export const CENTRAL_HEADER = recordLayout('central directory header', 0x02_01_4
 });
 
 /** End of central directory record (APPNOTE 4.3.16); the archive comment follows it. */
-export const END = recordLayout('end of central directory record', 0x06_05_4b_50, {
+export const END = createLayout('end of central directory record', 0x06_05_4b_50, {
   disk: 2,
   directoryDisk: 2,
   entriesOnDisk: 2,
@@ -74,7 +74,7 @@ export const END = recordLayout('end of central directory record', 0x06_05_4b_50
 });
 
 /** ZIP64 end of central directory record (APPNOTE 4.3.14) without an extensible data sector. */
-export const END64 = recordLayout('ZIP64 end of central directory record', 0x06_06_4b_50, {
+export const END64 = createLayout('ZIP64 end of central directory record', 0x06_06_4b_50, {
   remainingBytes: 8,
   versionMadeBy: 2,
   versionNeeded: 2,
@@ -87,7 +87,7 @@ export const END64 = recordLayout('ZIP64 end of central directory record', 0x06_
 });
 
 /** ZIP64 end of central directory locator (APPNOTE 4.3.15). */
-export const END64_LOCATOR = recordLayout('ZIP64 locator', 0x07_06_4b_50, {
+export const END64_LOCATOR = createLayout('ZIP64 locator', 0x07_06_4b_50, {
   end64Disk: 4,
   end64Offset: 8,
   disks: 4,
@@ -132,7 +132,7 @@ export const EXTRA_ZIP64 = 0x00_01;
 /** Extra field that holds the name once more, in UTF-8 (APPNOTE 4.6.9). */
 export const EXTRA_UNICODE_PATH = 0x70_75;
 
-/** Whether the record begins at this place, by its signature. */
+/** Compares the bytes at this place with the signature of a record. */
 export function startsRecord(layout: RecordLayout<string>, bytes: Uint8Array, at: number): boolean {
   return at >= 0 && at + 4 <= bytes.length && viewOf(bytes).getUint32(at, true) === layout.signature;
 }
@@ -161,7 +161,6 @@ export function decodeRecord<Name extends string>(
   return record;
 }
 
-/** The bytes of a record. */
 export function encodeRecord<Name extends string>(
   layout: RecordLayout<Name>,
   record: Readonly<Record<Name, number>>,

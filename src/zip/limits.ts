@@ -1,7 +1,7 @@
-import { amountsOf, type Kind, pathTwin, portablePathProblem } from '../bytes/index.ts';
+import { amountsOf, type Kind, foldPath, findPathProblem } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
-/** What an archive from outside may cost. Exceeding a limit is a `LimitError`, never a truncation. */
+/** The limits of an archive. Exceeding a limit is a `LimitError`, never a truncation. */
 export type ZipLimits = {
   /** Entries in the archive. Default 100,000. */
   readonly entries?: number;
@@ -17,7 +17,7 @@ export type ZipLimits = {
   readonly expansionFloorBytes?: number;
 };
 
-/** Deflate expands at most 1,032 times, so the default ratio refuses what no encoder makes. */
+/** Deflate expands at most 1,032 times, so the default ratio accepts every valid entry. */
 export const zipLimits: Required<ZipLimits> = {
   entries: 100_000,
   directoryBytes: 64 * 2 ** 20,
@@ -27,21 +27,20 @@ export const zipLimits: Required<ZipLimits> = {
   expansionFloorBytes: 2 ** 20,
 };
 
-/** What an argument that has some of these limits may be. */
 export const ZIP_LIMITS: Kind = amountsOf(zipLimits);
 
 /** @throws DrillproofError `zip.NAME_INVALID` for a name that is not a portable path (formats §1, Paths) */
 export function assertSafeName(name: string): void {
-  const problem = portablePathProblem(name);
+  const problem = findPathProblem(name);
   if (problem === undefined) return;
   throw new DrillproofError('zip.NAME_INVALID', `the name is not a safe path: ${problem}`, { path: name });
 }
 
 /** Returns a check to call with each name of an archive. It throws `zip.ENTRY_DUPLICATE` for a repeated name or its twin. */
-export function distinctNames(): (name: string) => void {
+export function createNameCheck(): (name: string) => void {
   const seen = new Map<string, string>();
   return (name) => {
-    const fold = pathTwin(name);
+    const fold = foldPath(name);
     const twin = seen.get(fold);
     if (twin !== undefined) {
       const message =

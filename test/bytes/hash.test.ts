@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { DIGEST, digester, digestOf, digestStream, isDigest } from '../../src/bytes/hash.ts';
+import { DIGEST, createDigester, digestOf, digestStream, isDigest } from '../../src/bytes/hash.ts';
 import { forAll } from '../support/property.ts';
 
 const EMPTY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -35,7 +35,7 @@ describe('digests', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 150 }), { maxLength: 8 }), async (chunks) => {
         const whole = Buffer.concat(chunks);
-        const sum = digester();
+        const sum = createDigester();
         for (const chunk of chunks) sum.update(chunk);
         expect(sum.bytes).toBe(whole.length);
         expect(sum.digest()).toBe(nodeDigest(whole));

@@ -6,7 +6,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { codeEntry } from '../../src/codes/index.ts';
 import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
 import { zipLimits } from '../../src/zip/limits.ts';
-import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
+import { parseAttestation, parseBundleManifest, encodeStatement } from '../../src/evidence/index.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const page = readFileSync('docs/formats/formats.md', 'utf8');
@@ -36,7 +36,7 @@ it('the shell commands of docs/formats/formats.md verify its examples without dr
   const commands = block('check.sh').toString();
   const output = execFileSync('sh', ['-e', '-c', commands], { cwd: folder, encoding: 'utf8' });
   expect(output).toBe(`Verified OK\n${statement.keyId.slice('sha256:'.length)}  -\n`);
-  expect(readFileSync(join(folder, 'statement.json')).equals(statementBytes(statement))).toBe(true);
+  expect(readFileSync(join(folder, 'statement.json')).equals(encodeStatement(statement))).toBe(true);
 });
 
 describe('the limits of docs/formats/formats.md', () => {

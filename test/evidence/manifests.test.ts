@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalBytes, fromUtf8 } from '../../src/bytes/index.ts';
 import {
-  artifactBytes,
+  countArtifactBytes,
   listBrokenBindings,
   objectOfRole,
   parseBuildLock,
-  reproductionOf,
+  buildReproduction,
   listResourceDifferences,
 } from '../../src/evidence/index.ts';
 import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
@@ -26,7 +26,7 @@ describe('a bundle manifest', () => {
   test('finds and counts its objects', () => {
     expect(objectOfRole(bundle, 'state')?.path).toBe('objects/state.json');
     expect(objectOfRole({ ...bundle, objects: [] }, 'state')).toBeUndefined();
-    expect(artifactBytes(bundle)).toBe(bundle.objects.reduce((sum, { bytes }) => sum + bytes, 0));
+    expect(countArtifactBytes(bundle)).toBe(bundle.objects.reduce((sum, { bytes }) => sum + bytes, 0));
   });
 });
 
@@ -87,7 +87,7 @@ test('bindings of the same facts are whole, and every reproduced field is compar
   const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
   const runResult = { ...makeRunResult(1), evidenceHash, stateHash, trajectoryHash };
   expect(listBrokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([]);
-  for (const field of Object.keys(reproductionOf(runResult.identity))) {
+  for (const field of Object.keys(buildReproduction(runResult.identity))) {
     if (field === 'schemaVersion' || field === 'scope') continue;
     const reproduction = { ...statement.subject.reproduction, [field]: 'other' };
     const changed = { ...statement, subject: { ...statement.subject, reproduction } };

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { EvidenceExport } from '../../src/contract/index.ts';
 import {
-  exportManifestBytes,
+  encodeExportManifest,
   parseExportManifest,
   selectionDigest,
   sumBytes,
@@ -69,7 +69,7 @@ export function makeExport(
     throughAtMs: 10,
     selectionDigest: selectionDigest(partRows, reportRows),
   };
-  const manifest = exportManifestBytes({
+  const manifest = encodeExportManifest({
     schemaVersion: 1,
     kind: 'evidence.export',
     ...head,

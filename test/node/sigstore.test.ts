@@ -5,12 +5,12 @@ import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import {
   attestDsse,
   IN_TOTO_PAYLOAD_TYPE,
-  inTotoStatement,
+  buildInTotoStatement,
   parseAttestation,
 } from '../../src/evidence/index.ts';
 import { commandSigner } from '../../src/node/keys/command-signer.ts';
 import { signSummary, verifySummary } from '../../src/policy/index.ts';
-import { dsseBytes, preAuthEncoding, type Signer } from '../../src/trust/index.ts';
+import { encodeDsse, encodePreAuth, type Signer } from '../../src/trust/index.ts';
 import { verifyDsse } from '../../src/verify/index.ts';
 import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { errorsOf, makePart, makeTrust, NOW, unpack } from '../support/evidence.ts';
@@ -67,7 +67,7 @@ describe.each([
     payloadType: IN_TOTO_PAYLOAD_TYPE,
     sign: (by: Signer) => attestDsse(statement, [by]),
     document: (): object =>
-      inTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
+      buildInTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
     weAccept: (envelope: Envelope) => verifyEnvelope(envelope).verdict === 'valid',
     changes: [
       ...COMMON,
@@ -93,7 +93,7 @@ describe.each([
       publicKey: signer,
     });
     for (const by of [signer, program])
-      expect(await whoAccepts(parseEnvelope(dsseBytes(await sign(by))), weAccept)).toEqual([
+      expect(await whoAccepts(parseEnvelope(encodeDsse(await sign(by))), weAccept)).toEqual([
         true,
         true,
         true,
@@ -101,7 +101,7 @@ describe.each([
   });
 
   it.each(changes)('is refused by sigstore, openssl and this program if its %s changed', async (_, apply) => {
-    const envelope = parseEnvelope(dsseBytes(await sign(signer)));
+    const envelope = parseEnvelope(encodeDsse(await sign(signer)));
     apply(envelope);
     expect(await whoAccepts(envelope, weAccept)).toEqual([false, false, false]);
   });
@@ -115,7 +115,7 @@ describe.each([
 });
 
 it('an attestation with another key id is refused by this program alone, because sigstore takes it as a hint', async () => {
-  const envelope = parseEnvelope(dsseBytes(await attestDsse(statement, [signer])));
+  const envelope = parseEnvelope(encodeDsse(await attestDsse(statement, [signer])));
   envelope.signatures[0]!.keyid = 'other';
   expect(sigstoreAccepts(envelope, signer)).toBe(true);
   expect(verifyEnvelope(envelope).verdict).not.toBe('valid');
@@ -123,7 +123,7 @@ it('an attestation with another key id is refused by this program alone, because
 
 it('an attestation with another predicate type is refused by this program, however well it is signed', async () => {
   const other = {
-    ...inTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
+    ...buildInTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
     predicateType: 'https://slsa.dev/provenance/v1',
   };
   const payload = Buffer.from(JSON.stringify(other));
@@ -135,7 +135,7 @@ it('an attestation with another predicate type is refused by this program, howev
 it('the bytes to sign equal those of @sigstore/core, whatever the payload', () => {
   for (const text of ['', '{}', 'ä€'.repeat(100)]) {
     const payload = Buffer.from(text);
-    expect(Buffer.from(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload))).toEqual(
+    expect(Buffer.from(encodePreAuth(IN_TOTO_PAYLOAD_TYPE, payload))).toEqual(
       sigstoreDsse.preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload),
     );
   }

@@ -3,7 +3,7 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { renderJson } from '../../src/report/index.ts';
-import { dsseBytes, trustStore, type Signer } from '../../src/trust/index.ts';
+import { encodeDsse, trustStore, type Signer } from '../../src/trust/index.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import {
@@ -39,7 +39,7 @@ const envelopes: Uint8Array[] = [];
 async function about(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
   const entries = await unpack(part);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
-  return dsseBytes(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
+  return encodeDsse(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
 }
 
 const { files } = await makeExport({ signer: first, parts: 3, bundle: { objects } });

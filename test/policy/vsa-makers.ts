@@ -2,7 +2,7 @@ import { canonicalBytes, type Digest } from '../../src/bytes/index.ts';
 import type { Decision, EvaluatedInput } from '../../src/policy/decision.ts';
 import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
 import {
-  dsseBytes,
+  encodeDsse,
   signDsse,
   trustStore,
   type Signer,
@@ -68,5 +68,5 @@ export async function enveloped(
   signers: readonly [Signer, ...Signer[]],
   payloadType = IN_TOTO,
 ): Promise<Uint8Array> {
-  return dsseBytes(await signDsse({ payloadType, payload: canonicalBytes(statement) }, signers));
+  return encodeDsse(await signDsse({ payloadType, payload: canonicalBytes(statement) }, signers));
 }

@@ -6,7 +6,7 @@ import { bundleFromJSON } from '@sigstore/bundle';
 import { dsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { readSigningKey } from '../../src/node/index.ts';
-import { preAuthEncoding, publicKeyPem, type Signer } from '../../src/trust/index.ts';
+import { encodePreAuth, publicKeyPem, type Signer } from '../../src/trust/index.ts';
 
 /** A DSSE envelope as its members. */
 export type Envelope = { payload: string; payloadType: string; signatures: { keyid: string; sig: string }[] };
@@ -53,7 +53,7 @@ export async function opensslAccepts(
     string,
     string,
   ];
-  await writeFile(pae, preAuthEncoding(payloadType, Buffer.from(payload, 'base64')));
+  await writeFile(pae, encodePreAuth(payloadType, Buffer.from(payload, 'base64')));
   await writeFile(sig, Buffer.from(signatures[0]?.sig ?? '', 'base64'));
   await writeFile(key, publicKeyPem(point));
   try {

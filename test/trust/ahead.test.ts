@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { rawEcdsa } from '../../src/bytes/der.ts';
+import { readRawEcdsa } from '../../src/bytes/der.ts';
 import { digestOf, digestStream, fromHex, once, platform, toHex } from '../../src/bytes/index.ts';
 import { verifyAhead, verifySignature } from '../../src/trust/index.ts';
 import { codeOf, integers, message, native, pointOf, portable, scalarOf } from './makers.ts';
@@ -15,7 +15,7 @@ const read = (kind: string): readonly Case[] =>
 
 const decoded = read('signatures').flatMap(({ id, input, expected }) => {
   const signature = fromHex(input.signature);
-  if (codeOf(() => rawEcdsa(signature)) !== undefined) return [];
+  if (codeOf(() => readRawEcdsa(signature)) !== undefined) return [];
   const point = fromHex(input.point);
   if (codeOf(() => portable.verifier(point)) !== undefined) return [];
   return [{ id, point, text: fromHex(input.message), signature, valid: expected.verdict === 'valid' }];
@@ -50,13 +50,13 @@ describe('Web Crypto and noble', () => {
   });
 });
 
-test('rawEcdsa gives r and s in 32 bytes each, whatever their length in DER', () => {
+test('readRawEcdsa gives r and s in 32 bytes each, whatever their length in DER', () => {
   for (let seed = 1; seed < 40; seed++) {
     const signature = native.signer(scalarOf(seed)).sign(message);
     const hex = integers(signature).map((number) => number.toString(16).padStart(64, '0'));
-    expect(toHex(rawEcdsa(signature))).toBe(hex.join(''));
+    expect(toHex(readRawEcdsa(signature))).toBe(hex.join(''));
   }
-  expect(codeOf(() => rawEcdsa(Uint8Array.of(0x30, 0)))).toBe('encoding.DER_INVALID');
+  expect(codeOf(() => readRawEcdsa(Uint8Array.of(0x30, 0)))).toBe('encoding.DER_INVALID');
 });
 
 test('a signature verified ahead counts for its own message, key and bytes only', async () => {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64, fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
   createSigner,
-  dsseBytes,
+  encodeDsse,
   parseDsse,
-  preAuthEncoding,
+  encodePreAuth,
   signDsse,
-  signedMessage,
+  buildSignedMessage,
   trustStore,
   verifySignatures,
   type DsseEnvelope,
@@ -28,7 +28,7 @@ const both = trustStore([trusted(1, { purposes }), trusted(2, { purposes })]);
 const verifyEnvelope = (
   envelope: DsseEnvelope,
   ...rest: Parameters<typeof verifySignatures> extends [unknown, ...infer R] ? R : never
-) => verifySignatures(signedMessage(envelope), ...rest);
+) => verifySignatures(buildSignedMessage(envelope), ...rest);
 const signed = (...signers: [Signer, ...Signer[]]): Promise<DsseEnvelope> =>
   signDsse({ payloadType: TYPE, payload }, signers);
 const parse = (value: unknown) => parseDsse(toUtf8(JSON.stringify(value)));
@@ -42,19 +42,19 @@ const member = (changes: Record<string, unknown>) => ({
 const many = (count: number) => member({ signatures: Array.from({ length: count }, () => ({ sig: '' })) });
 
 it('the bytes that an envelope signs are those of the example of DSSE', () => {
-  const bytes = preAuthEncoding('http://example.com/HelloWorld', toUtf8('hello world'));
+  const bytes = encodePreAuth('http://example.com/HelloWorld', toUtf8('hello world'));
   expect(fromUtf8(bytes)).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
 });
 
 it('the bytes that an envelope signs count bytes, not characters', () => {
-  expect(fromUtf8(preAuthEncoding('ä', toUtf8('€')))).toBe('DSSEv1 2 ä 3 €');
+  expect(fromUtf8(encodePreAuth('ä', toUtf8('€')))).toBe('DSSEv1 2 ä 3 €');
 });
 
 it('the bytes that an envelope signs differ whenever type or payload differ, wherever the border between them is', () => {
   const text = fc.string({ maxLength: 12 });
   forAll(100, [text, text, text, text], (a, b, c, d) => {
     fc.pre(a !== c || b !== d);
-    const [left, right] = [preAuthEncoding(a, toUtf8(b)), preAuthEncoding(c, toUtf8(d))];
+    const [left, right] = [encodePreAuth(a, toUtf8(b)), encodePreAuth(c, toUtf8(d))];
     expect(Buffer.compare(left, right)).not.toBe(0);
   });
 });
@@ -71,7 +71,7 @@ describe('an envelope', () => {
       [fc.string({ minLength: 1, maxLength: 40 }), bytes, signature, fc.array(signature, { maxLength: 5 })],
       (payloadType, body, one, more) => {
         const envelope: DsseEnvelope = { payloadType, payload: body, signatures: [one, ...more] };
-        expect(parseDsse(dsseBytes(envelope))).toEqual(envelope);
+        expect(parseDsse(encodeDsse(envelope))).toEqual(envelope);
       },
     );
   });

@@ -6,7 +6,7 @@ import type { P256 } from '../../src/bytes/platform.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { platform as onNode } from '../../src/node/platform-node.ts';
-import { keyIdOf, publicJwk } from '../../src/trust/key/key.ts';
+import { keyIdOf, formatPublicJwk } from '../../src/trust/key/key.ts';
 import type { TrustedKey } from '../../src/trust/trusted-key.ts';
 
 /** Both implementations, by name, for `it.each`. */
@@ -57,7 +57,7 @@ export const trusted = (seed: number, changes: Partial<TrustedKey> = {}): Truste
 
 /** The JWK of a key in a trust store, with other members beside or instead. */
 export const storeJwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
-  ...publicJwk(pointOf(seed)),
+  ...formatPublicJwk(pointOf(seed)),
   issuer: 'acme',
   ...changes,
 });

@@ -5,7 +5,7 @@ import type { CheckId } from '../../src/verify/checks.ts';
 import { finding } from '../../src/verify/finding.ts';
 import type { Step } from '../../src/verify/step.ts';
 import { VERDICTS, type Verdict } from '../../src/verify/index.ts';
-import { bundleVerdict, verdictOfFindings, worstVerdict } from '../../src/verify/verdict.ts';
+import { decideBundleVerdict, rateFindings, pickWorstVerdict } from '../../src/verify/verdict.ts';
 import type { CheckState, Finding } from '../../src/verify/report.ts';
 
 const detail = { message: 'so it is' };
@@ -21,10 +21,10 @@ describe('the worst verdict', () => {
     [['verified', 'intact'], 'intact'],
     [['incomplete', 'intact', 'verified'], 'incomplete'],
     [['incomplete', 'failed'], 'failed'],
-  ])('of %j is %s', (verdicts, worst) => expect(worstVerdict(verdicts, 'verified')).toBe(worst));
+  ])('of %j is %s', (verdicts, worst) => expect(pickWorstVerdict(verdicts, 'verified')).toBe(worst));
 
   test('of no verdicts is the one that the caller gives', () => {
-    for (const none of VERDICTS) expect(worstVerdict([], none)).toBe(none);
+    for (const none of VERDICTS) expect(pickWorstVerdict([], none)).toBe(none);
   });
 });
 
@@ -37,16 +37,15 @@ describe('what findings make of a verdict', () => {
     [['io.CHANGED', 'part.DIGEST_MISMATCH'], 'failed'],
     [['trust.KEY_UNKNOWN'], 'failed'],
     [['json.TOO_LARGE'], 'failed'],
-  ])('%j: %s', (list, verdict) => expect(verdictOfFindings(list.map(of))).toBe(verdict));
+  ])('%j: %s', (list, verdict) => expect(rateFindings(list.map(of))).toBe(verdict));
 
   test('is never better for one finding more, and does not depend on their order', () => {
     fc.assert(
       fc.property(someFindings, fc.constantFrom(...codes), (list, code) => {
-        const before = rank(verdictOfFindings(list));
-        expect(rank(verdictOfFindings([...list, of(code)]))).toBeGreaterThanOrEqual(before);
-        expect(rank(verdictOfFindings(list.toReversed()))).toBe(before);
-        if (catalogue[code].severity === 'error')
-          expect(verdictOfFindings([...list, of(code)])).toBeDefined();
+        const before = rank(rateFindings(list));
+        expect(rank(rateFindings([...list, of(code)]))).toBeGreaterThanOrEqual(before);
+        expect(rank(rateFindings(list.toReversed()))).toBe(before);
+        if (catalogue[code].severity === 'error') expect(rateFindings([...list, of(code)])).toBeDefined();
       }),
     );
   });
@@ -76,25 +75,25 @@ function stepOf(states: Partial<Record<CheckId, CheckState | 'absent'>>, finding
 }
 
 const withGiven = (state: CheckState, own: Partial<Record<CheckId, CheckState>>) =>
-  bundleVerdict(stepOf({ ...own, 'dsse.attestation': state }), sound);
+  decideBundleVerdict(stepOf({ ...own, 'dsse.attestation': state }), sound);
 
 describe('the verdict on a bundle', () => {
   test('is verified when every check passed', () => {
-    expect(bundleVerdict(stepOf({}), sound)).toBe('verified');
-    expect(bundleVerdict(stepOf({}), { ...sound, listed: false })).toBe('verified');
+    expect(decideBundleVerdict(stepOf({}), sound)).toBe('verified');
+    expect(decideBundleVerdict(stepOf({}), { ...sound, listed: false })).toBe('verified');
   });
 
   test.each(
     ALL.flatMap((id) => (['not_checked', 'failed', 'absent'] as const).map((state) => [id, state] as const)),
   )('is not verified, nor a pass of less, when %s is %s', (id, state) => {
-    const verdict = bundleVerdict(stepOf({ [id]: state }), sound);
+    const verdict = decideBundleVerdict(stepOf({ [id]: state }), sound);
     expect(verdict).toBe('incomplete');
   });
 
   test.each(['part.bytes', 'bundle.row', 'bundle.expected'] as const)(
     'may do without %s where it does not apply',
     (id) => {
-      expect(bundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
+      expect(decideBundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
     },
   );
 
@@ -104,19 +103,19 @@ describe('the verdict on a bundle', () => {
     'attestation.signature',
     'attestation.binding',
   ] as const)('never does without %s', (id) =>
-    expect(bundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
+    expect(decideBundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
   );
 
   test('waits for a second opinion that was asked for', () => {
     for (const id of ['second.crypto', 'second.reader'] as const)
-      expect(bundleVerdict(stepOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
+      expect(decideBundleVerdict(stepOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
   });
 
   test('is intact without a signature, without trust, and at depth digest with a row', () => {
-    expect(bundleVerdict(stepOf({}), { ...sound, signed: false })).toBe('intact');
-    expect(bundleVerdict(stepOf({}), { ...sound, trusted: false })).toBe('intact');
-    expect(bundleVerdict(stepOf({}), { ...sound, depth: 'digest' })).toBe('intact');
-    expect(bundleVerdict(stepOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
+    expect(decideBundleVerdict(stepOf({}), { ...sound, signed: false })).toBe('intact');
+    expect(decideBundleVerdict(stepOf({}), { ...sound, trusted: false })).toBe('intact');
+    expect(decideBundleVerdict(stepOf({}), { ...sound, depth: 'digest' })).toBe('intact');
+    expect(decideBundleVerdict(stepOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
   });
 
   test('counts a given envelope only if it passed, and the attestation passed or is missing', () => {
@@ -149,8 +148,8 @@ describe('the verdict on a bundle', () => {
         someFindings,
         fc.constantFrom(...codes),
         (facts, states, list, code) => {
-          const before = bundleVerdict(stepOf(states, list), facts);
-          const after = bundleVerdict(stepOf(states, [...list, of(code)]), facts);
+          const before = decideBundleVerdict(stepOf(states, list), facts);
+          const after = decideBundleVerdict(stepOf(states, [...list, of(code)]), facts);
           expect(rank(after)).toBeGreaterThanOrEqual(rank(before));
           if (catalogue[code].severity === 'error') expect(['incomplete', 'failed']).toContain(after);
           if (after === 'verified')

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
-import { portablePathProblem } from '../../src/bytes/portable-path.ts';
+import { findPathProblem } from '../../src/bytes/portable-path.ts';
 import { bytesOf } from './raw-zip.ts';
 
 const names = fc.uniqueArray(
   fc
     .stringMatching(/^[a-z0-9][a-z0-9/_é-]{0,20}[a-z0-9]$/)
-    .filter((name) => portablePathProblem(name) === undefined),
+    .filter((name) => findPathProblem(name) === undefined),
   { maxLength: 8 },
 );
 

@@ -21,7 +21,7 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
-import { centralHeader, endRecords, localHeader } from '../../src/zip/write/records.ts';
+import { encodeCentralHeader, encodeEndRecords, encodeLocalHeader } from '../../src/zip/write/records.ts';
 import { ourSight, pythonSights, sevenZipSights } from './outside-readers.ts';
 import { collected, contentOf, errorOf, input, zipOf } from './support.ts';
 
@@ -113,7 +113,7 @@ function beyond4GiB(path: string): void {
     bytes: 2 ** 32,
     offset: 0,
   } as const;
-  const local = localHeader(large);
+  const local = encodeLocalHeader(large);
   writeSync(fd, local, 0, local.length, 0);
   const offset = local.length + large.bytes;
   const bytes = small.length;
@@ -126,10 +126,10 @@ function beyond4GiB(path: string): void {
     bytes,
     offset,
   } as const;
-  const entry = Buffer.concat([localHeader(last), small]);
-  const directory = Buffer.concat([centralHeader(large), centralHeader(last)]);
+  const entry = Buffer.concat([encodeLocalHeader(last), small]);
+  const directory = Buffer.concat([encodeCentralHeader(large), encodeCentralHeader(last)]);
   const directoryOffset = offset + entry.length;
-  const rest = Buffer.concat([entry, directory, endRecords(2, directoryOffset, directory.length)]);
+  const rest = Buffer.concat([entry, directory, encodeEndRecords(2, directoryOffset, directory.length)]);
   writeSync(fd, rest, 0, rest.length, offset);
   closeSync(fd);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
-import { centralHeader, endRecords, localHeader } from '../../src/zip/write/records.ts';
+import { encodeCentralHeader, encodeEndRecords, encodeLocalHeader } from '../../src/zip/write/records.ts';
 import { bytesOf, end64, rawZip, type Place, type RawEnd, type RawEnd64, type RawEntry } from './raw-zip.ts';
 import { codeOf, collected, input, strictAccess } from './support.ts';
 import { isDeep } from '../support/deep.ts';
@@ -32,8 +32,8 @@ describe('the ZIP64 end of an archive', () => {
 
 describe('ZIP64 boundaries', () => {
   it('65,534 entries need no ZIP64', () => {
-    expect(endRecords(65_534, 0, 0)).toHaveLength(22);
-    expect(endRecords(65_535, 0, 0)).toHaveLength(98);
+    expect(encodeEndRecords(65_534, 0, 0)).toHaveLength(22);
+    expect(encodeEndRecords(65_535, 0, 0)).toHaveLength(98);
   });
 
   if (isDeep) {
@@ -83,13 +83,13 @@ function sparseZip(names: readonly Uint8Array[], sizes: readonly number[]): Rand
   };
   const placed = facts.map((entry) => {
     const offset = at;
-    place(localHeader({ ...entry, offset }));
+    place(encodeLocalHeader({ ...entry, offset }));
     at += entry.bytes;
     return { ...entry, offset };
   });
   const directoryOffset = at;
-  for (const entry of placed) place(centralHeader(entry));
-  place(endRecords(placed.length, directoryOffset, at - directoryOffset));
+  for (const entry of placed) place(encodeCentralHeader(entry));
+  place(encodeEndRecords(placed.length, directoryOffset, at - directoryOffset));
   return {
     size: at,
     read(offset, length) {

@@ -27,13 +27,13 @@ export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
     const unitA = a.charCodeAt(i);
-    const right = b.charCodeAt(i);
-    if (unitA !== right) return codePointRank(unitA) - codePointRank(right);
+    const unitB = b.charCodeAt(i);
+    if (unitA !== unitB) return rankCodePoint(unitA) - rankCodePoint(unitB);
   }
   return a.length - b.length;
 }
 
-const codePointRank = (unit: number): number =>
+const rankCodePoint = (unit: number): number =>
   unit >= 0xd8_00 && unit <= 0xdf_ff ? unit + 0x1_00_00 : unit;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -68,8 +68,8 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of base64 with padding (RFC 4648 §4), or `undefined` when the text is anything else: another alphabet,
- * white space, no padding, a spare bit set.
+ * The bytes of base64 with padding (RFC 4648 §4), or `undefined` for any other text: another alphabet, white space,
+ * missing padding, a spare bit set.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (!PADDED.test(text)) return undefined;

@@ -1,6 +1,6 @@
 const MAX_DATE_MS = 8.64e15;
 
-/** A time as ISO 8601 in UTC, whatever the time zone of the machine; times beyond what a date can hold in ms. */
+/** A time as ISO 8601 in UTC; times beyond every date are in ms. */
 export function isoTime(atMs: number): string {
   return Math.abs(atMs) <= MAX_DATE_MS ? new Date(atMs).toISOString() : `${atMs} ms`;
 }
@@ -9,7 +9,7 @@ export function isoTime(atMs: number): string {
  * The number of single-character edits (insert, delete, replace, swap of neighbors) from one text to the other
  * (optimal string alignment).
  */
-export function editDistance(a: string, b: string): number {
+export function countEdits(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const above = rows[i - 1]!;
@@ -28,14 +28,14 @@ export function editDistance(a: string, b: string): number {
 const MAX_LENGTH = 100;
 
 /**
- * The names that were probably meant, nearest first: at most a third of the letters differ, letter case and the
- * kind of separator aside, or the name starts with the text.
+ * The most similar names, best first: at most a third of the letters differ, apart from case and separators, or the name
+ * starts with the text.
  */
-export function nearest(text: string, names: readonly string[], most = 3): readonly string[] {
+export function listNearest(text: string, names: readonly string[], most = 3): readonly string[] {
   if (text === '' || text.length > MAX_LENGTH) return [];
   const wanted = foldName(text);
   return names
-    .map((name) => ({ name, distance: distanceTo(wanted, foldName(name)) }))
+    .map((name) => ({ name, distance: measureDistance(wanted, foldName(name)) }))
     .filter(
       ({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(text.length, name.length) / 3)),
     )
@@ -46,14 +46,14 @@ export function nearest(text: string, names: readonly string[], most = 3): reado
 
 const foldName = (text: string): string => text.toLowerCase().replace(/[_.-]/g, '-');
 
-function distanceTo(wanted: string, name: string): number {
+function measureDistance(wanted: string, name: string): number {
   const completes = wanted.length >= 3 && name.startsWith(wanted);
-  return completes ? 1 : editDistance(wanted, name);
+  return completes ? 1 : countEdits(wanted, name);
 }
 
-/** `Did you mean a, b or c?`, or nothing. */
+/** `Did you mean a, b or c?`, or `undefined` without similar names. */
 export function didYouMean(text: string, candidates: readonly string[]): string | undefined {
-  const names = nearest(text, candidates);
+  const names = listNearest(text, candidates);
   if (names.length === 0) return undefined;
   const last = names.at(-1)!;
   return `Did you mean ${names.length === 1 ? last : `${names.slice(0, -1).join(', ')} or ${last}`}?`;

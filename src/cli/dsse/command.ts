@@ -16,10 +16,10 @@ import {
   attestDsse,
   attestExportDsse,
   type BundleSigning,
-  bundleStatement,
+  buildBundleStatement,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
-  exportStatement,
+  buildExportStatement,
   openPart,
   type PartDocuments,
   readFile,
@@ -27,7 +27,7 @@ import {
   readRunResult,
 } from '../../evidence/index.ts';
 import { renderers, stableJson } from '../../report/index.ts';
-import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
+import { encodeDsse, type DsseEnvelope } from '../../trust/index.ts';
 import {
   type BundleReport,
   type ExportReport,
@@ -104,7 +104,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
   const envelope = await createDsse(cli, path, signing);
   const { issuer, signer } = signing;
-  await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
+  await writeBytes(cli, options.out, [encodeDsse(envelope)], { force: options.force === true });
   const text = alignFacts([
     ['subject', path],
     ['envelope', options.out],
@@ -183,7 +183,7 @@ const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<Dss
     }
     refuseFaulty(path, await verifyExport(evidence.source, { ...how, depth: 'digest' }));
     const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
-    return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
+    return attestExportDsse(buildExportStatement(manifest, manifestDigest, signing), [signing.signer]);
   });
 
 function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
@@ -204,7 +204,10 @@ async function signPart(part: PartDocuments, signing: BundleSigning): Promise<Ds
     throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
       path: '/objects',
     });
-  const statement = bundleStatement(manifest, manifestDigest, result, { ...signing, ...originalOf(part) });
+  const statement = buildBundleStatement(manifest, manifestDigest, result, {
+    ...signing,
+    ...originalOf(part),
+  });
   return attestDsse(statement, [signing.signer]);
 }
 

@@ -7,7 +7,7 @@ import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { closeAfter, digester, once } from '../../bytes/index.ts';
+import { closeAfter, createDigester, once } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type ExportInput,
@@ -202,7 +202,7 @@ export function exportFiles(
 
 /** The bytes of a file that must still be what was digested. */
 async function* readUnchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const sum = digester();
+  const sum = createDigester();
   for await (const chunk of readFileBytes(file)) {
     signal.throwIfAborted();
     sum.update(chunk);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {
   type EvidenceSource,
-  signatureBytes,
-  statementBytes,
+  decodeSignatureBytes,
+  encodeStatement,
   type PartDocuments,
   readPartDocuments,
 } from '../../evidence/index.ts';
@@ -179,8 +179,8 @@ async function writeSignatureFiles(
     throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
   }
   await writeOutputFolder(folder, async (inside) => {
-    await writeNewFile(join(inside, 'statement.json'), [statementBytes(statement)]);
-    await writeNewFile(join(inside, 'signature.der'), [signatureBytes(attestation)]);
+    await writeNewFile(join(inside, 'statement.json'), [encodeStatement(statement)]);
+    await writeNewFile(join(inside, 'signature.der'), [decodeSignatureBytes(attestation)]);
     if (key !== undefined)
       await writeNewFile(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
   });

@@ -10,7 +10,7 @@ import { type Cli, sayLines } from '../cli.ts';
 import { addExamples, many, standardOptions } from '../shared/options/options.ts';
 import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
-import { defined, didYouMean, digester } from '../../bytes/index.ts';
+import { defined, didYouMean, createDigester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
@@ -146,7 +146,7 @@ async function write(
   packed: PackedBundle,
   { out, compression, force = false }: PackOptions,
 ): Promise<void> {
-  const sum = digester();
+  const sum = createDigester();
   await writeBytes(cli, out, countBytes(packed.archive({ compression }), sum, cli.signal), { force });
   const { manifest, manifestDigest, attestation } = packed;
   const product = {

@@ -35,8 +35,8 @@ export const parseExportAttestation = documentParser<ExportAttestation>({
   limit: 'documentBytes',
 });
 
-/** What is signed: the UTF-8 bytes of the RFC 8785 form of the statement, nothing before or after (formats §2). */
-export const statementBytes = (statement: Statement | ExportStatement): Uint8Array =>
+/** The signed bytes: the UTF-8 of the RFC 8785 form of the statement, with nothing before or after (formats §2). */
+export const encodeStatement = (statement: Statement | ExportStatement): Uint8Array =>
   canonicalBytes(statement);
 
 const HEAD = {
@@ -47,20 +47,23 @@ const HEAD = {
 };
 const HEAD_BYTES = canonicalBytes(HEAD).length - '""}'.length;
 
-/** `statementBytes` of an attestation that was parsed from these bytes, which are canonical: its last member. */
-export function signedPart(document: Uint8Array, { signature }: { readonly signature: string }): Uint8Array {
+/** `encodeStatement` of a parsed attestation, as a slice of its canonical bytes: the statement is the last member. */
+export function sliceStatement(
+  document: Uint8Array,
+  { signature }: { readonly signature: string },
+): Uint8Array {
   const written = BASE64URL.test(signature) ? signature.length + 2 : canonicalBytes(signature).length;
   return document.subarray(HEAD_BYTES + written + ',"statement":'.length, -1);
 }
 
-/** Text that JSON has no escapes for, and that takes a byte for each character. */
+/** Text that JSON does not escape, and that takes a byte for each character. */
 const BASE64URL = /^[\w-]*$/;
 
 /**
  * The DER bytes of a signature.
  * @throws DrillproofError `encoding.BASE64URL_INVALID`
  */
-export const signatureBytes = (attestation: { readonly signature: string }): Uint8Array =>
+export const decodeSignatureBytes = (attestation: { readonly signature: string }): Uint8Array =>
   fromBase64url(attestation.signature);
 
 /**
@@ -72,7 +75,6 @@ export const typeStatement = <S>(
   statement: S,
 ): S => typeDocument(statement, { schema: shape.statement, code: 'pack.INPUT_INVALID' });
 
-/** A statement with its signature. */
 export type SignedStatement<S> = Omit<Attestation, 'statement'> & { readonly statement: S };
 
 /**
@@ -84,8 +86,8 @@ export async function attest<S extends Statement | ExportStatement>(
   signer: Signer,
 ): Promise<SignedStatement<S>> {
   if (statement.keyId !== signer.keyId)
-    throw new TypeError('the statement names another key than the signer has');
-  const signature = toBase64url(await signChecked(signer, statementBytes(statement)));
+    throw new TypeError('the key id of the statement differs from that of the signer');
+  const signature = toBase64url(await signChecked(signer, encodeStatement(statement)));
   return {
     schemaVersion: 1,
     algorithm: SIGNATURE_ALGORITHM,

@@ -14,7 +14,7 @@ import {
 } from '../../contract/index.ts';
 import { documentParser, pathSchema, refuseTwins } from '../document.ts';
 
-/** What an object of a bundle is. The first four are bound by the signature; a signed bundle has each exactly once. */
+/** The roles of objects. The signature binds the first four, and a signed bundle has each of them exactly once. */
 export const OBJECT_ROLES = [
   'run-result',
   'evidence',
@@ -27,7 +27,7 @@ export const OBJECT_ROLES = [
 ] as const;
 export type ObjectRole = (typeof OBJECT_ROLES)[number];
 
-/** The roles whose objects a statement names by hash, with the field of the statement that holds it (formats §2). */
+/** The roles whose objects a statement names by hash, with the field of the statement (formats §2). */
 export const SIGNED_ROLES = {
   'run-result': 'runResultHash',
   evidence: 'evidenceHash',
@@ -130,13 +130,12 @@ export const parseRunResult = documentParser<RunResult>({
   limit: 'runResultBytes',
 });
 
-/** The one encoding of a bundle manifest. */
-export const bundleManifestBytes = (manifest: BundleManifest): Uint8Array => canonicalBytes(manifest);
+export const encodeBundleManifest = (manifest: BundleManifest): Uint8Array => canonicalBytes(manifest);
 
 /** The object of a role that occurs at most once. */
 export const objectOfRole = (manifest: BundleManifest, role: SignedRole): BundleObject | undefined =>
   manifest.objects.find((object) => object.role === role);
 
 /** Bytes of all objects: `storage.artifactBytes` of the bundle (formats §1). */
-export const artifactBytes = (manifest: BundleManifest): number =>
+export const countArtifactBytes = (manifest: BundleManifest): number =>
   manifest.objects.reduce((sum, object) => sum + object.bytes, 0);

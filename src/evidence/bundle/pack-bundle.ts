@@ -6,7 +6,7 @@ import {
   compareUtf8,
   defined,
   type Digest,
-  digester,
+  createDigester,
   digestOf,
   digestStream,
   listOf,
@@ -20,14 +20,14 @@ import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';
 import { attest } from './attestation.ts';
 import {
-  bundleManifestBytes,
+  encodeBundleManifest,
   bundleManifestSchema,
   type BundleManifest,
   type ObjectRole,
   parseRunResult,
 } from './manifest.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './part.ts';
-import { bundleStatement, refuseMissingRoles, type BundleSigning } from './statement.ts';
+import { buildBundleStatement, refuseMissingRoles, type BundleSigning } from './statement.ts';
 import { DEFAULT_LIMITS, typeDocument } from '../document.ts';
 
 /** An object to be packed. `open` may be called several times and must give the same bytes each time. */
@@ -39,15 +39,12 @@ export type ObjectInput = {
   readonly open: () => Bytes;
 };
 
-/**
- * What `packBundle` packs: the ids of the run, `createdAtMs` (ms since 1970), and the bytes of each object (formats
- * §1).
- */
+/** The input of `packBundle`: the ids of the run, `createdAtMs` (ms since 1970), and each object (formats §1). */
 export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
   readonly objects: readonly ObjectInput[];
   /**
-   * The `result` of the hosted run. It becomes the object `objects/run-result.json`; its `stateHash`, `evidenceHash`
-   * and `trajectoryHash` are filled in from the objects of those roles where they are absent.
+   * The `result` of the hosted run. It becomes the object `objects/run-result.json`. If its `stateHash`, `evidenceHash` or
+   * `trajectoryHash` is absent, the digest of the object with that role is added.
    */
   readonly runResult?: RunResultInput;
 };
@@ -86,11 +83,11 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
     { input, signing },
   );
   const objects = await digestObjects(input.objects);
-  if (input.runResult !== undefined) objects.push(runResultObject(input.runResult, objects));
+  if (input.runResult !== undefined) objects.push(buildRunResult(input.runResult, objects));
   objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));
-  const manifest = manifestOf(input, objects);
+  const manifest = buildManifest(input, objects);
   const runResult = await readRunResult(objects);
-  const manifestBytes = bundleManifestBytes(manifest);
+  const manifestBytes = encodeBundleManifest(manifest);
   const manifestDigest = digestOf(manifestBytes);
   const attestation = signing && (await attestBundle(manifest, manifestDigest, runResult, signing));
   const documents = [toEntry(BUNDLE_MANIFEST, manifestBytes)];
@@ -119,9 +116,9 @@ async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedOb
   return objects;
 }
 
-/** Passes bytes on and throws at their end if they differ from those that were digested. */
+/** Yields the bytes, and throws at their end if they differ from those that were digested. */
 async function* assertUnchanged(row: Row, bytes: Bytes): Bytes {
-  const sum = digester();
+  const sum = createDigester();
   for await (const chunk of bytes) {
     sum.update(chunk);
     yield chunk;
@@ -133,7 +130,7 @@ async function* assertUnchanged(row: Row, bytes: Bytes): Bytes {
   }
 }
 
-function runResultObject(runResult: RunResultInput, objects: readonly DigestedObject[]): DigestedObject {
+function buildRunResult(runResult: RunResultInput, objects: readonly DigestedObject[]): DigestedObject {
   const digestOfRole = (role: ObjectRole): string | undefined =>
     objects.find((object) => object.row.role === role)?.row.digest;
   const bytes = canonicalBytes({
@@ -152,7 +149,7 @@ function runResultObject(runResult: RunResultInput, objects: readonly DigestedOb
   return { row, open: () => once(bytes) };
 }
 
-function manifestOf(input: BundleInput, objects: readonly DigestedObject[]): BundleManifest {
+function buildManifest(input: BundleInput, objects: readonly DigestedObject[]): BundleManifest {
   if (objects.length > DEFAULT_LIMITS.objects)
     throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${DEFAULT_LIMITS.objects} objects`);
   const { objects: _objects, runResult: _runResult, ...facts } = input;
@@ -173,7 +170,7 @@ async function attestBundle(
 ): Promise<Attestation> {
   refuseMissingRoles(manifest);
   if (runResult === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
-  return attest(bundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
+  return attest(buildBundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
 }
 
 /** The run result of a bundle, signed or not. It is refused here if verifiers would refuse it. */

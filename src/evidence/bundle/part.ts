@@ -15,7 +15,7 @@ import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../document.ts';
 import { parseAttestation } from './attestation.ts';
 import {
-  artifactBytes,
+  countArtifactBytes,
   parseBundleManifest,
   type BundleManifest,
   objectOfRole,
@@ -80,7 +80,7 @@ export async function readRunResult({ archive, manifest }: PartDocuments): Promi
   return entry && parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
 }
 
-/** What the manifest of an export states about a part, read from its archive and not verified (formats §1). */
+/** The facts of a part for the manifest of an export, read from its archive and not verified (formats §1). */
 export type PartFacts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
@@ -114,7 +114,7 @@ export async function readPartFacts(
     manifest,
     manifestDigest: digestOf(manifestBytes),
     manifestBytes: manifestBytes.length,
-    totalBytes: manifestBytes.length + artifactBytes(manifest),
+    totalBytes: manifestBytes.length + countArtifactBytes(manifest),
     signed: findEntry(archive, ATTESTATION) !== undefined,
     ...(await digestAccess(held, signal)),
   };

@@ -5,13 +5,13 @@ import { documentError } from '../document.ts';
 import { typeStatement, type Statement } from './attestation.ts';
 import { objectOfRole, SIGNED_ROLES, type SignedRole, signedRoles, type BundleManifest } from './manifest.ts';
 
-/** A field that must equal what it is bound to, and does not. */
+/** A field that differs from the fact that it must equal. */
 export type BrokenBinding = { readonly field: string; readonly expected: string; readonly actual: string };
 
 type Facts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
-  /** Absent where only the manifest was read: then the fields of the result are not compared. */
+  /** Absent if only the manifest was read. The fields of the result are then not compared. */
   readonly runResult?: RunResult;
   readonly statement: Statement;
 };
@@ -23,7 +23,7 @@ type Binding<F> = {
   readonly actual: (facts: F) => Value;
 };
 
-/** Fields of the run's identity that the signed reproduction repeats; both absent, or equal. */
+/** Fields of the identity of the run that the signed reproduction repeats: equal, or both absent. */
 const REPRODUCED = [
   'drillId',
   'targetId',
@@ -34,7 +34,7 @@ const REPRODUCED = [
   'setupHash',
 ] as const;
 
-/** Counters of the identity and what the reproduction calls them; a rerun keeps those of the original run. */
+/** Counters of the identity, and their names in the reproduction. A rerun has the counters of the original run there. */
 const COUNTERS = {
   trial: 'originalTrial',
   trialCount: 'originalTrialCount',
@@ -77,7 +77,7 @@ const OF_FIRST_RUN = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((n
   actual: ({ identity }) => identity[name],
 }));
 
-/** Everything that a signed bundle binds (formats §2, *Bound when signed*), compared. */
+/** Compares everything that a signed bundle binds (formats §2, *Bound when signed*). */
 export function listBrokenBindings(facts: Facts): BrokenBinding[] {
   const { runResult, manifest, statement } = facts;
   const broken = compareBindings(OF_MANIFEST, statement, facts);
@@ -97,14 +97,14 @@ const compareBindings = <F>(
     .filter(({ signed, actual }) => signed(subject) !== actual(facts))
     .map(({ field, signed, actual }) => ({
       field,
-      expected: show(signed(subject)),
-      actual: show(actual(facts)),
+      expected: formatValue(signed(subject)),
+      actual: formatValue(actual(facts)),
     }));
 
-const show = (value: Value): string => (value === undefined ? 'absent' : String(value));
+const formatValue = (value: Value): string => (value === undefined ? 'absent' : String(value));
 
-/** The reproduction that the identity of a run gives, with the counters of the original run when it is a rerun. */
-export function reproductionOf(
+/** The reproduction of a run, with the counters of the original run if it is a rerun. */
+export function buildReproduction(
   identity: RunResult['identity'],
   original: Pick<RunResult['identity'], keyof typeof COUNTERS> = identity,
 ): Statement['subject']['reproduction'] {
@@ -132,23 +132,22 @@ export type BundleSigning = {
   readonly issuedAtMs: number;
   /** Default `urn:drillproof:attestation:evidence:v1`. */
   readonly predicateType?: string;
-  /** For a rerun: the counters of the run that it reproduces. */
+  /** The counters of the run that a rerun reproduces. */
   readonly original?: Pick<RunResult['identity'], 'trial' | 'trialCount' | 'attempt' | 'attemptLimit'>;
 };
 
 /**
- * The statement that a signer makes about a bundle: everything that formats §2, *Bound when signed*, binds, taken from
- * the evidence itself.
+ * Builds the statement about a bundle from its evidence (formats §2, *Bound when signed*).
  * @throws DrillproofError `pack.INPUT_INVALID` when a role is missing or the evidence contradicts itself
  */
-export function bundleStatement(
+export function buildBundleStatement(
   manifest: BundleManifest,
   manifestDigest: Digest,
   runResult: RunResult,
   signing: BundleSigning,
 ): Statement {
   refuseMissingRoles(manifest);
-  const statement = statementOf(manifest, manifestDigest, runResult, signing);
+  const statement = draftStatement(manifest, manifestDigest, runResult, signing);
   const broken = listBrokenBindings({ manifest, manifestDigest, runResult, statement });
   if (broken.length === 0) return statement;
   const issues = broken.map(({ field, expected, actual }) => ({
@@ -169,7 +168,7 @@ export function refuseMissingRoles(manifest: BundleManifest): void {
   throw documentError('pack.INPUT_INVALID', issues);
 }
 
-function statementOf(
+function draftStatement(
   manifest: BundleManifest,
   manifestDigest: Digest,
   runResult: RunResult,
@@ -185,7 +184,7 @@ function statementOf(
     subject: {
       manifestDigest,
       runId: manifest.runId,
-      reproduction: reproductionOf(runResult.identity, signing.original),
+      reproduction: buildReproduction(runResult.identity, signing.original),
       runResultHash: hashOf('run-result'),
       evidenceHash: hashOf('evidence'),
       stateHash: hashOf('state'),

@@ -1,11 +1,4 @@
-import {
-  compareUtf8,
-  type Digest,
-  fromUtf8,
-  pathTwin,
-  portablePathProblem,
-  toUtf8,
-} from '../../bytes/index.ts';
+import { compareUtf8, type Digest, fromUtf8, foldPath, findPathProblem, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** The name of the file in a mirror. */
@@ -22,7 +15,7 @@ const LINE = /^([0-9a-f]{64}) [ *](.+)$/;
  */
 export const formatChecksums = (rows: Iterable<Checksum>): Uint8Array =>
   formatRows(rows, (path) => {
-    const problem = portablePathProblem(path);
+    const problem = findPathProblem(path);
     if (problem !== undefined) throw new TypeError(`the path is not portable: ${problem}`);
     return path;
   });
@@ -44,7 +37,7 @@ export function parseChecksums(bytes: Uint8Array): Checksum[] {
   return parseRows(lines, {
     row: LINE,
     decode: (path) => path,
-    keyOf: pathTwin,
+    keyOf: foldPath,
     invalid: checksumsError,
   }).map(({ path, hex }) => ({ path, digest: `sha256:${hex}` }));
 }
@@ -52,7 +45,7 @@ export function parseChecksums(bytes: Uint8Array): Checksum[] {
 const checksumsError = (line: number, why: string): DrillproofError =>
   new DrillproofError('receipt.INVALID', `line ${line} of the checksums: ${why}`, { details: { line } });
 
-/** How a file writes its rows, and which of two equal paths it refuses. */
+/** The format of a file of checksums. */
 type RowFormat = {
   /** Its groups are the hex of the digest and the path. */
   readonly row: RegExp;
@@ -69,7 +62,7 @@ function parseRows(lines: readonly string[], { row, decode, keyOf, invalid: fail
     const [, hex = '', encoded = ''] = row.exec(line) ?? [];
     if (hex === '') throw fail(i + 1, 'it is not a checksum and a path');
     const path = decode(encoded);
-    const problem = portablePathProblem(path);
+    const problem = findPathProblem(path);
     if (problem !== undefined) throw fail(i + 1, `its path is not portable: ${problem}`);
     if (seen.has(keyOf(path))) throw fail(i + 1, 'its path occurs twice');
     seen.add(keyOf(path));
@@ -88,14 +81,14 @@ export const BAG_TAG_MANIFEST = 'tagmanifest-sha256.txt';
 export const BAG_MANIFEST_NAME = /^(tag)?manifest-[a-z0-9]+\.txt$/;
 
 /** The bytes of `bagit.txt` (RFC 8493 §2.1.1). */
-export const bagDeclarationBytes = (): Uint8Array =>
+export const formatBagDeclaration = (): Uint8Array =>
   toUtf8('BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n');
 
 /** The bytes of a payload or tag manifest (RFC 8493 §2.1.3), sorted by path from the root of the bag. */
-export const bagManifestBytes = (rows: Iterable<Checksum>): Uint8Array => formatRows(rows, encodePath);
+export const formatBagManifest = (rows: Iterable<Checksum>): Uint8Array => formatRows(rows, encodePath);
 
 /** The bytes of `bag-info.txt` (RFC 8493 §2.2.2): one element a line, in the order given. */
-export function bagInfoBytes(elements: readonly (readonly [label: string, value: string])[]): Uint8Array {
+export function formatBagInfo(elements: readonly (readonly [label: string, value: string])[]): Uint8Array {
   return toUtf8(elements.map(([label, value]) => `${label}: ${value.replaceAll(/\s+/g, ' ')}\n`).join(''));
 }
 
@@ -119,7 +112,7 @@ export function parseBagDeclaration(bytes: Uint8Array): { readonly version: stri
   return { version };
 }
 
-/** A line of a manifest: the checksum in lowercase hex, of whatever algorithm, and a path from the root of the bag. */
+/** A line of a manifest: the checksum in lowercase hex, of any algorithm, and a path from the root of the bag. */
 export type BagRow = { readonly path: string; readonly hex: string };
 
 const ROW = /^([0-9A-Fa-f]{32,128})[ \t]+\*?(.+)$/;
@@ -129,7 +122,7 @@ const ROW = /^([0-9A-Fa-f]{32,128})[ \t]+\*?(.+)$/;
  * @throws DrillproofError `bag.INVALID` with the first line that breaks a rule, `encoding.UTF8_INVALID`
  */
 export const parseBagManifest = (bytes: Uint8Array): BagRow[] =>
-  parseRows(linesOf(bytes), { row: ROW, decode: decodePath, keyOf: (path) => path, invalid: bagError });
+  parseRows(splitLines(bytes), { row: ROW, decode: decodePath, keyOf: (path) => path, invalid: bagError });
 
 /** Number and bytes of the payload files, as `Payload-Oxum` states them (RFC 8493 §2.2.2). */
 export type PayloadOxum = { readonly bytes: number; readonly files: number };
@@ -140,7 +133,7 @@ export type PayloadOxum = { readonly bytes: number; readonly files: number };
  */
 export function parseBagInfo(bytes: Uint8Array): PayloadOxum | undefined {
   const values: string[] = [];
-  for (const [i, line] of linesOf(bytes).entries()) {
+  for (const [i, line] of splitLines(bytes).entries()) {
     if (/^[ \t]/.test(line) && i > 0) continue; // continues the value of the line before
     const [, label = '', value = ''] = /^([^:\s][^:]*?)[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
     if (label === '') throw bagError(i + 1, 'it is not a label and a value');
@@ -154,10 +147,10 @@ export function parseBagInfo(bytes: Uint8Array): PayloadOxum | undefined {
 }
 
 /** `sha256:` and the hex of a row of a SHA-256 manifest. */
-export const bagDigest = ({ hex }: BagRow): Digest => `sha256:${hex}`;
+export const formatBagDigest = ({ hex }: BagRow): Digest => `sha256:${hex}`;
 
 // Lines end with LF, CR or CRLF; an empty file has none.
-function linesOf(bytes: Uint8Array): string[] {
+function splitLines(bytes: Uint8Array): string[] {
   const lines = fromUtf8(bytes).split(/\r\n|\r|\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
@@ -166,7 +159,7 @@ function linesOf(bytes: Uint8Array): string[] {
 const ENCODED: Readonly<Record<string, string>> = { '%': '%25', '\n': '%0A', '\r': '%0D' };
 const encodePath = (path: string): string => path.replaceAll(/[%\n\r]/g, (char) => ENCODED[char]!);
 
-// Tools before 1.0 leave a percent sign as it is: one that encodes nothing is a percent sign.
+// Tools before 1.0 do not encode percent signs, so other percent signs stay as they are.
 const decodePath = (encoded: string): string =>
   encoded.replaceAll(/%(25|0A|0D)/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));
 

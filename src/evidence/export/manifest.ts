@@ -36,7 +36,6 @@ export function partPath(evidenceBundleId: string): string {
 }
 export const localReportPath = (localReportId: string): string => `local-reports/${localReportId}.zip`;
 
-/** What a row has whether it lists a part or a local report. */
 const rowMembers = {
   ordinal: countSchema,
   projectId: projectIdSchema,
@@ -136,10 +135,9 @@ export const parseExportManifest = documentParser<ExportManifest>({
   },
 });
 
-/** The one encoding of an export manifest. */
-export const exportManifestBytes = (manifest: ExportManifest): Uint8Array => canonicalBytes(manifest);
+export const encodeExportManifest = (manifest: ExportManifest): Uint8Array => canonicalBytes(manifest);
 
-/** The digest that covers which bundles and reports were selected, and in which order (formats §1). */
+/** The digest of the selected bundles and reports, in their order (formats §1). */
 export function selectionDigest(
   parts: readonly Pick<PartRow, 'evidenceBundleId' | 'manifestDigest'>[],
   reports: readonly Pick<LocalReportRow, 'localReportId' | 'manifestDigest'>[],
@@ -172,7 +170,7 @@ export const parseExportResource = documentParser<EvidenceExport>({
 
 type Comparison = readonly [field: string, stated: unknown, actual: unknown];
 
-/** Every field of the resource that the manifest determines, and differs from it (formats §1, Export manifest). */
+/** The fields of the resource that differ from the manifest (formats §1, Export manifest). */
 export function listResourceDifferences(
   resource: EvidenceExport,
   manifest: ExportManifest,

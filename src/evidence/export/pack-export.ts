@@ -22,7 +22,7 @@ import type { Signer } from '../../trust/index.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
 import { documentError, typeDocument, type DocumentIssue } from '../document.ts';
 import {
-  exportManifestBytes,
+  encodeExportManifest,
   exportManifestSchema,
   localReportPath,
   partPath,
@@ -37,7 +37,7 @@ export const EXPORT_MANIFEST = 'manifest.json';
 export const EXPORT_RESOURCE = 'export.json';
 export const EXPORT_ATTESTATION = 'export-attestation.json';
 
-/** What an export has to know about a local report: the archive is opaque, the last two are its uploader's claims. */
+/** The facts of a local report, whose archive is opaque. The user who uploaded it claims the last two. */
 export type LocalReportFacts = {
   readonly localReportId: string;
   readonly projectId: string;
@@ -49,7 +49,7 @@ export type LocalReportFacts = {
 };
 
 /**
- * What `packExport` packs: the ids, scope and time window (ms since 1970) of an export, and the facts of its parts and
+ * The input of `packExport`: the ids, scope and time window (ms since 1970) of an export, and the facts of its parts and
  * local reports (formats §1, Export manifest).
  */
 export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizationId' | 'scope'> & {
@@ -95,12 +95,12 @@ export async function packExport(input: ExportInput, signing?: ExportSigning): P
     { input, signing },
   );
   refuseForeign(input);
-  const manifest = manifestOf(input);
-  const manifestBytes = exportManifestBytes(manifest);
+  const manifest = buildManifest(input);
+  const manifestBytes = encodeExportManifest(manifest);
   const manifestDigest = digestOf(manifestBytes);
-  const resource = resourceOf(input, manifest, manifestDigest, manifestBytes.length);
+  const resource = buildResource(input, manifest, manifestDigest, manifestBytes.length);
   const attestation =
-    signing && (await attest(exportStatement(manifest, manifestDigest, signing), signing.signer));
+    signing && (await attest(buildExportStatement(manifest, manifestDigest, signing), signing.signer));
   const documents = [
     { path: EXPORT_MANIFEST, bytes: manifestBytes },
     { path: EXPORT_RESOURCE, bytes: toUtf8(`${JSON.stringify(resource, null, 2)}\n`) },
@@ -146,7 +146,7 @@ const inOrder = <T extends object>(
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || compareUtf8(a.id, b.id))
     .map(({ row }, ordinal) => ({ ordinal, ...row }));
 
-function manifestOf(input: ExportInput): ExportManifest {
+function buildManifest(input: ExportInput): ExportManifest {
   const { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs } = input;
   const partRows = input.parts.map(({ manifest, manifestDigest, signed, digest, bytes }) => {
     const { evidenceBundleId: id, projectId, createdAtMs } = manifest;
@@ -176,7 +176,7 @@ function manifestOf(input: ExportInput): ExportManifest {
   );
 }
 
-function resourceOf(
+function buildResource(
   input: ExportInput,
   manifest: ExportManifest,
   manifestDigest: Digest,
@@ -214,8 +214,8 @@ function resourceOf(
   );
 }
 
-/** The statement that a signer makes about an export manifest (formats §2, Export attestation). */
-export function exportStatement(
+/** Builds the statement about an export manifest (formats §2, Export attestation). */
+export function buildExportStatement(
   { evidenceExportId, organizationId }: ExportManifest,
   manifestDigest: Digest,
   { signer, issuer, issuedAtMs }: ExportSigning,

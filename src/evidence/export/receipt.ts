@@ -10,9 +10,9 @@ import {
 } from '../../contract/index.ts';
 import { documentParser, pathSchema } from '../document.ts';
 
-/** Where receipts are in a mirror: their time to the millisecond, and the beginning of their digest. */
+/** The path of a receipt in a mirror: its time to the millisecond, and the beginning of its digest. */
 export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;
-/** Beyond it a time has another form, and names would no longer sort by it. */
+/** Later times have another form, and names would no longer sort by time. */
 const LAST_NAMED_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const codeSchema = z.string().check(z.regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/));
@@ -24,10 +24,7 @@ const sourceSchema = z.string().check(z.maxLength(2048), ({ value, issues }) => 
   if (!plain) issues.push({ code: 'custom', input: value, message: 'not an address without user and query' });
 });
 
-/**
- * How one file got there: fetched whole, resumed from a partial file, kept because it was proven, or linked from a store
- * on the same machine.
- */
+/** The origin of a file: fetched, resumed from a partial file, kept after verification, or linked from a local store. */
 const fileStates = ['fetched', 'resumed', 'kept', 'linked'] as const;
 
 const fileSchema = z.strictObject({ path: pathSchema, bytes: decimalBytesSchema, state: z.enum(fileStates) });
@@ -51,7 +48,7 @@ const receiptHead = {
   organizationId: organizationIdSchema,
   projectId: projectIdSchema,
   manifestDigest: digestSchema,
-  /** Whether the manifest came from the source, from the caller, or, when the source has deleted the export, from the target. */
+  /** The origin of the manifest; `target` if the source has deleted the export. */
   manifestFrom: z.enum(['source', 'caller', 'target']),
   /** The base address of the control plane. */
   source: sourceSchema,
@@ -59,7 +56,7 @@ const receiptHead = {
   startedAtMs: msSchema,
   finishedAtMs: msSchema,
   outcome: z.enum(['complete', 'incomplete']),
-  /** Whether the caller asked to omit the local reports. */
+  /** The caller chose to omit the local reports. */
   withoutLocalReports: z.boolean(),
   failures: z.array(failureSchema),
 };
@@ -70,14 +67,14 @@ const checkOutcome = ({ value, issues }: Ended): void => {
   issues.push({ code: 'custom', input: value, path: ['outcome'], message: 'contradicts the failures' });
 };
 
-/** A receipt from before receipts were linked: it can begin a chain, and names no other. */
+/** A receipt of version 1, which names no previous receipt. */
 export const unlinkedReceiptSchema = z
   .strictObject({ schemaVersion: z.literal(1), ...receiptHead, files: z.array(fileSchema) })
   .check(checkOutcome);
 
 /**
- * What one run of a mirror did: which bytes it fetched and kept, from where and when. The digests of the files are
- * those of the manifest, which `manifestDigest` pins. Closed; `complete` means that every file listed was proven.
+ * The record of one run of a mirror: its source, its times, and the state of each file. `manifestDigest` pins the digests
+ * of the files. Closed; `complete` means that every listed file was verified.
  */
 export const receiptSchema = z
   .strictObject({
@@ -100,7 +97,6 @@ export type LinkedReceipt = z.infer<typeof receiptSchema>;
  * are decimal strings of bytes.
  */
 export type MirrorReceipt = z.infer<typeof anySchema>;
-/** How a receipt names the one before it. */
 export type ReceiptLink = NonNullable<LinkedReceipt['previous']>;
 
 /**
@@ -116,7 +112,7 @@ export const parseReceipt = documentParser<MirrorReceipt>({
 });
 
 /** The bytes of a receipt as a mirror writes it. */
-export const receiptBytes = (receipt: MirrorReceipt): Uint8Array => canonicalBytes(receipt);
+export const encodeReceipt = (receipt: MirrorReceipt): Uint8Array => canonicalBytes(receipt);
 
 /** The path of a receipt in its mirror, which follows from its bytes. */
 export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'>, digest: Digest): string {
@@ -127,14 +123,13 @@ export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'
   return `receipts/${time}-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}.json`;
 }
 
-/** Whether a path is one that a receipt can have. */
 export const isReceiptPath = (path: string): boolean => RECEIPT_PATH.test(path);
 
-/** Whether a file of a mirror is a receipt, whatever its name. */
+/** True for the path of a receipt with any name. */
 export const isReceiptFile = (path: string): boolean => /^receipts\/[^/]+\.json$/.test(path);
 
 /** The time in the path of a receipt. */
-export function timeInPath(path: string): number {
+export function parseReceiptTime(path: string): number {
   const time = path.slice('receipts/'.length);
   return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{3}Z).*$/, '$1-$2-$3T$4:$5:$6'));
 }

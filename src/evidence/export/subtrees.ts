@@ -4,7 +4,7 @@ import { BAG_DECLARATION, BAG_PAYLOAD } from './checksums.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';
 import { isReceiptFile } from './receipt.ts';
 
-/** Whether the files of a tree, by their paths, are a BagIt bag: a declaration and a payload, but not an export themselves. */
+/** True for the paths of a BagIt bag: a declaration and a payload, but no manifest of an export. */
 export function isBag(paths: Iterable<string>): boolean {
   const all = [...paths];
   const declared = all.includes(BAG_DECLARATION) && all.some((path) => path.startsWith(BAG_PAYLOAD));
@@ -31,35 +31,34 @@ export function bagSource(bag: EvidenceSource): EvidenceSource {
   };
 }
 
-/** A mirror in a tree: its prefix there, empty or with a slash at its end, and its manifest and receipts. */
+/** A mirror in a tree: its prefix, empty or with a slash at its end, and a source of its manifest and receipts. */
 export type MirrorInTree = { readonly prefix: string; readonly source: EvidenceSource };
 
 /**
- * The mirrors in a tree, sorted: every folder with a `manifest.json` or with receipts, whatever its depth, those in
- * BagIt bags included. Their sources list the manifest and the receipts.
+ * The mirrors in a tree, sorted: every folder with a `manifest.json` or with receipts at any depth, BagIt bags included.
  * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
  */
-export async function mirrorsIn(tree: EvidenceSource): Promise<readonly MirrorInTree[]> {
+export async function listMirrors(tree: EvidenceSource): Promise<readonly MirrorInTree[]> {
   const byPrefix = new Map<string, SourceFile[]>();
   for (const file of await tree.files()) {
-    const prefix = prefixOf(file.path);
+    const prefix = findMirrorPrefix(file.path);
     if (prefix === undefined) continue;
     const files = byPrefix.get(prefix) ?? [];
     files.push({ ...file, path: file.path.slice(prefix.length) });
     byPrefix.set(prefix, files);
   }
   const sorted = [...byPrefix].toSorted(([a], [b]) => compareUtf8(a, b));
-  return sorted.map(([prefix, files]) => ({ prefix, source: subtree(tree, prefix, files) }));
+  return sorted.map(([prefix, files]) => ({ prefix, source: openSubtree(tree, prefix, files) }));
 }
 
-function prefixOf(path: string): string | undefined {
+function findMirrorPrefix(path: string): string | undefined {
   const [, folder, file] = /^((?:.*\/)?)([^/]+)$/.exec(path) ?? [];
   if (file === EXPORT_MANIFEST) return folder;
   const [, mirror, receipt = ''] = /^((?:.*\/)?)(receipts\/[^/]+)$/.exec(path) ?? [];
   return isReceiptFile(receipt) ? mirror : undefined;
 }
 
-const subtree = (tree: EvidenceSource, prefix: string, files: readonly SourceFile[]): EvidenceSource => ({
+const openSubtree = (tree: EvidenceSource, prefix: string, files: readonly SourceFile[]): EvidenceSource => ({
   kind: tree.kind,
   files: () => Promise.resolve(files),
   open: (path) => tree.open(`${prefix}${path}`),

@@ -1,4 +1,4 @@
-import { type Digest, digester, digestOf } from '../../bytes/index.ts';
+import { type Digest, createDigester, digestOf } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { type Download, httpStatusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
@@ -27,17 +27,17 @@ type Transfer = {
 function digesterOf(file: Wanted) {
   let bytes = 0;
   let whole: Digest | undefined;
-  let sum: ReturnType<typeof digester> | undefined;
+  let sum: ReturnType<typeof createDigester> | undefined;
   return {
     update(chunk: Uint8Array): void {
       if (bytes === 0 && chunk.length === file.bytes) whole = digestOf(chunk);
-      else (sum ??= digester()).update(chunk);
+      else (sum ??= createDigester()).update(chunk);
       bytes += chunk.length;
     },
     get bytes() {
       return bytes;
     },
-    digest: (): Digest => whole ?? (sum ?? digester()).digest(),
+    digest: (): Digest => whole ?? (sum ?? createDigester()).digest(),
   };
 }
 

@@ -3,7 +3,7 @@ import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
-import { assertSafeName, distinctNames } from '../../zip/index.ts';
+import { assertSafeName, createNameCheck } from '../../zip/index.ts';
 import { importCommonJs } from '../import-common-js.ts';
 
 /** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
@@ -61,7 +61,7 @@ async function addAll(
   files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
   signal: AbortSignal,
 ): Promise<void> {
-  const assertNew = distinctNames();
+  const assertNew = createNameCheck();
   for await (const file of files) {
     signal.throwIfAborted();
     assertSafeName(file.path);

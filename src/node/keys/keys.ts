@@ -12,7 +12,7 @@ import { platform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
 import {
   createSigner,
-  ecJwk,
+  formatEcJwk,
   faultError,
   importPublicKey,
   importPublicKeys,
@@ -22,12 +22,12 @@ import {
   openKeyFile,
   openKeySetFile,
   type PemBlock,
-  pemBytes,
+  decodePem,
   readEcJwk,
   readFieldElement,
   readSpki,
   type Signer,
-  verifyingKey,
+  buildVerifyingKey,
   type VerifyingKey,
 } from '../../trust/index.ts';
 
@@ -62,7 +62,7 @@ export function generateSigningKey(): SigningKey {
  */
 export function writeSigningKeyPem(scalar: Uint8Array): string {
   checkArguments({ scalar: BYTES }, { scalar });
-  const jwk = { ...ecJwk(platform.p256.signer(scalar).point), d: toBase64url(scalar) };
+  const jwk = { ...formatEcJwk(platform.p256.signer(scalar).point), d: toBase64url(scalar) };
   return createPrivateKey({ key: jwk, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
@@ -143,7 +143,7 @@ function readPem(blocks: readonly PemBlock[]): Halves {
   }
   const type = FORMATS.get(block.label);
   if (type === undefined) throw kindError(`"${block.label}"`);
-  return readKeyObject(openPrivateKey(pemBytes(block), type));
+  return readKeyObject(openPrivateKey(decodePem(block), type));
 }
 
 function selectPrivateBlock(blocks: readonly PemBlock[]): PemBlock {
@@ -180,11 +180,11 @@ function readKeyObject(key: KeyObject): Halves {
 }
 
 function readCertificate(block: PemBlock): ReadVerifyingKey {
-  const { validFrom, validTo, spki } = openCertificate(pemBytes(block));
+  const { validFrom, validTo, spki } = openCertificate(decodePem(block));
   const notBeforeMs = Date.parse(validFrom);
   const notAfterMs = Date.parse(validTo);
   if (!(notBeforeMs <= notAfterMs)) throw keyError('the certificate has no readable validity');
-  return { ...verifyingKey(readSpki(spki)), notBeforeMs, notAfterMs, fromCertificate: true };
+  return { ...buildVerifyingKey(readSpki(spki)), notBeforeMs, notAfterMs, fromCertificate: true };
 }
 
 function openCertificate(der: Uint8Array): { validFrom: string; validTo: string; spki: Uint8Array } {

@@ -1,4 +1,4 @@
-import { type Digest, digestOf, digestStream, portablePathProblem } from '../../bytes/index.ts';
+import { type Digest, digestOf, digestStream, findPathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../volume/volume.ts';
 import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';
@@ -21,7 +21,7 @@ export type Content = { readonly digest: Digest; readonly bytes: number };
 
 /** @throws DrillproofError `io.KIND` for a path that no valid manifest contains */
 export function keyIn(prefix: string, path: string): string {
-  const problem = portablePathProblem(path);
+  const problem = findPathProblem(path);
   if (problem === undefined) return prefix + path;
   throw new DrillproofError('io.KIND', `the path cannot be used in a bucket: ${problem}`, { path });
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bytes, digester } from '../../bytes/index.ts';
+import { type Bytes, createDigester } from '../../bytes/index.ts';
 import type { PartialFile } from '../../mirror/index.ts';
 import { ioError } from '../fs-errors.ts';
 import { readPieces } from '../volume/files.ts';
@@ -15,7 +15,7 @@ import { assertWritten, keyIn, type Place, writeOptions, writeSmall } from './pl
  */
 export function openUpload(place: Place, path: string): PartialFile {
   const key = keyIn(place.prefix, path);
-  let sum = digester();
+  let sum = createDigester();
   let pieces: Uint8Array[] = [];
   let upload: Upload | undefined;
 
@@ -23,7 +23,7 @@ export function openUpload(place: Place, path: string): PartialFile {
     const discarded = upload;
     upload = undefined;
     pieces = [];
-    sum = digester();
+    sum = createDigester();
     await discarded?.abort();
   };
   const start = (): Upload => {
@@ -116,7 +116,7 @@ export async function uploadFile(
 
 // The file may be a link to one that others can change, so its bytes are verified on their way.
 async function copyFile(file: string, digest: string, upload: PartialFile): Promise<boolean> {
-  const sum = digester();
+  const sum = createDigester();
   try {
     for await (const piece of readPieces(file)) {
       sum.update(piece);

@@ -11,7 +11,7 @@ import {
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { portablePathProblem } from '../../bytes/index.ts';
+import { findPathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { flushFolder, fsyncFile } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
@@ -27,7 +27,7 @@ const PIECES_PER_TURN = 32;
  * @throws DrillproofError `io.KIND` for a path that could lead out of it; no valid manifest contains one
  */
 export function placeIn(root: string, path: string): string {
-  const problem = portablePathProblem(path);
+  const problem = findPathProblem(path);
   if (problem !== undefined) {
     throw new DrillproofError('io.KIND', `the path cannot be used in a folder: ${problem}`, { path });
   }

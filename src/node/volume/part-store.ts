@@ -1,6 +1,6 @@
 import {
   checkArguments,
-  digester,
+  createDigester,
   digestOf,
   digestStream,
   type MembersOf,
@@ -146,7 +146,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
 
 function beginDraft(draft: string, add: (expected: Expected) => Promise<void>): StoreDraft {
   const { fd } = openForWriting(draft);
-  let sum = digester();
+  let sum = createDigester();
   let open = true;
   const shut = (): void => {
     if (open) closeSync(fd);
@@ -159,7 +159,7 @@ function beginDraft(draft: string, add: (expected: Expected) => Promise<void>): 
     },
     restart() {
       attempt(draft, 'write', () => ftruncateSync(fd, 0));
-      sum = digester();
+      sum = createDigester();
     },
     async keep() {
       shut();

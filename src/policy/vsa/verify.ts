@@ -21,7 +21,7 @@ import {
   keyIdOf,
   parseDsse,
   resolveTrust,
-  signedMessage,
+  buildSignedMessage,
   type Trust,
   type TrustStore,
 } from '../../trust/index.ts';
@@ -172,7 +172,7 @@ function verifySigning(
     };
   const claim = { issuer: verifierId, issuedAtMs: timeVerifiedMs, purpose: 'summary', asOfMs } as const;
   const context = { subject: SUBJECT, path: PATH, trust, threshold };
-  const { value, findings } = checkThreshold(signedMessage(envelope), claim, context);
+  const { value, findings } = checkThreshold(buildSignedMessage(envelope), claim, context);
   const keys = [...new Set(value.keys.map(({ point }) => keyIdOf(point)))].toSorted(compareUtf8);
   if (keys.length > 0) return { keys, findings };
   // Without a key that counts, each reason is an error and not only a remark.

@@ -60,7 +60,7 @@ export type MergedScrub = Pick<ScrubReport, 'place' | 'moreFaults' | 'strays'> &
  */
 export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub {
   const all = reports.map(({ report }) => report);
-  const units = reports.flatMap((named) => unitsOf(named, mirrorsIn(named), ({ name }) => name));
+  const units = reports.flatMap((named) => unitsOf(named, listMirrors(named), ({ name }) => name));
   return {
     place: removeRepeats(all.map(({ place }) => place)).join(', '),
     moreFaults: sumOf(all, ({ moreFaults }) => moreFaults),
@@ -69,7 +69,7 @@ export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub
   };
 }
 
-function mirrorsIn({ report }: Named<ScrubReport>): readonly Scrubbed[] {
+function listMirrors({ report }: Named<ScrubReport>): readonly Scrubbed[] {
   const faults = groupBy(report.faults, ({ mirror }) => mirror);
   return report.results.map((result) => ({
     ...result,

@@ -5,7 +5,7 @@ import { allow, countSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type DsseEnvelope,
-  signedMessage,
+  buildSignedMessage,
   thumbprintOf,
   type TrustStore,
   verifySignatures,
@@ -138,7 +138,7 @@ function checkSigned(
     return { keys: [], findings: [finding('trust.STORE_ABSENT', name, { message: note }), ...early] };
   }
   const claim = { issuer, keyId, issuedAtMs, purpose: 'report', asOfMs } as const;
-  const result = verifySignatures(signedMessage(envelope), trust, claim);
+  const result = verifySignatures(buildSignedMessage(envelope), trust, claim);
   const keys = [...new Set(result.keys.map(thumbprintOf))];
   const problems = result.signatures.flatMap(({ problem }, at) => {
     if (problem === undefined) return [];

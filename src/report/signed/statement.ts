@@ -9,7 +9,7 @@ import {
 } from '../../bytes/index.ts';
 import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE, inTotoStatement, typeDocument } from '../../evidence/index.ts';
+import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement, typeDocument } from '../../evidence/index.ts';
 import { decisionSchema } from '../../policy/index.ts';
 import { type DsseEnvelope, isObject, parseDsse, signDsse, type Signer } from '../../trust/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
@@ -107,7 +107,7 @@ export async function signReport(report: JsonValue, signing: ReportSigning): Pro
     report,
   });
   const digest = digestOf(canonicalBytes(report));
-  const payload = canonicalBytes(inTotoStatement(digest, REPORT_PREDICATE_TYPE, content, 'report'));
+  const payload = canonicalBytes(buildInTotoStatement(digest, REPORT_PREDICATE_TYPE, content, 'report'));
   if (payload.length > MAX_PAYLOAD_BYTES)
     throw new LimitError(
       'json.TOO_LARGE',

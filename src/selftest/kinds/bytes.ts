@@ -14,7 +14,7 @@ import {
   toUtf8,
 } from '../../bytes/index.ts';
 import * as contract from '../../contract/index.ts';
-import { assertSafeName, distinctNames, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
+import { assertSafeName, createNameCheck, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
 import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, WAYS } from '../outcome.ts';
 
 const text = z.object({ text: z.string() });
@@ -84,7 +84,7 @@ export const bytesKinds: Readonly<Record<string, Kind>> = {
     [
       'names',
       ({ paths }) => {
-        const assertNew = distinctNames();
+        const assertNew = createNameCheck();
         for (const path of paths) {
           assertSafeName(path);
           assertNew(path);

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
 import {
-  bundleManifestBytes,
+  encodeBundleManifest,
   DEFAULT_LIMITS,
-  exportManifestBytes,
+  encodeExportManifest,
   parseBundleManifest,
   parseExportManifest,
   selectionDigest,
@@ -65,7 +65,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, bundleManifestBytes(manifest));
+        assertSameBytes(bytes, encodeBundleManifest(manifest));
         return { digest: digestOf(bytes), objects: manifest.objects.length };
       },
     ],
@@ -77,7 +77,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, exportManifestBytes(manifest));
+        assertSameBytes(bytes, encodeExportManifest(manifest));
         const { parts, localReports } = manifest;
         return {
           digest: digestOf(bytes),

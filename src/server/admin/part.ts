@@ -1,7 +1,7 @@
 import { defined, type RandomAccess } from '../../bytes/index.ts';
 import { codeFacts } from '../../codes/index.ts';
 import type { EvidenceBundle, HostedRun, RunResult, WorldSession } from '../../contract/index.ts';
-import { artifactBytes, type BundleManifest } from '../../evidence/index.ts';
+import { countArtifactBytes, type BundleManifest } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, type VerifiedPart, verifyAndRead } from '../../verify/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
@@ -26,7 +26,7 @@ function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs:
     throw refusedError('the part could not be read');
   const attestation = content.attestation?.document;
   const result = content.run?.result;
-  const objectBytes = artifactBytes(manifest);
+  const objectBytes = countArtifactBytes(manifest);
   const resource: EvidenceBundle = {
     schemaVersion: 1,
     evidenceBundleId: manifest.evidenceBundleId,

@@ -1,7 +1,7 @@
 import {
   type Bytes,
   type Digest,
-  digester,
+  createDigester,
   isDigest,
   memoryAccess,
   type RandomAccess,
@@ -147,7 +147,7 @@ const corrupt = (digest: Digest, how: string): DrillproofError =>
   new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
 
 async function hashes(stored: StoredObject, digest: Digest): Promise<boolean> {
-  const sum = digester();
+  const sum = createDigester();
   for await (const piece of stored.stream({ start: 0, end: stored.bytes })) {
     sum.update(piece);
     stored.free?.(piece);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Bytes, digester } from '../../bytes/index.ts';
+import { type Bytes, createDigester } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/index.ts';
 import type { BlobRef } from '../store/store.ts';
@@ -33,7 +33,7 @@ export async function receive(
 ): Promise<BlobRef> {
   let received: BlobRef | undefined;
   async function* checkBody(): AsyncGenerator<Uint8Array> {
-    const sum = digester();
+    const sum = createDigester();
     for await (const chunk of source) {
       sum.update(chunk);
       if (sum.bytes > (expected.bytes ?? Infinity)) break; // the count already differs

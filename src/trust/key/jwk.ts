@@ -1,9 +1,9 @@
 import { platform } from '#platform';
 import { fromBase64url, type JsonObject, type JsonValue, toBase64url } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { extendPointer, type KeyFault } from '../faults.ts';
+import { extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
 
-/** What a key is wanted for: a public key that verifies, or a private one that signs. */
+/** The operation of a key: a public key verifies, and a private key signs. */
 export type KeyOperation = 'verify' | 'sign';
 
 type Members = ReadonlyMap<string, JsonValue>;
@@ -11,8 +11,8 @@ type Members = ReadonlyMap<string, JsonValue>;
 /** A P-256 public key as the members that every JWK of it has (RFC 7518 §6.2.1). */
 export type EcJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
 
-// Members of RFC 7517 §4 and of Web Crypto that do not restrict the key. Certificates among them are ignored: a key is
-// trusted because it is in the store, not because someone certified it.
+// Members of RFC 7517 §4 and of Web Crypto that do not restrict the key. Certificates are ignored, because a key is only
+// trusted if it is in the store.
 const IGNORED = ['kid', 'ext', 'x5u', 'x5c', 'x5t', 'x5t#S256'];
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 const PINNED = [
@@ -24,15 +24,15 @@ const PINNED = [
 const KNOWN = ['x', 'y', 'key_ops', ...PINNED.map(([name]) => name), ...IGNORED];
 
 /** The members of an uncompressed point. */
-export function ecJwk(point: Uint8Array): EcJwk {
+export function formatEcJwk(point: Uint8Array): EcJwk {
   if (point.length !== 65) throw new TypeError('a point is 65 bytes, uncompressed');
   const [x, y] = [point.subarray(1, 33), point.subarray(33)];
   return { kty: 'EC', crv: 'P-256', x: toBase64url(x), y: toBase64url(y) };
 }
 
 /**
- * The uncompressed point of a JWK of an EC P-256 key, or all that keeps it from being one: curve, algorithm, use and
- * operations are pinned here, when the key is loaded. Names in `extensions` are allowed in addition to those of RFC 7517.
+ * The uncompressed point of a JWK of an EC P-256 key, or every fault of it. Curve, algorithm, use and operations are
+ * checked. Names in `extensions` are allowed in addition to those of RFC 7517.
  */
 export function readEcJwk(
   jwk: JsonObject,
@@ -50,7 +50,7 @@ export function readEcJwk(
   return point === undefined ? { faults } : { point };
 }
 
-/** The bytes of a member of 32 bytes, the coordinates and the private scalar of P-256; a fault when it is none. */
+/** The 32 bytes of a member, such as a coordinate or the private scalar; adds a fault for anything else. */
 export function readFieldElement(
   value: JsonValue | undefined,
   path: string,
@@ -114,11 +114,6 @@ function listUnknownFaults(
 ): KeyFault[] {
   if (members.get('kty') !== 'EC') return []; // other kinds of keys have their own members
   const allowed = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
-  return [...members.keys()]
-    .filter((name) => !allowed.has(name))
-    .map((name) => ({
-      code: 'trust.KEY_INVALID',
-      path: extendPointer(path, name),
-      message: `the member ${JSON.stringify(name)} is not known`,
-    }));
+  const unknown = [...members.keys()].filter((name) => !allowed.has(name));
+  return listUnknownMembers('trust.KEY_INVALID', path, unknown);
 }

@@ -2,18 +2,18 @@ import { fromBase64, fromUtf8, type JsonObject, parseJsonText, toBase64 } from '
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { isObject } from '../faults.ts';
 
-/** A file with a key, opened as what it is: the blocks of a PEM file, or the one object of a JWK. */
+/** A file with a key: the blocks of a PEM file, or the object of a JWK. */
 export type KeyFile =
   | { readonly kind: 'pem'; readonly blocks: readonly PemBlock[] }
   | { readonly kind: 'jwk'; readonly jwk: JsonObject };
 
-/** What may hold several keys: a key file, or a JWK Set as its members. */
+/** A file with one or more keys: a key file, or the object of a JWK Set. */
 export type KeySetFile = KeyFile | { readonly kind: 'jwks'; readonly set: JsonObject };
 
 // Windows editors put a byte order mark before PEM, where it changes nothing; before JSON it is refused as in evidence.
 const BEFORE_PEM = /^\uFEFF?[ \t\r\n]*(?=-----BEGIN )/;
 const SPACE_BEFORE = /^[ \t\r\n]+/;
-/** Characters of a key file; the longest certificates in use have a tenth of it. */
+/** The most characters of a key file, ten times the longest certificates in use. */
 const MAX_LENGTH = 256 * 1024;
 /** Characters of a JWK Set: room for some 20,000 keys. */
 export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
  */
 export function openKeyFile(input: Uint8Array | string): KeyFile {
   if (input.length > MAX_LENGTH) throw keyFileError(`longer than ${MAX_LENGTH} bytes`);
-  const text = textOf(input).replace(BEFORE_PEM, '').replace(SPACE_BEFORE, '');
+  const text = decodeText(input).replace(BEFORE_PEM, '').replace(SPACE_BEFORE, '');
   if (text.startsWith('-----BEGIN ')) return { kind: 'pem', blocks: parsePem(text) };
   if (!text.startsWith('{'))
     throw keyFileError(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');
@@ -40,17 +40,17 @@ export function openKeyFile(input: Uint8Array | string): KeyFile {
 export function openKeySetFile(input: Uint8Array | string): KeySetFile {
   if (input.length > MAX_KEY_SET_BYTES)
     throw new LimitError('json.TOO_LARGE', `more than ${MAX_KEY_SET_BYTES} bytes of keys`);
-  const text = textOf(input).replace(SPACE_BEFORE, '');
+  const text = decodeText(input).replace(SPACE_BEFORE, '');
   const set = text.startsWith('{') ? parseObject(text) : undefined;
   return set !== undefined && isSet(set) ? { kind: 'jwks', set } : openKeyFile(input);
 }
 
 const isSet = (value: JsonObject): boolean => Object.hasOwn(value, 'keys');
 
-/** Whether the label of a PEM block is that of a private key, in whatever format. */
+/** True for the labels of private keys in any format. */
 export const isPrivateLabel = (label: string): boolean => label.endsWith('PRIVATE KEY');
 
-function textOf(input: Uint8Array | string): string {
+function decodeText(input: Uint8Array | string): string {
   if (typeof input === 'string') return input;
   try {
     return fromUtf8(input);
@@ -109,7 +109,7 @@ export function parsePem(text: string): PemBlock[] {
  * The bytes of a block: base64 of RFC 4648 §4 with padding and zero spare bits.
  * @throws DrillproofError `trust.KEY_INVALID`
  */
-export function pemBytes(block: PemBlock): Uint8Array {
+export function decodePem(block: PemBlock): Uint8Array {
   const bytes = fromBase64(block.body.replaceAll('\n', ''));
   if (bytes === undefined) throw pemError(`"${block.label}" holds no base64 whose spare bits are zero`);
   return bytes;

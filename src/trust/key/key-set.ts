@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { faultError, isObject, extendPointer, type KeyFault } from '../faults.ts';
+import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';
 import { openKeySetFile } from './key-file.ts';
 import { importPublicKey, keyIdOf } from './key.ts';
 import { keyIdSchema } from '../trusted-key.ts';
 
-/** A public key under the name that its owner gave it, or else under its key id. */
+/** A public key, named by its owner or by its key id. */
 export type NamedKey = { readonly keyId: string; readonly point: Uint8Array };
 
 /**
- * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or what `importPublicKey` reads. A
- * key is named by its `kid`, and without one as `keyIdOf` names it. One unsupported key refuses the whole set: skipping
- * keys silently could leave the store without a key you need.
+ * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or any input of `importPublicKey`. The
+ * name of a key is its `kid`, or without one the result of `keyIdOf`. One unsupported key refuses the whole set, because
+ * skipping keys silently could leave the store without a key you need.
  * @throws DrillproofError `trust.STORE_EMPTY` for a set without keys, `trust.KEY_DUPLICATE` for a name that
  *   appears twice, `trust.STORE_INVALID` for any member but "keys"; `trust.KEY_PRIVATE`, `trust.KEY_UNSUPPORTED`,
  *   `trust.KEY_INVALID`, with every fault in `details.issues`
@@ -31,13 +31,8 @@ function readSet(set: JsonObject): readonly NamedKey[] {
   if (!Array.isArray(members))
     throw new DrillproofError('trust.STORE_INVALID', '"keys" is not an array', { path: '/keys' });
   if (members.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the JWK Set holds no key');
-  const faults: KeyFault[] = Object.keys(set)
-    .filter((name) => name !== 'keys')
-    .map((name) => ({
-      code: 'trust.STORE_INVALID',
-      path: extendPointer('', name),
-      message: `the member ${JSON.stringify(name)} is not known`,
-    }));
+  const unknown = Object.keys(set).filter((name) => name !== 'keys');
+  const faults = listUnknownMembers('trust.STORE_INVALID', '', unknown);
   const names = new Set<string>();
   const keys = members.map((member, at) => {
     const path = extendPointer('/keys', at);

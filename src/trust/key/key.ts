@@ -14,8 +14,8 @@ import {
 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
-import { ecJwk, type EcJwk, readEcJwk } from './jwk.ts';
-import { formatPem, isPrivateLabel, openKeyFile, type PemBlock, pemBytes } from './key-file.ts';
+import { formatEcJwk, type EcJwk, readEcJwk } from './jwk.ts';
+import { formatPem, isPrivateLabel, openKeyFile, type PemBlock, decodePem } from './key-file.ts';
 import { platform } from '#platform';
 
 const EC_PUBLIC_KEY = '2a8648ce3d0201';
@@ -127,15 +127,15 @@ export function publicKeyPem(point: Uint8Array): string {
 }
 
 /** The key as a JWK (RFC 7517 §4, RFC 7518 §6.2). */
-export const publicJwk = (point: Uint8Array): PublicJwk => ({
-  ...ecJwk(point),
+export const formatPublicJwk = (point: Uint8Array): PublicJwk => ({
+  ...formatEcJwk(point),
   kid: keyIdOf(point),
   use: 'sig',
   alg: 'ES256',
 });
 
 /** The key of an uncompressed point that is known to be on the curve. */
-export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyIdOf(point), point });
+export const buildVerifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyIdOf(point), point });
 
 /**
  * Reads one P-256 public key: PEM with one block "PUBLIC KEY", or one JWK (formats §3). A `kid` in the JWK is not used
@@ -148,10 +148,10 @@ export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyId
 export function importPublicKey(input: Uint8Array | string): VerifyingKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
-  if (file.kind === 'pem') return verifyingKey(readSpki(pemBytes(findPublicBlock(file.blocks))));
+  if (file.kind === 'pem') return buildVerifyingKey(readSpki(decodePem(findPublicBlock(file.blocks))));
   const read = readEcJwk(file.jwk, 'verify');
   if ('faults' in read) throw faultError(read.faults);
-  return verifyingKey(read.point);
+  return buildVerifyingKey(read.point);
 }
 
 function findPublicBlock(blocks: readonly PemBlock[]): PemBlock {

@@ -11,7 +11,7 @@ import { platform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
 import { keyIdOf } from './key.ts';
 
-/** What is to be checked: ECDSA P-256 with SHA-256 over `message` (FIPS 186-5 §6.4.2). */
+/** A signature to check: ECDSA P-256 with SHA-256 over `message` (FIPS 186-5 §6.4.2). */
 export type SignatureCheck = {
   /** The key; only its uncompressed point counts. */
   readonly key: { readonly point: Uint8Array };
@@ -29,8 +29,8 @@ const MAX_VERIFIERS = 256;
 const cache = new WeakMap<P256, Map<string, P256Verifier>>();
 
 /**
- * Whether the signature verifies over the message with the key. The encoding is checked first, by our own rules, so
- * that every implementation accepts the same signatures.
+ * Verifies a signature over a message with a key. The encoding is checked first, by our own rules, so that every
+ * implementation accepts the same signatures.
  * @throws DrillproofError `encoding.DER_INVALID` for a signature that is not strict DER, `trust.KEY_INVALID` for a
  *   point that is not on the curve
  */
@@ -43,7 +43,7 @@ export function verifySignature({
   assertEcdsaDer(signature);
   const result =
     implementation === platform.p256 ? results.get(message)?.get(nameOf(key.point, signature)) : undefined;
-  return result ?? verifierOf(key.point, implementation).verify(message, signature);
+  return result ?? findVerifier(key.point, implementation).verify(message, signature);
 }
 
 // By the array of the message, which nothing changes; by the values of key and signature.
@@ -51,22 +51,22 @@ const results = new WeakMap<Uint8Array, Map<string, boolean>>();
 const nameOf = (point: Uint8Array, signature: Uint8Array): string => `${toHex(point)} ${toHex(signature)}`;
 
 /**
- * Verifies signatures where a faster implementation has to be waited for, so that `verifySignature` of the same message
- * has the result. Does nothing on other platforms.
+ * Verifies a signature with an asynchronous implementation, if the platform has a faster one. `verifySignature` of the
+ * same message then uses the result.
  * @throws DrillproofError `encoding.DER_INVALID`
  */
 export async function verifyAhead({ key, message, signature }: SignatureCheck): Promise<void> {
-  const verifier = verifierOf(key.point, platform.p256);
+  const verifier = findVerifier(key.point, platform.p256);
   if (verifier.verifyLater === undefined) return;
   const byName = results.get(message) ?? new Map<string, boolean>();
   results.set(message, byName);
   byName.set(nameOf(key.point, signature), await verifier.verifyLater(message, signature));
 }
 
-function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
+function findVerifier(point: Uint8Array, implementation: P256): P256Verifier {
   const verifiers = cache.get(implementation) ?? new Map<string, P256Verifier>();
   cache.set(implementation, verifiers);
-  // By value: the array could change in the caller's hands.
+  // By value, because the caller could change the array.
   const name: string = Reflect.apply(String.fromCharCode, undefined, point);
   const cached = verifiers.get(name);
   if (cached !== undefined) return cached;
@@ -81,7 +81,7 @@ function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
 
 /** Something that signs: a private key in memory, or a device or service that holds one (formats §2). */
 export type Signer = {
-  /** How statements name the key. */
+  /** The name of the key in statements. */
   readonly keyId: string;
   /** The public key, uncompressed (65 bytes). */
   readonly point: Uint8Array;
@@ -124,8 +124,8 @@ export async function signChecked(signer: Signer, message: Uint8Array): Promise<
 }
 
 /**
- * Every signature is verified once before it gets out. A bit that flips while signing would spoil evidence for good,
- * and a spoilt signature can give the private key away (Boneh, DeMillo, Lipton 1997).
+ * Verifies every signature once before it is returned. A bit flip while signing would damage evidence for good, and a
+ * faulty signature can reveal the private key (Boneh, DeMillo, Lipton 1997).
  */
 function assertVerifies(check: SignatureCheck): void {
   let cause: unknown;

@@ -1,4 +1,4 @@
-import { type Digest, digestAccess, digestOf } from '../../bytes/index.ts';
+import { closeAfter, type Digest, digestAccess, digestOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   BAG_DECLARATION,
@@ -7,7 +7,7 @@ import {
   BAG_MANIFEST_NAME,
   BAG_PAYLOAD,
   BAG_TAG_MANIFEST,
-  bagDigest,
+  formatBagDigest,
   type BagRow,
   type EvidenceSource,
   type ExportManifest,
@@ -15,7 +15,6 @@ import {
   parseBagInfo,
   parseBagManifest,
   readFile,
-  readWhole,
   type SourceFile,
 } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
@@ -23,10 +22,9 @@ import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
 import { EXPORT, type ExportContext } from './context.ts';
-import { pathsOfWrongSize } from './files.ts';
+import { listWrongSizes } from './files.ts';
 import type { Finding } from '../report.ts';
 
-/** What the steps on one bag need. */
 type Bag = {
   readonly source: EvidenceSource;
   readonly settings: Settings;
@@ -55,7 +53,7 @@ export async function checkBag(
     return recordCheck('export.bag', findingsOf(error, EXPORT));
   }
   const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD));
-  const wrongSize = pathsOfWrongSize(manifest, files, BAG_PAYLOAD);
+  const wrongSize = listWrongSizes(manifest, files, BAG_PAYLOAD);
   const bag = { source, settings, files, tags, wrongSize, digests };
   const findings = [
     ...(await readTag(bag, BAG_DECLARATION, parseBagDeclaration)).findings,
@@ -68,10 +66,10 @@ export async function checkBag(
   return recordCheck('export.bag', findings);
 }
 
-/** Every manifest lists the whole payload; the SHA-256 manifest, which is required, is compared with the bytes. */
+/** Every manifest must list the whole payload. The SHA-256 manifest, which is required, is compared with the bytes. */
 async function checkPayload(bag: Bag): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const names = manifestsAmong(bag.tags, 'manifest-');
+  const names = listManifests(bag.tags, 'manifest-');
   if (!names.includes(BAG_MANIFEST)) {
     const message = `the bag has no ${BAG_MANIFEST}`;
     findings.push(finding('bag.UNSUPPORTED', EXPORT, { path: BAG_MANIFEST, message }));
@@ -86,7 +84,7 @@ async function checkPayload(bag: Bag): Promise<Finding[]> {
   return findings;
 }
 
-const manifestsAmong = (tags: readonly SourceFile[], prefix: string): string[] =>
+const listManifests = (tags: readonly SourceFile[], prefix: string): string[] =>
   tags.map(({ path }) => path).filter((path) => path.startsWith(prefix) && BAG_MANIFEST_NAME.test(path));
 
 function checkSet({ files }: Bag, name: string, rows: readonly BagRow[]): Finding[] {
@@ -128,10 +126,10 @@ async function compareDigest(
   code: 'bag.PAYLOAD_MISMATCH' | 'bag.TAG_MISMATCH',
 ): Promise<Finding[]> {
   const { path } = row;
-  const expected = bagDigest(row);
+  const expected = formatBagDigest(row);
   try {
     const computed = path.startsWith(BAG_PAYLOAD) ? digests.get(path.slice(BAG_PAYLOAD.length)) : undefined;
-    const actual = computed ?? (await digestOfFile(source, path, settings));
+    const actual = computed ?? (await digestFile(source, path, settings));
     if (actual === expected) return [];
     const message = `the digest of ${path} does not match the bag`;
     return [finding(code, EXPORT, { path, message, expected, actual })];
@@ -141,19 +139,14 @@ async function compareDigest(
   }
 }
 
-async function digestOfFile(
+async function digestFile(
   source: EvidenceSource,
   path: string,
   { limits, signal }: Settings,
 ): Promise<Digest> {
-  const access = await source.open(path);
-  try {
-    // Nothing limits a payload that only the bag lists; tag files are documents.
-    if (!path.startsWith(BAG_PAYLOAD)) return digestOf(await readWhole(access, limits.manifestBytes, path));
-    return (await digestAccess(access, signal)).digest;
-  } finally {
-    await access.close();
-  }
+  // Tag files are documents, which have a limit. A payload file that only the bag lists has none.
+  if (!path.startsWith(BAG_PAYLOAD)) return digestOf(await readFile(source, path, limits.manifestBytes));
+  return closeAfter(await source.open(path), async (file) => (await digestAccess(file, signal)).digest);
 }
 
 async function checkOxum(bag: Bag): Promise<readonly Finding[]> {
@@ -168,10 +161,10 @@ async function checkOxum(bag: Bag): Promise<readonly Finding[]> {
   return [finding('bag.PAYLOAD_MISMATCH', EXPORT, { path: BAG_INFO, message, expected, actual })];
 }
 
-/** Tag manifests are optional; what they list has to exist, and what they do not list is reported. */
+/** Tag manifests are optional. Files that they list must exist, and tag files that none lists are reported. */
 async function checkTags(bag: Bag): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const names = manifestsAmong(bag.tags, 'tagmanifest-');
+  const names = listManifests(bag.tags, 'tagmanifest-');
   const present = new Set(bag.tags.map(({ path }) => path));
   const named = new Set<string>();
   for (const name of names) {
@@ -209,7 +202,7 @@ async function checkTag(
   return name === BAG_TAG_MANIFEST ? compareDigest(bag, row, 'bag.TAG_MISMATCH') : [];
 }
 
-/** A tag file, typed; without a value when it is invalid or cannot be read. */
+/** Parses a tag file; there is no value if it is invalid or cannot be read. */
 async function readTag<T>(
   { source, settings }: Bag,
   path: string,
@@ -219,12 +212,12 @@ async function readTag<T>(
     return { value: parse(await readFile(source, path, settings.limits.manifestBytes)), findings: [] };
   } catch (error) {
     settings.signal?.throwIfAborted();
-    return { findings: findingsOf(encodingAsRule(error), EXPORT, path) };
+    return { findings: findingsOf(toBagError(error), EXPORT, path) };
   }
 }
 
-// A tag file that is not text breaks the rules of bags like any other.
-function encodingAsRule(error: unknown): unknown {
+// A tag file that is not text is an invalid tag file.
+function toBagError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'encoding.UTF8_INVALID') return error;
   return new DrillproofError('bag.INVALID', 'it is not UTF-8', { cause: error });
 }

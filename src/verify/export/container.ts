@@ -1,21 +1,21 @@
-import { type Digest, digestAccess } from '../../bytes/index.ts';
+import { closeAfter, type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, ExportManifest, OpenFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { warnAboutMetadata } from '../part/archive.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
 import { EXPORT, type ExportContext } from './context.ts';
-import { pathsOfWrongSize } from './files.ts';
+import { listWrongSizes } from './files.ts';
 import type { Finding } from '../report.ts';
 
-/** `export.container`: a one-file export is sound, CRC of every entry included, before its parts are read. */
+/** `export.container`: a one-file export is a sound ZIP archive, including the CRC-32 of every entry. */
 export async function checkContainer(
   { source, settings: { signal }, files }: ExportContext,
   manifest: ExportManifest | undefined,
 ): Promise<Step> {
   if (source.checkContainer === undefined) return NOTHING;
   try {
-    const notes = await source.checkContainer(signal, pathsOfWrongSize(manifest, files.all));
+    const notes = await source.checkContainer(signal, listWrongSizes(manifest, files.all));
     return recordCheck('export.container', warnAboutMetadata(EXPORT, notes));
   } catch (error) {
     signal?.throwIfAborted();
@@ -23,13 +23,13 @@ export async function checkContainer(
   }
 }
 
-/** `second.reader` of a one-file export: the second ZIP reader must see the same files with the same bytes in it. */
+/** `second.reader` of a one-file export: the second ZIP reader must see the same files with the same bytes. */
 export async function checkContainerTwice(
   { source, settings: { secondOpinion, signal }, files }: ExportContext,
   manifest: ExportManifest | undefined,
 ): Promise<Step> {
   if (secondOpinion === undefined || source.checkContainer === undefined) return NOTHING;
-  if (pathsOfWrongSize(manifest, files.all).size > 0)
+  if (listWrongSizes(manifest, files.all).size > 0)
     return endCheck('second.reader', 'not_checked', 'a file of the wrong size was not read');
   if (source.container === undefined)
     return endCheck('second.reader', 'not_checked', 'the container is not available to be read again');
@@ -37,12 +37,12 @@ export async function checkContainerTwice(
   const unseen = new Set(files.all.map(({ path }) => path));
   try {
     for await (const entry of secondOpinion.readZip(source.container)) {
-      const ours = unseen.delete(entry.name) ? await digestOfFile(source, entry.name, signal) : 'absent';
+      const ours = unseen.delete(entry.name) ? await digestFile(source, entry.name, signal) : 'absent';
       if (ours !== COMPRESSED && ours !== entry.digest)
-        findings.push(disagreement(entry.name, ours, entry.digest));
+        findings.push(disagreementFinding(entry.name, ours, entry.digest));
     }
     for (const path of unseen)
-      findings.push(disagreement(path, await digestOfFile(source, path, signal), 'absent'));
+      findings.push(disagreementFinding(path, await digestFile(source, path, signal), 'absent'));
     return recordCheck('second.reader', findings);
   } catch (error) {
     signal?.throwIfAborted();
@@ -50,21 +50,17 @@ export async function checkContainerTwice(
   }
 }
 
-/** A compressed entry is never evidence and is not opened: both readers only have to see it. */
+/** A compressed entry is never evidence and is not opened. Both readers only have to see it. */
 const COMPRESSED = 'compressed';
 
-async function digestOfFile(
+async function digestFile(
   source: EvidenceSource,
   path: string,
   signal?: AbortSignal,
 ): Promise<Digest | typeof COMPRESSED> {
   const file = await openStored(source, path);
   if (file === undefined) return COMPRESSED;
-  try {
-    return (await digestAccess(file, signal)).digest;
-  } finally {
-    await file.close();
-  }
+  return closeAfter(file, async () => (await digestAccess(file, signal)).digest);
 }
 
 async function openStored(source: EvidenceSource, path: string): Promise<OpenFile | undefined> {
@@ -76,5 +72,5 @@ async function openStored(source: EvidenceSource, path: string): Promise<OpenFil
   }
 }
 
-const disagreement = (path: string, expected: string, actual: string): Finding =>
+const disagreementFinding = (path: string, expected: string, actual: string): Finding =>
   finding('zip.SECOND_OPINION', EXPORT, { path, message: 'the two ZIP readers disagree', expected, actual });

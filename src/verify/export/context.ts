@@ -7,29 +7,26 @@ import { irregularFinding } from '../part/listed-part.ts';
 /** The subject of findings about the export itself. */
 export const EXPORT = 'export';
 
-/** The files of an export by path. */
 export type Files = {
   readonly all: readonly SourceFile[];
   readonly byPath: ReadonlyMap<string, SourceFile>;
-  /** What a mirror adds: checksums and receipts. */
+  /** Files that a mirror adds: checksums and receipts. */
   readonly mirror: readonly SourceFile[];
 };
 
-/** What every step of one export needs. */
 export type ExportContext = {
   readonly source: EvidenceSource;
   readonly settings: Settings;
   readonly files: Files;
 };
 
-/** The manifest of an export as far as it could be read. */
 export type ReadExportManifest = {
   readonly bytes?: number;
   readonly digest?: Digest;
   readonly document?: ExportManifest;
 };
 
-/** The bytes of a document of the export, or `undefined` when there is none. */
+/** The bytes of a document of the export, or `undefined` if it is missing. */
 export async function readDocument(
   { source, files }: ExportContext,
   path: string,

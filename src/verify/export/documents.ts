@@ -28,10 +28,9 @@ import { checkFiles } from './files.ts';
 import { checkExportSigning, type ExportSigning } from './signing.ts';
 import type { Finding } from '../report.ts';
 
-/** What the documents of an export state. */
 export type ExportDocuments = ExportSigning & { readonly resource?: EvidenceExport };
 
-/** The steps after `export.manifest`, in order: nothing of parts and reports is read. */
+/** The steps after `export.manifest`, in order. They read no part and no report. */
 export async function checkDocuments(
   tree: ExportContext,
   manifest: ReadExportManifest,
@@ -48,7 +47,7 @@ export async function checkDocuments(
   return { ...endWaiting(step, envelopes, 'the manifest could not be read'), value };
 }
 
-/** Every check of an export that waits for its manifest, and has no state yet, is open for this reason. */
+/** Leaves every check open that waits for the manifest and has no state yet. */
 export const endWaiting = (step: Step, envelopes: readonly GivenEnvelope[], reason: string): Step =>
   endRemaining(
     step,
@@ -70,24 +69,24 @@ export async function checkExportManifest(tree: ExportContext): Promise<StepOf<R
     }
     value = { bytes: bytes.length, digest: digestOf(bytes) };
     const document = parseExportManifest(bytes, limits);
-    return { ...recordCheck('export.manifest', emptyWarning(document)), value: { ...value, document } };
+    return { ...recordCheck('export.manifest', warnIfEmpty(document)), value: { ...value, document } };
   } catch (error) {
     return { ...recordCheck('export.manifest', findingsOf(error, EXPORT, EXPORT_MANIFEST)), value };
   }
 }
 
-function emptyWarning({ parts }: ExportManifest): Finding[] {
+function warnIfEmpty({ parts }: ExportManifest): Finding[] {
   const message = 'the manifest lists no bundle';
   return parts.length > 0 ? [] : [finding('export.EMPTY', EXPORT, { path: EXPORT_MANIFEST, message })];
 }
 
-/** `export.expected`: what the caller knows from elsewhere. */
+/** `export.expected`: compares the export with the facts that the caller expects. */
 function checkExportExpected(expect: Expectations, { document, digest }: ReadExportManifest): Step {
   const rows = [
     ['expect.MANIFEST_MISMATCH', expect.manifestDigest, digest],
     ['expect.EXPORT_MISMATCH', expect.evidenceExportId, document?.evidenceExportId],
     ['expect.ORGANIZATION_MISMATCH', expect.organizationId, document?.organizationId],
-    ['expect.PROJECT_MISMATCH', expect.projectId, document && projectOf(document, expect.projectId)],
+    ['expect.PROJECT_MISMATCH', expect.projectId, document && findOtherProject(document, expect.projectId)],
     ['expect.BUNDLES_MISMATCH', expect.bundles, document?.parts.length],
   ] as const;
   const expectations = rows.filter(([, expected]) => expected !== undefined);
@@ -100,13 +99,16 @@ function checkExportExpected(expect: Expectations, { document, digest }: ReadExp
       const values = { expected: String(expected), actual: String(actual) };
       return finding(code, EXPORT, { path: EXPORT_MANIFEST, message, ...values });
     });
-  // What could not be read does not differ; the check stays open.
+  // Facts that could not be read do not differ, and leave the check open.
   const complete = expectations.every(([, , actual]) => actual !== undefined);
   return findings.length > 0 || complete ? recordCheck('export.expected', findings) : NOTHING;
 }
 
-/** The first project of the export that differs from `expected`; `expected` when there is none. */
-function projectOf({ scope, parts, localReports }: ExportManifest, expected?: string): string | undefined {
+/** The first project of the export that differs from `expected`, or `expected` itself. */
+function findOtherProject(
+  { scope, parts, localReports }: ExportManifest,
+  expected?: string,
+): string | undefined {
   const scoped = scope.kind === 'project' ? [scope] : [];
   const foreign = [...scoped, ...parts, ...localReports].find((row) => row.projectId !== expected);
   return foreign?.projectId ?? expected;

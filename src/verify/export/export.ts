@@ -33,18 +33,18 @@ import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
 import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments } from './documents.ts';
-import { checkMirrorFiles, listFiles, NO_FILES, rowsOf, listUncoveredFiles } from './files.ts';
+import { checkMirrorFiles, listFiles, NO_FILES, listRows, listUncoveredFiles } from './files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
-import { verdictOfFindings, worstVerdict } from '../verdict.ts';
+import { rateFindings, pickWorstVerdict } from '../verdict.ts';
 import type { ExportContext, ReadExportManifest } from './context.ts';
 
 /** The options of `verifyExport`: those of every verification, and how parts are scheduled. */
 export type VerifyExportOptions = VerifyOptions &
   PartScheduling & {
     /**
-     * DSSE envelopes, at most 10,000, each about the list of bundles or about one bundle of the export: they count as an
-     * attestation in the export does. One that is about nothing in the export fails it (formats §2, DSSE).
+     * DSSE envelopes, at most 10,000, each about the list of bundles or about one bundle of the export. They count like an
+     * attestation in the export. An envelope about anything else fails the export (formats §2, DSSE).
      */
     readonly dsse?: Envelopes;
   };
@@ -125,22 +125,22 @@ function listVerifiedDigests(
   ]);
 }
 
-/** What the documents and files of an export show without a look into its parts and reports. */
+/** The report of `verifyExportTree`: the documents and files of an export, without its parts and local reports. */
 export type ExportTreeReport = {
   /** Absent when it cannot be read, or is not an export manifest. */
   readonly manifest?: ExportManifest;
   readonly manifestDigest?: Digest;
-  /** Who signed the export attestation, when a trusted key did. */
+  /** The signer of the export attestation, if a trusted key signed it. */
   readonly signer?: SignedBy;
-  /** Every file of the tree; none where it could not be listed. */
+  /** Every file of the tree; none if it could not be listed. */
   readonly files: readonly SourceFile[];
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
 };
 
 /**
- * The steps of `verifyExport` that read no part and no local report: the documents, who signed the list, the set of
- * files, the bag around it, and what a mirror added. The caller verifies the files that the manifest lists.
+ * The steps of `verifyExport` that read no part and no local report: the documents, the signers of the list, the set of
+ * files, the bag, and the files of a mirror. The caller verifies the files that the manifest lists.
  * Never throws for what is in the bytes; an aborted `signal` throws.
  */
 export async function verifyExportTree(
@@ -154,7 +154,7 @@ export async function verifyExportTree(
   const manifest = await checkExportManifest(tree);
   const { document, digest } = manifest.value;
   const documents = await checkDocuments(tree, manifest.value, []);
-  const listed = new Map(rowsOf(document).map((row) => [row.path, row.digest as Digest]));
+  const listed = new Map(listRows(document).map((row) => [row.path, row.digest as Digest]));
   const bag = await checkBag(tree, document, listed);
   const mirror = await checkMirrorFiles(tree);
   const { checks, findings } = joinSteps([listing, manifest, documents, bag, mirror]);
@@ -168,7 +168,6 @@ export async function verifyExportTree(
   });
 }
 
-/** What was read of an export, and the reports on what it holds. */
 export type ExportContent = {
   readonly manifest: ReadExportManifest;
   readonly documents: ExportDocuments;
@@ -182,7 +181,7 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
   return defined({
     schemaVersion: 1,
     kind: 'export',
-    verdict: exportVerdict(content, step),
+    verdict: decideExportVerdict(content, step),
     completeness: documents.completeness,
     depth: settings.depth,
     asOfMs: settings.asOfMs,
@@ -200,18 +199,18 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
     findings: step.findings,
     parts,
     localReports,
-    coverage: exportCoverage(tree, content, step),
+    coverage: measureExportCoverage(tree, content, step),
   } as const);
 }
 
 const REQUIRED: ReadonlySet<string> = new Set(listRequiredChecks('export', 'always', 'opinion'));
 
 /** The verdict on an export (formats §4): its worst bundle, and never better than the export itself and its reports. */
-function exportVerdict(
+function decideExportVerdict(
   { manifest, parts, localReports }: ExportContent,
   { checks, findings }: Step,
 ): Verdict {
-  const byFindings = verdictOfFindings(findings);
+  const byFindings = rateFindings(findings);
   const isOpen = checks.some(({ id, state }) => state === 'not_checked' && REQUIRED.has(id));
   const verdicts: Verdict[] = parts.map((part) => part.verdict);
   if (byFindings !== undefined) verdicts.push(byFindings);
@@ -220,24 +219,24 @@ function exportVerdict(
   verdicts.push(...localReports.map((report) => report.verdict).filter((verdict) => verdict !== 'intact'));
   if (manifest.document !== undefined && parts.length === 0 && localReports.length > 0)
     verdicts.push('intact');
-  return worstVerdict(verdicts, 'incomplete');
+  return pickWorstVerdict(verdicts, 'incomplete');
 }
 
 /**
- * Which bytes of an export a digest covers (formats §4, Coverage): every file counts once, those of the mirror not at
- * all, and of a one-file export every byte of the container.
+ * The bytes of an export that a digest covers (formats §4, Coverage). Every file counts once, except those of a mirror;
+ * in a one-file export, every byte of the container counts.
  */
-function exportCoverage(
+function measureExportCoverage(
   { source, files }: ExportContext,
   { manifest, documents, parts, localReports }: ExportContent,
   step: Step,
 ): Coverage {
   const size = (path: string): number => files.byPath.get(path)?.bytes ?? 0;
   const sum = (paths: readonly string[]): number => paths.reduce((total, path) => total + size(path), 0);
-  const ifPassed = (id: 'export.manifest' | 'export.attestation', path: string): string[] =>
+  const listIfPassed = (id: 'export.manifest' | 'export.attestation', path: string): string[] =>
     hasPassed(step, id) ? [path] : [];
-  const attestation = ifPassed('export.attestation', EXPORT_ATTESTATION);
-  // Its members agree with the manifest. Nothing covers white space beyond that of an indented document.
+  const attestation = listIfPassed('export.attestation', EXPORT_ATTESTATION);
+  // Its members agree with the manifest. White space beyond that of an indented document is not covered.
   const indented = toUtf8(`${JSON.stringify(documents.resource, null, 2)}\n`).length;
   const resource = hasPassed(step, 'export.resource') ? Math.min(size(EXPORT_RESOURCE), indented) : 0;
   const intact = localReports.filter((report) => report.verdict === 'intact').map((report) => report.path);
@@ -248,7 +247,9 @@ function exportCoverage(
   return {
     totalBytes: (source.container?.size ?? sum(files.all.map((file) => file.path))) - sum(mirror),
     coveredBytes:
-      sum([...ifPassed('export.manifest', EXPORT_MANIFEST), ...attestation, ...intact]) + resource + covered,
+      sum([...listIfPassed('export.manifest', EXPORT_MANIFEST), ...attestation, ...intact]) +
+      resource +
+      covered,
     attestedBytes: attested + sum(signed),
     uncovered: listUncoveredFiles(manifest.document, files).map((file) => file.path),
     mirrorFiles: mirror,

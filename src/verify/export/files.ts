@@ -35,11 +35,11 @@ export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 const isMirrorFile = (path: string): boolean => path === CHECKSUMS || isReceiptFile(path);
 
-/** Lists the tree; there is no value when it cannot be listed, which leaves the verdict open. */
+/** Lists the tree; there is no value if it cannot be listed, which leaves the verdict open. */
 export async function listFiles(source: EvidenceSource, { limits }: Settings): Promise<ReadStep<Files>> {
   try {
     const all = await source.files();
-    const message = `more than ${limits.files} files lie in the export`;
+    const message = `the export has more than ${limits.files} files`;
     const exceeded = all.length > limits.files ? [finding('export.FILES_EXCEEDED', EXPORT, { message })] : [];
     const value = {
       all,
@@ -49,11 +49,11 @@ export async function listFiles(source: EvidenceSource, { limits }: Settings): P
     return { ...noteFindings(exceeded), value };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    return noteFindings(findingsOf(error, EXPORT).map(asUnread));
+    return noteFindings(findingsOf(error, EXPORT).map(toUnread));
   }
 }
 
-/** The folders above all files: nothing that has to be a file may be one of them. */
+/** The folders that the paths of files imply. A path that must be a file cannot be one of them. */
 function listImpliedFolders(files: readonly SourceFile[]): SourceFile[] {
   const folders = new Set<string>();
   for (const { path } of files) {
@@ -69,17 +69,16 @@ function listImpliedFolders(files: readonly SourceFile[]): SourceFile[] {
 /** Folders that may be empty. */
 const FOLDERS: ReadonlySet<string> = new Set(['parts', 'local-reports', 'receipts']);
 
-/** A tree that could not be listed was not read, whatever the reason, so nothing in it is wrong. */
-const asUnread = (fault: Finding): Finding =>
+/** A tree that could not be listed was not read, so the reason is not a fault of the evidence. */
+const toUnread = (fault: Finding): Finding =>
   fault.class === 'inaccessible' ? fault : finding('io.UNREADABLE', EXPORT, fault);
 
-/** The rows of everything that a manifest lists. */
-export const rowsOf = (manifest: ExportManifest | undefined): readonly (PartRow | LocalReportRow)[] =>
+export const listRows = (manifest: ExportManifest | undefined): readonly (PartRow | LocalReportRow)[] =>
   manifest === undefined ? [] : [...manifest.parts, ...manifest.localReports];
 
-/** Files that neither a manifest lists nor a mirror adds. */
+/** Files that the manifest does not list and a mirror does not add. */
 export function listUncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
-  const listed = new Set(rowsOf(manifest).map((row) => row.path));
+  const listed = new Set(listRows(manifest).map((row) => row.path));
   return files.all.filter(
     ({ path, folder }) =>
       !DOCUMENTS.has(path) &&
@@ -89,16 +88,13 @@ export function listUncoveredFiles(manifest: ExportManifest | undefined, files: 
   );
 }
 
-/**
- * The paths of listed files whose size shows that they are not the listed bytes. They can be of any size, so nothing
- * reads them.
- */
-export function pathsOfWrongSize(
+/** The paths of listed files whose size differs from their row. They could be huge, so they are never read. */
+export function listWrongSizes(
   manifest: ExportManifest | undefined,
   files: readonly SourceFile[],
   folder = '',
 ): ReadonlySet<string> {
-  const listed = new Map(rowsOf(manifest).map(({ path, bytes }) => [folder + path, bytes]));
+  const listed = new Map(listRows(manifest).map(({ path, bytes }) => [folder + path, bytes]));
   const wrong = files.filter(
     ({ path, bytes, regular }) => regular && (listed.get(path) ?? String(bytes)) !== String(bytes),
   );
@@ -111,23 +107,23 @@ export function checkFiles(manifest: ExportManifest | undefined, files: Files): 
   const findings: Finding[] = listUncoveredFiles(manifest, files).map((file) => {
     const { path, regular, folder } = file;
     if (!regular && folder === undefined) return irregularFinding(EXPORT, file);
-    return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
+    return finding(chooseExtraCode(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
-  if (rowsOf(manifest).every((row) => files.byPath.has(row.path)))
+  if (listRows(manifest).every((row) => files.byPath.has(row.path)))
     return recordCheck('export.files', findings);
-  // The part or report that is missing has the finding.
+  // The missing part or report has the finding.
   const failed = endCheck('export.files', 'failed', 'a listed part or report is missing');
   return joinSteps([noteFindings(findings), failed]);
 }
 
-const codeOfExtra = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'export.FILE_UNCOVERED' =>
+const chooseExtraCode = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'export.FILE_UNCOVERED' =>
   path.startsWith('parts/')
     ? 'part.EXTRA'
     : path.startsWith('local-reports/')
       ? 'local-report.EXTRA'
       : 'export.FILE_UNCOVERED';
 
-/** Reads what a mirror adds against its own format; evidence never depends on it (formats §1, Export). */
+/** Parses the files that a mirror adds. Evidence never depends on them (formats §1, Export). */
 export async function checkMirrorFiles({ source, settings, files }: ExportContext): Promise<Step> {
   const findings: Finding[] = [];
   for (const { path } of files.mirror) {

@@ -1,15 +1,12 @@
-import { digestAccess } from '../../bytes/index.ts';
+import { closeAfter, digestAccess } from '../../bytes/index.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { irregularFinding } from '../part/listed-part.ts';
 import type { LocalReportReport, Finding } from '../report.ts';
 import { joinSteps, noteFindings, recordCheck } from '../step.ts';
-import { verdictOfFindings } from '../verdict.ts';
+import { rateFindings } from '../verdict.ts';
 
-/**
- * Verifies the bytes of a local report against the row that lists it. The archive is opaque and a user made
- * it, so the verdict is never better than `intact` (formats §4).
- */
+/** Compares a local report with its row. A user made it, so the verdict is never better than `intact` (formats §4). */
 export async function verifyLocalReport(
   source: EvidenceSource,
   file: SourceFile | undefined,
@@ -23,7 +20,7 @@ export async function verifyLocalReport(
   const { checks, findings } = joinSteps([bytes, noteFindings([unattested])]);
   return {
     kind: 'local-report',
-    verdict: verdictOfFindings(findings) ?? 'intact',
+    verdict: rateFindings(findings) ?? 'intact',
     localReportId: row.localReportId,
     projectId: row.projectId,
     path: row.path,
@@ -46,8 +43,7 @@ async function compareBytes(
   }
   if (!file.regular) return [irregularFinding(localReportId, file)];
   try {
-    const access = await source.open(path);
-    try {
+    return await closeAfter(await source.open(path), async (access) => {
       const bytes = String(access.size);
       if (bytes !== row.bytes) {
         const message = `the report has ${bytes} bytes`;
@@ -59,9 +55,7 @@ async function compareBytes(
       const message = 'the SHA-256 of the report does not match';
       const digests = { expected: row.digest, actual };
       return [finding('local-report.DIGEST_MISMATCH', localReportId, { path, message, ...digests })];
-    } finally {
-      await access.close();
-    }
+    });
   } catch (error) {
     signal?.throwIfAborted();
     return findingsOf(error, localReportId, path);

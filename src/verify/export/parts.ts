@@ -15,7 +15,7 @@ import { EXPORT, type ExportContext } from './context.ts';
 import { verifyLocalReport } from './local-report.ts';
 import type { ExportSigning } from './signing.ts';
 
-/** What `onProgress` receives: the number and bytes of all parts first, then each part with its verdict. */
+/** An event for `onProgress`: first the number and bytes of all parts, then each part with its verdict. */
 export type VerifyProgress =
   | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
   | {
@@ -27,9 +27,8 @@ export type VerifyProgress =
       readonly of: number;
     };
 
-/** How the parts of an export are verified. */
 export type PartScheduling = {
-  /** How a part is verified; default `verifyPart` on the open file. Pass a pool of threads here. */
+  /** Verifies a part; default: `verifyPart` on the open file. Pass a pool of threads here. */
   readonly verifyPart?: PartVerifier;
   /** Parts verified at the same time; default 1. */
   readonly concurrency?: number;
@@ -39,7 +38,7 @@ export type PartScheduling = {
 /** Parts that are verified before other tasks get a turn, so that an abort is noticed and progress is shown. */
 const PARTS_PER_TURN = 16;
 
-/** Verifies every listed part; the step has what only all of them together show. */
+/** Verifies every listed part; the step has the findings about all of them together. */
 export async function verifyParts(
   tree: ExportContext,
   manifest: ExportManifest,
@@ -70,16 +69,16 @@ export async function verifyParts(
       verifyPart,
     });
     done++;
-    onProgress?.(progressOf(row, report, done, rows.length));
-    shareMembers(report, likelyReport(row, last));
+    onProgress?.(describeProgress(row, report, done, rows.length));
+    shareMembers(report, predictReport(row, last));
     last = report;
     return report;
   });
   return summarizeMetadata(reports);
 }
 
-/** What most of a report will be: the facts of its row, and for the rest the report before it. */
-const likelyReport = (
+/** An object that shares most members with a report: the facts of its row, and the rest of the report before it. */
+const predictReport = (
   { evidenceBundleId, path, manifestDigest, projectId, digest }: PartRow,
   last: BundleReport | undefined,
 ): object => ({ ...last, evidenceBundleId, path, manifestDigest, projectId, archive: { digest } });
@@ -87,8 +86,8 @@ const likelyReport = (
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Replaces each member that equals the one of another object by that one, so that thousands of reports take a third of
- * the memory. Returns whether the two objects are equal.
+ * Replaces each member by the equal member of another object, so that thousands of reports take a third of the memory.
+ * Returns true if the two objects are equal.
  */
 export function shareMembers(value: object, other: object): boolean {
   const names = Object.keys(value);
@@ -100,14 +99,14 @@ export function shareMembers(value: object, other: object): boolean {
     const theirs: unknown = Object.hasOwn(other, name) ? Reflect.get(other, name) : undefined;
     const same =
       Object.is(mine, theirs) || (isObject(mine) && isObject(theirs) && shareMembers(mine, theirs));
-    // An equal string too: the two then take the memory of one.
+    // Equal strings too, because each takes memory.
     if (same && (mine !== theirs || typeof mine === 'string')) Reflect.set(value, name, theirs);
     equal &&= same && name === others[at];
   }
   return equal;
 }
 
-const progressOf = (
+const describeProgress = (
   { evidenceBundleId, bytes }: PartRow,
   { verdict }: BundleReport,
   done: number,
@@ -116,7 +115,7 @@ const progressOf = (
 
 const isMetadata = ({ code }: Finding): boolean => code === 'zip.METADATA_UNUSUAL';
 
-/** Unusual ZIP metadata is one note of the export, however many parts have it: it only shows how they were packed. */
+/** Unusual ZIP metadata is one finding of the export, however many parts have it. It only shows how they were packed. */
 function summarizeMetadata(reports: readonly BundleReport[]): StepOf<readonly BundleReport[]> {
   const unusual = reports.filter(({ findings }) => findings.some(isMetadata));
   const [first] = unusual;
@@ -129,10 +128,7 @@ function summarizeMetadata(reports: readonly BundleReport[]): StepOf<readonly Bu
   return { ...noteFindings([finding('zip.METADATA_UNUSUAL', EXPORT, { path: first.path, message })]), value };
 }
 
-/**
- * `export.selection` and `export.resource` again, with what only all parts together show: their order, and the bytes of
- * the evidence in them.
- */
+/** `export.selection` and `export.resource` again, for the order of the parts and the total bytes of their evidence. */
 export function checkAcrossParts(
   manifest: ExportManifest,
   resource: EvidenceExport | undefined,
@@ -140,7 +136,7 @@ export function checkAcrossParts(
 ): Step {
   if (reports.some((report) => report.createdAtMs === undefined || report.evidenceBytes === undefined))
     return NOTHING;
-  const stray = reports.findIndex((report, i) => i > 0 && !inOrder(reports[i - 1]!, report));
+  const stray = reports.findIndex((report, i) => i > 0 && !isInOrder(reports[i - 1]!, report));
   const order = stray > 0 ? recordCheck('export.selection', [orderFinding(stray)]) : NOTHING;
   const claimed = manifest.localReports.map((row) => row.expandedBytes);
   const expected = sumBytes([...reports.map((report) => String(report.evidenceBytes)), ...claimed]);
@@ -158,7 +154,7 @@ const orderFinding = (ordinal: number): Finding =>
   });
 
 /** The order of selection: by time of creation, then by id (formats §1, Selection). */
-const inOrder = (before: BundleReport, after: BundleReport): boolean =>
+const isInOrder = (before: BundleReport, after: BundleReport): boolean =>
   before.createdAtMs! < after.createdAtMs! ||
   (before.createdAtMs === after.createdAtMs && before.evidenceBundleId! < after.evidenceBundleId!);
 

@@ -29,20 +29,19 @@ import {
 } from '../step.ts';
 import { EXPORT, readDocument, type ExportContext, type ReadExportManifest } from './context.ts';
 
-/** Who signed the list of bundles, and how it is known to be whole. */
+/** The signers of the list of bundles, and the reason why it is known to be complete. */
 export type ExportSigning = {
   readonly completeness: Completeness;
   readonly signer?: SignedBy;
   /** Every trusted key that signed the list. */
   readonly signers?: readonly SigningKey[];
-  /** Envelopes that the caller gave about a bundle of the export, by the digest of its manifest. */
+  /** Envelopes about a bundle of the export, by the digest of its manifest. */
   readonly envelopes?: SortedEnvelopes['parts'];
 };
 
-/** The keys that signed the list, with the first signer. */
 type ListSigning = { readonly signer: SignedBy; readonly signers: readonly SigningKey[] };
 
-/** `export.attestation` and `dsse.attestation`: who signed the list of bundles (formats §2, Export attestation). */
+/** `export.attestation` and `dsse.attestation`: finds the signers of the list (formats §2, Export attestation). */
 export async function checkExportSigning(
   tree: ExportContext,
   { document, digest }: ReadExportManifest,
@@ -92,7 +91,7 @@ async function checkExportAttestation(
   }
 }
 
-/** `dsse.attestation`: the envelopes about the list; nothing if all that the caller gave are about its bundles. */
+/** `dsse.attestation` for the envelopes about the list; does not run if all envelopes are about bundles. */
 function checkListEnvelopes(
   { list, stray }: SortedEnvelopes,
   facts: ExportFacts,
@@ -117,9 +116,9 @@ const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Findi
   });
 
 /**
- * The export that an export attestation names, if a trusted key signed it: it names the right manifest where no
- * manifest can be relied on. Nothing else shows the scope of the export, so only a key for the whole organization
- * counts. `undefined` for anything else.
+ * The export that an export attestation names, if a trusted key signed it. It shows the right manifest if no manifest can
+ * be relied on. The scope of the export is unknown, so only a key for the whole organization counts. `undefined` for
+ * anything else.
  */
 export function checkSubject(
   bytes: Uint8Array,

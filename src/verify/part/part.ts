@@ -1,11 +1,11 @@
 import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../../bytes/index.ts';
-import { artifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
+import { countArtifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, recordCheck, type Step, type StepOf } from '../step.ts';
-import { bundleVerdict } from '../verdict.ts';
+import { decideBundleVerdict } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
 import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
@@ -140,7 +140,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
   const { settings, listed, envelopes } = part;
   const { manifest: { document: manifest, digest: manifestDigest, bytes = 0 } = {}, attestation } = content;
   const { signed = listed?.row.signed } = content;
-  const verdict = bundleVerdict(step, {
+  const verdict = decideBundleVerdict(step, {
     depth: settings.depth,
     signed: signed === true || envelopes.length > 0,
     trusted: attestation?.signer !== undefined,
@@ -164,7 +164,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     manifestDigest,
     objectCount: manifest?.objects.length,
     createdAtMs: manifest?.createdAtMs,
-    evidenceBytes: manifest && bytes + artifactBytes(manifest),
+    evidenceBytes: manifest && bytes + countArtifactBytes(manifest),
     signed,
     provenance: verdict === 'verified' ? 'attested' : 'claimed',
     signer: attestation?.signer,

@@ -23,7 +23,7 @@ export type ReceiptSummary = Pick<
   | 'tool'
   | 'source'
 > & {
-  /** Whether its version has links. */
+  /** False for version 1, which has no links. */
   readonly linked: boolean;
   readonly previous?: ReceiptLink;
   readonly files: number;
@@ -33,9 +33,9 @@ export type ReceiptSummary = Pick<
 /** A receipt in a mirror, checked by itself. */
 export type ReceiptFacts = {
   readonly path: string;
-  /** Absent when it could not be read. */
+  /** Absent if it could not be read. */
   readonly digest?: Digest;
-  /** Absent when it could not be read, or is not a receipt. */
+  /** Absent if it could not be read, or is not a receipt. */
   readonly receipt?: ReceiptSummary;
   readonly findings: readonly Finding[];
 };
@@ -97,9 +97,9 @@ export type ReceiptSubject = Pick<ReceiptSummary, 'evidenceExportId' | 'organiza
 export type ReceiptChain = {
   /** The receipts by time and name. */
   readonly order: readonly ReceiptFacts[];
-  /** What they name; absent when no receipt could be read. */
+  /** The export and manifest that they name; absent if no receipt could be read. */
   readonly subject?: ReceiptSubject;
-  /** The newest receipt; absent when no receipt could be read. */
+  /** The newest receipt; absent if no receipt could be read. */
   readonly head?: ReceiptHead;
   /** Receipts without links that no other receipt names. */
   readonly unlinked: number;
@@ -116,9 +116,9 @@ type Chain = {
 };
 
 /**
- * Checks the receipts of one mirror as a chain: each names the previous one by path and digest, exactly one names
- * none, none is named twice, times never decrease, and all name one export and one manifest (formats §1, Receipts).
- * The chain cannot show that its newest receipts were removed, unless the caller expects one of them.
+ * Checks the receipts of one mirror as a chain: each receipt except the first names the previous one by path and digest,
+ * no receipt is named twice, times never decrease, and all name one export and one manifest (formats §1, Receipts). The
+ * chain cannot show that its newest receipts were removed, unless the caller expects one of them.
  * @param expected the subject in the manifest of the mirror; without it the first receipt decides
  */
 export function checkChain(
@@ -126,7 +126,7 @@ export function checkChain(
   expected: ReceiptSubject | undefined,
   expectHead: Digest | undefined,
 ): ReceiptChain {
-  const nodes = facts.filter(isReadable).toSorted(byTime);
+  const nodes = facts.filter(isReadable).toSorted(compareTimes);
   const order = [...nodes, ...facts.filter((receipt) => !isReadable(receipt))];
   const chain: Chain = {
     nodes,
@@ -150,7 +150,7 @@ export function checkChain(
 
 const isReadable = (facts: ReceiptFacts): facts is Node =>
   facts.receipt !== undefined && facts.digest !== undefined;
-const byTime = (a: Node, b: Node): number =>
+const compareTimes = (a: Node, b: Node): number =>
   a.receipt.finishedAtMs - b.receipt.finishedAtMs || compareUtf8(a.path, b.path);
 
 function mapByPrevious(nodes: readonly Node[]): Map<string, Node[]> {
@@ -222,12 +222,12 @@ function checkLink(node: Node, { byPath }: Chain): Finding[] {
   ];
 }
 
-/** Receipts of version 1 that no other names. Where all are of version 1, the newest of them is the head. */
+/** Receipts of version 1 that no other receipt names. If all receipts have version 1, the newest is the head. */
 function findUnlinked({ nodes, next }: Chain): readonly Node[] {
   return nodes.filter(({ path, receipt }) => !receipt.linked && !next.has(path));
 }
 
-/** Every receipt in a place of the chain that another receipt already has. */
+/** Receipts in a place of the chain that another receipt has already. */
 function findForks({ nodes, next }: Chain, unlinked: readonly Node[]): Finding[] {
   const linked = nodes.filter(({ receipt }) => receipt.linked);
   const firsts = linked.filter((node) => node.receipt.previous === undefined);

@@ -36,7 +36,7 @@ import {
 export type VerifyReceiptsOptions = {
   readonly limits?: Partial<EvidenceLimits>;
   readonly signal?: AbortSignal;
-  /** The digest of a receipt that must be in the chain: its head, when the caller last saw it. */
+  /** The digest of a receipt that must be in the chain, such as its head at an earlier time. */
   readonly expectHead?: Digest;
 };
 
@@ -82,7 +82,7 @@ const NEEDS_CHAIN: ReadonlySet<Code> = new Set<Code>([
 ]);
 
 /**
- * Verifies one receipt by itself, such as a file that somebody sent: its form and times. Its place in a chain is not
+ * Verifies the form and the times of one receipt by itself, such as a file from somebody else. Its place in a chain is not
  * checked, and `head` is the receipt.
  */
 export async function verifyReceipt(
@@ -97,7 +97,7 @@ export async function verifyReceipt(
   );
   const facts = await readReceiptFacts(source, path, { ...DEFAULT_LIMITS, ...options.limits });
   const chain = { ...checkChain([facts], undefined, undefined), unlinked: 0 };
-  // A file that was sent may have been renamed, and the receipt that it names is not available.
+  // The file may have been renamed, and the receipt that it names is not available.
   const findings = [...facts.findings, ...chain.findings].filter(({ code }) => !NEEDS_CHAIN.has(code));
   const alone = finding('receipt.ALONE', RECEIPTS, { path, message: 'its place in a chain was not checked' });
   return buildReport(chain, false, [...findings, alone]);
@@ -113,7 +113,7 @@ async function listReceipts(
   }
 }
 
-/** The subject in the manifest of the mirror, if there is one: an interrupted mirror has receipts and no manifest. */
+/** The subject in the manifest of the mirror. An interrupted mirror has receipts, but no manifest. */
 async function readSubject(
   source: EvidenceSource,
   paths: readonly string[],
@@ -138,24 +138,24 @@ function buildReport(
   return {
     schemaVersion: 1,
     kind: 'receipts',
-    verdict: resultOf(order.length, findings),
+    verdict: rateReceipts(order.length, findings),
     ...defined({ evidenceExportId, organizationId, manifestDigest }),
     manifestHere,
     ...defined({ head }),
     unlinked,
-    receipts: order.map(lineOf),
+    receipts: order.map(buildLine),
     findings,
   };
 }
 
-function resultOf(receipts: number, findings: readonly Finding[]): ChainResult {
+function rateReceipts(receipts: number, findings: readonly Finding[]): ChainResult {
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.some((error) => error.class !== 'inaccessible')) return 'broken';
   if (errors.length > 0) return 'unread';
   return receipts === 0 ? 'none' : 'sound';
 }
 
-function lineOf({ path, digest, receipt }: ReceiptFacts): ReceiptLine {
+function buildLine({ path, digest, receipt }: ReceiptFacts): ReceiptLine {
   if (receipt === undefined) return { path, ...defined({ digest }) };
   const { startedAtMs, finishedAtMs, outcome, files, failures, tool, source } = receipt;
   return { path, ...defined({ digest }), startedAtMs, finishedAtMs, outcome, files, failures, tool, source };

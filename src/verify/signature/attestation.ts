@@ -10,8 +10,8 @@ import {
 import {
   type ExportStatement,
   parseAttestation,
-  signatureBytes,
-  signedPart,
+  decodeSignatureBytes,
+  sliceStatement,
   type Statement,
 } from '../../evidence/index.ts';
 import { listWaitingChecks } from '../checks.ts';
@@ -33,8 +33,8 @@ export const buildSigned = (
   document: Uint8Array,
 ): Signed => ({
   statement: attestation.statement,
-  message: signedPart(document, attestation),
-  signatures: [{ path: '/signature', decode: () => signatureBytes(attestation) }],
+  message: sliceStatement(document, attestation),
+  signatures: [{ path: '/signature', decode: () => decodeSignatureBytes(attestation) }],
 });
 
 /**

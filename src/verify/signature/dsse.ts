@@ -8,7 +8,7 @@ import {
   type Statement,
   readDsseSubject,
 } from '../../evidence/index.ts';
-import { type DsseEnvelope, parseDsse, signedMessage } from '../../trust/index.ts';
+import { type DsseEnvelope, parseDsse, buildSignedMessage } from '../../trust/index.ts';
 import {
   endRemaining,
   endCheck,
@@ -146,7 +146,7 @@ function refuseForeignKeyIds({ signatures }: DsseEnvelope, named: string): void 
 }
 
 function buildEnvelopeSigned<S extends AnyStatement>(envelope: DsseEnvelope, statement: S): Signed<S> {
-  const { message, signatures } = signedMessage(envelope);
+  const { message, signatures } = buildSignedMessage(envelope);
   return {
     statement,
     message,

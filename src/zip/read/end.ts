@@ -13,7 +13,7 @@ import {
   VERSION,
 } from '../layouts.ts';
 import type { ZipLimits } from '../limits.ts';
-import { endRecords } from '../write/records.ts';
+import { encodeEndRecords } from '../write/records.ts';
 
 /** The place of the central directory; `end` is the offset of the record after it. */
 export type DirectoryPlace = {
@@ -49,7 +49,7 @@ export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>)
   return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd(place)) };
 }
 
-const usualEnd = ({ entries, offset, bytes }: Place): Uint8Array => endRecords(entries, offset, bytes);
+const usualEnd = ({ entries, offset, bytes }: Place): Uint8Array => encodeEndRecords(entries, offset, bytes);
 
 function readPlace(end: End, tail: Uint8Array, fileBytes: number): Place {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;

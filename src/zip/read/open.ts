@@ -6,7 +6,7 @@ import { locateDirectory } from './end.ts';
 import { digestEntry, readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
 import { placeEntries, type PlacedEntry } from './local.ts';
 import { METHOD, DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
-import { distinctNames, ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
+import { createNameCheck, ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 
 export type ZipArchive = {
   /** The whole file. */
@@ -83,7 +83,7 @@ function* readStructure(fileBytes: number, limits: Required<ZipLimits>): Reading
   const place = yield* locateDirectory(fileBytes, limits);
   const directory = yield cutWindow(fileBytes, place.offset, place.bytes);
   const central = parseDirectory(directory, place.entries);
-  const assertNew = distinctNames();
+  const assertNew = createNameCheck();
   for (const { name } of central) assertNew(name);
   assertTotal(central, limits);
   const placed = yield* placeEntries(fileBytes, central, place.offset);

@@ -19,24 +19,23 @@ import {
   writeUint64,
 } from '../layouts.ts';
 
-/** What the headers of an entry state. */
 export type EntryFacts = {
   readonly nameBytes: Uint8Array;
   readonly method: keyof typeof METHOD;
   readonly crc32: number;
   readonly compressedBytes: number;
   readonly bytes: number;
-  /** Where its local header begins. */
+  /** The offset of its local header. */
   readonly offset: number;
 };
 
 const isWide = (value: number): boolean => value >= IN_ZIP64_32;
 
-export function localHeader(entry: EntryFacts): Uint8Array {
+export function encodeLocalHeader(entry: EntryFacts): Uint8Array {
   const wide = isWide(entry.bytes) || isWide(entry.compressedBytes);
-  const extra = wide ? zip64Field([entry.bytes, entry.compressedBytes]) : new Uint8Array();
+  const extra = wide ? encodeZip64Field([entry.bytes, entry.compressedBytes]) : new Uint8Array();
   const header = encodeRecord(LOCAL_HEADER, {
-    ...sharedFields(entry, wide),
+    ...buildSharedFields(entry, wide),
     compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
     bytes: wide ? IN_ZIP64_32 : entry.bytes,
     extraBytes: extra.length,
@@ -44,12 +43,14 @@ export function localHeader(entry: EntryFacts): Uint8Array {
   return concatBytes([header, entry.nameBytes, extra]);
 }
 
-/** When one number needs ZIP64, all three go there, as in other writers. */
-export function centralHeader(entry: EntryFacts): Uint8Array {
+/** If one number needs ZIP64, all three are written there, as other tools do. */
+export function encodeCentralHeader(entry: EntryFacts): Uint8Array {
   const wide = isWide(entry.bytes) || isWide(entry.compressedBytes) || isWide(entry.offset);
-  const extra = wide ? zip64Field([entry.bytes, entry.compressedBytes, entry.offset]) : new Uint8Array();
+  const extra = wide
+    ? encodeZip64Field([entry.bytes, entry.compressedBytes, entry.offset])
+    : new Uint8Array();
   const header = encodeRecord(CENTRAL_HEADER, {
-    ...sharedFields(entry, wide),
+    ...buildSharedFields(entry, wide),
     versionMadeBy: VERSION_MADE_BY,
     compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
     bytes: wide ? IN_ZIP64_32 : entry.bytes,
@@ -63,7 +64,7 @@ export function centralHeader(entry: EntryFacts): Uint8Array {
   return concatBytes([header, entry.nameBytes, extra]);
 }
 
-const sharedFields = (entry: EntryFacts, wide: boolean) => ({
+const buildSharedFields = (entry: EntryFacts, wide: boolean) => ({
   versionNeeded: wide ? VERSION.zip64 : VERSION.deflate,
   flags: FLAG.utf8,
   method: METHOD[entry.method],
@@ -72,7 +73,7 @@ const sharedFields = (entry: EntryFacts, wide: boolean) => ({
   nameBytes: entry.nameBytes.length,
 });
 
-function zip64Field(numbers: readonly number[]): Uint8Array {
+function encodeZip64Field(numbers: readonly number[]): Uint8Array {
   const field = new Uint8Array(4 + 8 * numbers.length);
   const view = viewOf(field);
   view.setUint16(0, EXTRA_ZIP64, true);
@@ -81,8 +82,12 @@ function zip64Field(numbers: readonly number[]): Uint8Array {
   return field;
 }
 
-/** The records after the central directory: ZIP64's two where a number needs them, and the end. */
-export function endRecords(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array {
+/** The records after the central directory: the two of ZIP64 if a number needs them, and the end record. */
+export function encodeEndRecords(
+  entries: number,
+  directoryOffset: number,
+  directoryBytes: number,
+): Uint8Array {
   const wide = entries >= IN_ZIP64_16 || isWide(directoryOffset) || isWide(directoryBytes);
   const end = encodeRecord(END, {
     disk: 0,
@@ -93,10 +98,10 @@ export function endRecords(entries: number, directoryOffset: number, directoryBy
     directoryOffset: Math.min(directoryOffset, IN_ZIP64_32),
     commentBytes: 0,
   });
-  return wide ? concatBytes([...zip64EndRecords(entries, directoryOffset, directoryBytes), end]) : end;
+  return wide ? concatBytes([...encodeZip64End(entries, directoryOffset, directoryBytes), end]) : end;
 }
 
-function zip64EndRecords(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array[] {
+function encodeZip64End(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array[] {
   const end64 = encodeRecord(END64, {
     remainingBytes: END64.size - 12,
     versionMadeBy: VERSION_MADE_BY,

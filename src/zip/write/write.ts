@@ -9,13 +9,13 @@ import {
   toUtf8,
   once,
 } from '../../bytes/index.ts';
-import { assertSafeName, distinctNames } from '../limits.ts';
-import { centralHeader, endRecords, type EntryFacts, localHeader } from './records.ts';
+import { assertSafeName, createNameCheck } from '../limits.ts';
+import { encodeCentralHeader, encodeEndRecords, type EntryFacts, encodeLocalHeader } from './records.ts';
 import { zipPlatform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
 
 export type ZipWriteOptions = {
-  /** `deflate` (default) deflates each entry that becomes smaller by it; `store` gives the same bytes everywhere. */
+  /** `deflate` (default) deflates entries that become smaller; `store` gives the same bytes on every platform. */
   readonly compression?: 'store' | 'deflate';
   /** Level of deflate, 1 to 9; default 6. A platform without levels ignores it. */
   readonly level?: number;
@@ -39,22 +39,22 @@ export function writeZip(
   const { compression = 'deflate', level = 6 } = options;
   if (!Number.isInteger(level) || level < 1 || level > 9)
     throw new TypeError('level is an integer from 1 to 9');
-  return joinChunks(records(entries, compression === 'deflate' ? level : undefined));
+  return joinChunks(encodeRecords(entries, compression === 'deflate' ? level : undefined));
 }
 
-async function* records(
+async function* encodeRecords(
   entries: Iterable<ZipInput> | AsyncIterable<ZipInput>,
   level: number | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const written: EntryFacts[] = [];
-  const assertNew = distinctNames();
+  const assertNew = createNameCheck();
   let offset = 0;
   for await (const input of entries) {
     assertSafeName(input.name);
     assertNew(input.name);
     const { data, ...facts } = await encodeEntry(input, level);
     const entry = { ...facts, nameBytes: toUtf8(input.name), offset };
-    const header = localHeader(entry);
+    const header = encodeLocalHeader(entry);
     yield header;
     yield* data;
     offset += header.length + entry.compressedBytes;
@@ -62,11 +62,11 @@ async function* records(
   }
   const directoryOffset = offset;
   for (const entry of written) {
-    const header = centralHeader(entry);
+    const header = encodeCentralHeader(entry);
     yield header;
     offset += header.length;
   }
-  yield endRecords(written.length, directoryOffset, offset - directoryOffset);
+  yield encodeEndRecords(written.length, directoryOffset, offset - directoryOffset);
 }
 
 /** One file for `writeZip`: its path in the archive, and its bytes. */
@@ -74,12 +74,12 @@ export type ZipInput = {
   readonly name: string;
   /**
    * Its bytes from the start. Called once, or twice for a file above 8 MiB, which then must give the same bytes.
-   * Chunks must stay as they are after the next one was given.
+   * A chunk must not change after the next one was returned.
    */
   open(): Bytes;
 };
 
-/** The bytes of an entry as they go into the archive, and what its headers state about them. */
+/** The bytes of an entry in the archive, and the facts of its headers. */
 type EncodedEntry = Pick<EntryFacts, 'method' | 'crc32' | 'compressedBytes' | 'bytes'> & {
   readonly data: Bytes;
 };
@@ -112,7 +112,7 @@ async function encodeHeld(plain: Uint8Array, level: number | undefined): Promise
     : { ...facts, method: 'store', compressedBytes: plain.length, data: once(plain) };
 }
 
-/** The headers precede the data, so a file that is not held is read once to know them and once to write it. */
+/** The headers precede the data, so a large file is read once for its headers and once for its data. */
 async function encodeTwice(input: ZipInput, first: Bytes, level: number | undefined): Promise<EncodedEntry> {
   const tally = await drain(first, level);
   const smaller = tally.compressedBytes < tally.bytes;
@@ -138,7 +138,7 @@ async function* encodeAgain(input: ZipInput, expected: Readonly<Tally>, level: n
   if (tally.crc32 !== expected.crc32 || tally.compressedBytes !== expected.compressedBytes) throw changed();
 }
 
-/** The bytes deflated or as they are, counted on both sides. */
+/** Deflates or stores the bytes, and counts them on both sides. */
 async function* encode(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
   const counted = countBytes(plain, tally);
   for await (const chunk of level === undefined

@@ -1,24 +1,24 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { didYouMean, editDistance, isoTime, nearest } from '../../../src/bytes/text/wording.ts';
+import { didYouMean, countEdits, isoTime, listNearest } from '../../../src/bytes/text/wording.ts';
 import { forAll } from '../../support/property.ts';
 
 const word = fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', 'c', '-') });
 
-describe('editDistance', () => {
+describe('countEdits', () => {
   it('counts insertions, deletions, replacements and swaps of neighbours', () => {
-    expect(editDistance('verify', 'verify')).toBe(0);
-    expect(editDistance('verfy', 'verify')).toBe(1);
-    expect(editDistance('verifyy', 'verify')).toBe(1);
-    expect(editDistance('verifx', 'verify')).toBe(1);
-    expect(editDistance('evrify', 'verify')).toBe(1);
-    expect(editDistance('', 'abc')).toBe(3);
+    expect(countEdits('verify', 'verify')).toBe(0);
+    expect(countEdits('verfy', 'verify')).toBe(1);
+    expect(countEdits('verifyy', 'verify')).toBe(1);
+    expect(countEdits('verifx', 'verify')).toBe(1);
+    expect(countEdits('evrify', 'verify')).toBe(1);
+    expect(countEdits('', 'abc')).toBe(3);
   });
 
   it('is symmetric, zero only for equal texts, and between the difference and the maximum of the lengths', () => {
     forAll(300, [word, word], (a, b) => {
-      const distance = editDistance(a, b);
-      expect(distance).toBe(editDistance(b, a));
+      const distance = countEdits(a, b);
+      expect(distance).toBe(countEdits(b, a));
       expect(distance === 0).toBe(a === b);
       expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
       expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
@@ -27,20 +27,20 @@ describe('editDistance', () => {
 
   it('does not depend on the common start or end of both texts', () => {
     forAll(300, [word, word, word], (a, b, shared) => {
-      expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
-      expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));
+      expect(countEdits(shared + a, shared + b)).toBe(countEdits(a, b));
+      expect(countEdits(a + shared, b + shared)).toBe(countEdits(a, b));
     });
   });
 
   it('of a text and the same text after one edit is at most one', () => {
     forAll(300, [word, fc.nat(12), fc.constantFrom('a', 'x', ''), fc.nat(1)], (text, at, put, drop) => {
       const edited = text.slice(0, at) + put + text.slice(at + drop);
-      expect(editDistance(text, edited)).toBeLessThanOrEqual(1);
+      expect(countEdits(text, edited)).toBeLessThanOrEqual(1);
     });
   });
 });
 
-describe('nearest', () => {
+describe('listNearest', () => {
   const known = ['verify', 'inspect', 'part.DIGEST_MISMATCH', 'part.MISSING', '--trust'];
 
   it('finds a known name from any one letter less or more', () => {
@@ -49,29 +49,29 @@ describe('nearest', () => {
       const given = insert
         ? `${name.slice(0, place)}q${name.slice(place)}`
         : name.slice(0, place) + name.slice(place + 1);
-      expect(nearest(given, known)).toContain(name);
+      expect(listNearest(given, known)).toContain(name);
     });
   });
 
   it('puts the name itself first, whatever its case and separators', () => {
-    expect(nearest('PART.digest-mismatch', known)[0]).toBe('part.DIGEST_MISMATCH');
-    expect(nearest('verify', known)).toEqual(['verify']);
+    expect(listNearest('PART.digest-mismatch', known)[0]).toBe('part.DIGEST_MISMATCH');
+    expect(listNearest('verify', known)).toEqual(['verify']);
   });
 
   it('completes a name that breaks off', () => {
-    expect(nearest('part.DIG', known)).toEqual(['part.DIGEST_MISMATCH']);
+    expect(listNearest('part.DIG', known)).toEqual(['part.DIGEST_MISMATCH']);
   });
 
   it('suggests nothing for an unrelated, empty or very long text', () => {
-    expect(nearest('zzzzzz', known)).toEqual([]);
-    expect(nearest('', known)).toEqual([]);
-    expect(nearest('v'.repeat(1_000_000), known)).toEqual([]);
+    expect(listNearest('zzzzzz', known)).toEqual([]);
+    expect(listNearest('', known)).toEqual([]);
+    expect(listNearest('v'.repeat(1_000_000), known)).toEqual([]);
     expect(didYouMean('zzzzzz', known)).toBeUndefined();
   });
 
   it('suggests only candidates, and at most as many as requested', () => {
     forAll(200, [fc.string(), fc.nat(4)], (given, most) => {
-      const names = nearest(given, known, most);
+      const names = listNearest(given, known, most);
       expect(names.length).toBeLessThanOrEqual(most);
       for (const name of names) expect(known).toContain(name);
     });

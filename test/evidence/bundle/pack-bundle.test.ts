@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, portablePathProblem, toUtf8 } from '../../../src/bytes/index.ts';
+import { memoryAccess, findPathProblem, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   packBundle,
   parseAttestation,
@@ -196,7 +196,7 @@ describe('packing a bundle', () => {
   test('verifies, whatever the objects are', async () => {
     const name = fc
       .stringMatching(/^[a-z0-9]{1,6}(?:\/[a-z]{1,3}x)?$/)
-      .filter((path) => portablePathProblem(path) === undefined);
+      .filter((path) => findPathProblem(path) === undefined);
     const content = fc.uint8Array({ maxLength: 2000 });
     const property = fc.asyncProperty(
       fc.dictionary(name, content, { maxKeys: 6 }),

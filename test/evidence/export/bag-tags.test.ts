@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf, portablePathProblem, toUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf, findPathProblem, toUtf8 } from '../../../src/bytes/index.ts';
 import {
-  bagDeclarationBytes,
-  bagDigest,
-  bagInfoBytes,
-  bagManifestBytes,
+  formatBagDeclaration,
+  formatBagDigest,
+  formatBagInfo,
+  formatBagManifest,
   isBag,
   parseBagDeclaration,
   parseBagInfo,
@@ -59,11 +59,11 @@ describe('a manifest of a bag', () => {
     const path = fc
       .array(fc.stringMatching(/^[a-zA-Z0-9 %*~ä._-]{1,12}$/), { minLength: 1, maxLength: 3 })
       .map((steps) => ['data', ...steps].join('/').normalize('NFC'))
-      .filter((one) => portablePathProblem(one) === undefined);
+      .filter((one) => findPathProblem(one) === undefined);
     forAll(100, [fc.uniqueArray(path)], (paths) => {
       const rows = paths.map((one) => ({ path: one, digest: digestOf(toUtf8(one)) }));
-      const read = parseBagManifest(bagManifestBytes(rows));
-      expect(new Map(read.map((row) => [row.path, bagDigest(row)]))).toEqual(
+      const read = parseBagManifest(formatBagManifest(rows));
+      expect(new Map(read.map((row) => [row.path, formatBagDigest(row)]))).toEqual(
         new Map(rows.map((row) => [row.path, row.digest])),
       );
     });
@@ -86,7 +86,7 @@ describe('a manifest of a bag', () => {
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 it('the declaration of a bag is read back as it was written', () => {
-  expect(parseBagDeclaration(bagDeclarationBytes())).toEqual({ version: '1.0' });
+  expect(parseBagDeclaration(formatBagDeclaration())).toEqual({ version: '1.0' });
 });
 
 it.each([
@@ -105,7 +105,7 @@ it.each([
 });
 
 it('bag-info.txt is read back as it was written', () => {
-  const bytes = bagInfoBytes([
+  const bytes = formatBagInfo([
     ['Bag-Software-Agent', 'drillproof\n1'],
     ['Payload-Oxum', '12.3'],
   ]);

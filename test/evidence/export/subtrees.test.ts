@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memorySource, mirrorsIn } from '../../../src/evidence/index.ts';
+import { memorySource, listMirrors } from '../../../src/evidence/index.ts';
 
 const EMPTY = new Uint8Array();
 const found = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {
-  const mirrors = await mirrorsIn(memorySource(Object.fromEntries(paths.map((path) => [path, EMPTY]))));
+  const mirrors = await listMirrors(memorySource(Object.fromEntries(paths.map((path) => [path, EMPTY]))));
   const files = mirrors.map(async ({ prefix, source }) => [
     prefix,
     (await source.files()).map(({ path }) => path),
@@ -46,7 +46,7 @@ describe('the mirrors in a tree', () => {
 
   it('open the files that they list', async () => {
     const text = new TextEncoder().encode('here');
-    const [mirror] = await mirrorsIn(memorySource({ 'deep/er/receipts/a.json': text }));
+    const [mirror] = await listMirrors(memorySource({ 'deep/er/receipts/a.json': text }));
     const file = await mirror!.source.open('receipts/a.json');
     expect(await file.read(0, file.size)).toEqual(text);
   });

@@ -12,8 +12,8 @@ import {
   readVerifyingKey,
   writeSigningKeyPem,
 } from '../../../src/node/keys/keys.ts';
-import { keyIdOf, publicJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
-import { formatPem, parsePem, pemBytes } from '../../../src/trust/key/key-file.ts';
+import { keyIdOf, formatPublicJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
+import { formatPem, parsePem, decodePem } from '../../../src/trust/key/key-file.ts';
 import { bytes32, codeOf, json, message, N, pointOf, refusal, scalarOf } from '../../trust/makers.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -32,8 +32,8 @@ const openssl = (...args: string[]): string =>
 
 const scalar = scalarOf(1);
 const pem = writeSigningKeyPem(scalar);
-const privateJwk = { ...publicJwk(pointOf(1)), d: toBase64url(scalar) };
-const der = pemBytes(parsePem(pem)[0]!);
+const privateJwk = { ...formatPublicJwk(pointOf(1)), d: toBase64url(scalar) };
+const der = decodePem(parsePem(pem)[0]!);
 const pkcs8 = (bytes: Uint8Array): string => formatPem('PRIVATE KEY', bytes);
 
 describe('a signing key', () => {
@@ -52,7 +52,7 @@ describe('a signing key', () => {
     for (const value of [1n, 255n, 2n ** 200n, N - 1n]) {
       const small = bytes32(value);
       const { signer } = readSigningKey(writeSigningKeyPem(small));
-      const jwk = { ...publicJwk(signer.point), d: toBase64url(small) };
+      const jwk = { ...formatPublicJwk(signer.point), d: toBase64url(small) };
       expect(readSigningKey(writeSigningKeyPem(small)).scalar).toEqual(small);
       expect(readSigningKey(json(jwk)).scalar).toEqual(small);
     }
@@ -71,7 +71,7 @@ describe('a signing key', () => {
 
   it.each([
     ['PEM', publicKeyPem(pointOf(1))],
-    ['a JWK', JSON.stringify(publicJwk(pointOf(1)))],
+    ['a JWK', JSON.stringify(formatPublicJwk(pointOf(1)))],
     ['a certificate', formatPem('CERTIFICATE', Uint8Array.of(0x30, 0))],
   ])('is not a public key in %s', (_, text) => {
     expect(codeOf(() => readSigningKey(text))).toBe('trust.KEY_PUBLIC');
@@ -119,7 +119,7 @@ describe('a signing key', () => {
 it('a verifying key is read from PEM and JWK as everywhere, without a validity', () => {
   const key = { keyId: keyIdOf(pointOf(1)), point: pointOf(1) };
   expect(readVerifyingKey(publicKeyPem(pointOf(1)))).toEqual(key);
-  expect(readVerifyingKey(json(publicJwk(pointOf(1))))).toEqual(key);
+  expect(readVerifyingKey(json(formatPublicJwk(pointOf(1))))).toEqual(key);
 });
 
 it('a verifying key is never a private key', () => {

@@ -7,7 +7,7 @@ import {
   type Answer,
   type PolicyDocument,
 } from '../../../src/policy/index.ts';
-import { dsseBytes, keyIdOf, parseDsse, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { encodeDsse, keyIdOf, parseDsse, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { makeSigner } from '../../support/evidence.ts';
 import {
   AS_OF_MS,
@@ -82,15 +82,15 @@ describe('a verification summary', () => {
     const changed = payload.slice();
     const at = new TextDecoder().decode(changed).indexOf('PASSED');
     changed[at + 5]! ^= 1;
-    expect(errors({ envelope: dsseBytes({ payloadType, payload: changed, signatures }) })).toEqual([
+    expect(errors({ envelope: encodeDsse({ payloadType, payload: changed, signatures }) })).toEqual([
       'vsa.INVALID',
     ]);
-    expect(errors({ envelope: dsseBytes({ payloadType: 'application/json', payload, signatures }) })).toEqual(
-      ['dsse.PAYLOAD_TYPE_UNSUPPORTED'],
-    );
+    expect(
+      errors({ envelope: encodeDsse({ payloadType: 'application/json', payload, signatures }) }),
+    ).toEqual(['dsse.PAYLOAD_TYPE_UNSUPPORTED']);
     const renamed = payload.slice();
     renamed[new TextDecoder().decode(renamed).indexOf('evexp_') + 6]! ^= 1;
-    expect(errors({ envelope: dsseBytes({ payloadType, payload: renamed, signatures }) })).toEqual([
+    expect(errors({ envelope: encodeDsse({ payloadType, payload: renamed, signatures }) })).toEqual([
       'attestation.SIGNATURE_INVALID',
     ]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
 import { resourceOf, signSummary, summarize, VERIFIED_LEVEL } from '../../../src/policy/vsa/vsa.ts';
-import { parseDsse, dsseBytes } from '../../../src/trust/index.ts';
+import { parseDsse, encodeDsse } from '../../../src/trust/index.ts';
 import { makeSigner } from '../../support/evidence.ts';
 import {
   AS_OF_MS,
@@ -108,7 +108,7 @@ describe('the summary of a decision', () => {
         version: '1',
         resourceUri: 'pkg:oci/app',
       })!;
-      const read = readSummary(parseDsse(dsseBytes(await signSummary(statement, [makeSigner()]))));
+      const read = readSummary(parseDsse(encodeDsse(await signSummary(statement, [makeSigner()]))));
       expect(read).toEqual({
         verifierId: VERIFIER,
         timeVerifiedMs: AS_OF_MS,

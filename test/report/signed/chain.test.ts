@@ -8,7 +8,7 @@ import {
   signReport,
   verifyReportChain,
 } from '../../../src/report/index.ts';
-import { type DsseEnvelope, dsseBytes, parseDsse, signDsse, trustStore } from '../../../src/trust/index.ts';
+import { type DsseEnvelope, encodeDsse, parseDsse, signDsse, trustStore } from '../../../src/trust/index.ts';
 import { edited, makeSigner, NOW } from '../../support/evidence.ts';
 import { exportReport } from '../makers.ts';
 
@@ -25,7 +25,7 @@ type Link = { readonly bytes: Uint8Array; readonly signed: SignedReport };
 async function sign(n: number, previous?: SignedReport, issuedAtMs = NOW + n): Promise<Link> {
   const report = asJson(exportReport({ asOfMs: NOW + n }));
   const signing = { signer, issuer: ISSUER, issuedAtMs, ...(previous && { previous }) };
-  const bytes = dsseBytes(await signReport(report, signing));
+  const bytes = encodeDsse(await signReport(report, signing));
   return { bytes, signed: readSignedReport(parseDsse(bytes)) };
 }
 
@@ -142,5 +142,5 @@ async function reseal(bytes: Uint8Array, edit: (statement: Statement) => void): 
   const statement = parseJson(envelope.payload) as unknown as Statement;
   edit(statement);
   const payload = canonicalBytes(statement);
-  return dsseBytes(await signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signer]));
+  return encodeDsse(await signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signer]));
 }

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { importPublicKeys, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
+import { importPublicKeys, keyIdOf, formatPublicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { MAX_KEY_SET_BYTES } from '../../../src/trust/key/key-file.ts';
 import { codeOf, foreignKeys, json, pointOf, refusal } from '../makers.ts';
 import { forAll } from '../../support/property.ts';
 
 const jwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
-  ...publicJwk(pointOf(seed)),
+  ...formatPublicJwk(pointOf(seed)),
   ...changes,
 });
 const bare = (seed: number): Record<string, unknown> => {
-  const { kty, crv, x, y } = publicJwk(pointOf(seed));
+  const { kty, crv, x, y } = formatPublicJwk(pointOf(seed));
   return { kty, crv, x, y };
 };
 const set = (...keys: unknown[]): Uint8Array => json({ keys });

@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { importPublicKey, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
+import { importPublicKey, keyIdOf, formatPublicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { formatPem } from '../../../src/trust/key/key-file.ts';
 import { writeSpki } from '../../../src/trust/key/key.ts';
 import { codeOf, json, pointOf, refusal } from '../makers.ts';
@@ -10,7 +10,7 @@ import { forAll } from '../../support/property.ts';
 
 const point = pointOf(1);
 const pem = publicKeyPem(point);
-const jwk = publicJwk(point);
+const jwk = formatPublicJwk(point);
 const spki = writeSpki(point);
 const compressed = Uint8Array.of(2 + (point[64]! & 1), ...point.subarray(1, 33));
 
@@ -23,7 +23,7 @@ it('a key id is sha256: and the SHA-256 of the SubjectPublicKeyInfo that node:cr
 
 it('a key id is asked of an uncompressed point only', () => {
   expect(() => keyIdOf(compressed)).toThrow(TypeError);
-  expect(() => publicJwk(compressed)).toThrow(TypeError);
+  expect(() => formatPublicJwk(compressed)).toThrow(TypeError);
 });
 
 describe('a public key in PEM', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
 import { attestDsse } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
-import { dsseBytes, keyIdOf } from '../../../src/trust/index.ts';
+import { encodeDsse, keyIdOf } from '../../../src/trust/index.ts';
 import type { BundleReport } from '../../../src/verify/index.ts';
 import {
   errorsOf,
@@ -22,7 +22,7 @@ const BUNDLE = idOf('evidence', 1);
 const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
 const { statement } = packed.attestation!;
-const dsse = dsseBytes(await attestDsse(statement, [signer]));
+const dsse = encodeDsse(await attestDsse(statement, [signer]));
 
 /** The part with other bytes for an object. */
 const withObject = (path: string, bytes: Uint8Array): Promise<Uint8Array> =>

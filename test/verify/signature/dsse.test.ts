@@ -4,12 +4,12 @@ import {
   attestDsse,
   attestExportDsse,
   DEFAULT_LIMITS,
-  exportStatement,
+  buildExportStatement,
   memorySource,
   parseAttestation,
 } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
-import { dsseBytes, parseDsse, signDsse, trustStore, type TrustStore } from '../../../src/trust/index.ts';
+import { encodeDsse, parseDsse, signDsse, trustStore, type TrustStore } from '../../../src/trust/index.ts';
 import { decide, stateOf as stateOfRule } from '../../policy/make.ts';
 import { verifyDsse, verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import {
@@ -35,7 +35,7 @@ async function makeSide(n: number) {
   const [signed, unsigned] = [(await makePart(n, signer)).bytes, (await makePart(n)).bytes];
   const entries = await unpack(signed);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
-  const dsse = dsseBytes(await attestDsse(statement, [signer]));
+  const dsse = encodeDsse(await attestDsse(statement, [signer]));
   return { signer, signed, unsigned, manifest: entries.get('manifest.json')!, statement, dsse };
 }
 
@@ -87,7 +87,7 @@ describe('an envelope from the caller for a part', () => {
   });
 
   it('credits a countersignature to the only issuer of its key, and to none if there are two', async () => {
-    const twice = dsseBytes(await signDsse(parseDsse(a.dsse), [a.signer, b.signer]));
+    const twice = encodeDsse(await signDsse(parseDsse(a.dsse), [a.signer, b.signer]));
     const issuersOf = async (...issuers: string[]) => {
       const trust = trustBoth(...issuers.map((issuer) => ({ issuer })));
       return (await verifyWith(a.unsigned, twice, { trust })).signers?.map(({ issuer }) => issuer);
@@ -129,13 +129,13 @@ describe('an envelope by itself', () => {
     ['another organization', { organizations: ['org_000000000009'] }],
     ['exports alone', { purposes: ['export'] }],
   ] as const)('does not count a further key for %s', async (_, rest) => {
-    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const dsse = encodeDsse(await attestDsse(a.statement, [a.signer, b.signer]));
     const trust = trustBoth({ ...rest, purposes: 'purposes' in rest ? ['export'] : ['evidence'] });
     expect(errorsOf(verifyAlone(dsse, { threshold: 2, trust }))).toEqual(['dsse.THRESHOLD_MISSED']);
   });
 
   it('counts a further key for its project and organization', async () => {
-    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const dsse = encodeDsse(await attestDsse(a.statement, [a.signer, b.signer]));
     const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
     expect(verifyAlone(dsse, { threshold: 2, trust: trustBoth(limits) })).toMatchObject({
       verdict: 'valid',
@@ -158,8 +158,8 @@ describe('an envelope by itself', () => {
 async function makeListed(input: Parameters<typeof makeExport>[0] = {}) {
   const made = await makeExport({ signer: a.signer, signedList: false, ...input });
   const { manifest, manifestDigest } = made.packed;
-  const statement = exportStatement(manifest, manifestDigest, makeSigning(a.signer));
-  return { made, dsse: dsseBytes(await attestExportDsse(statement, [a.signer])) };
+  const statement = buildExportStatement(manifest, manifestDigest, makeSigning(a.signer));
+  return { made, dsse: encodeDsse(await attestExportDsse(statement, [a.signer])) };
 }
 
 it.each([

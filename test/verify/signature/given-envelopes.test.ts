@@ -4,12 +4,12 @@ import { memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   attestDsse,
   attestExportDsse,
-  exportStatement,
+  buildExportStatement,
   memorySource,
   parseAttestation,
   type PackedBundle,
 } from '../../../src/evidence/index.ts';
-import { dsseBytes, parseDsse, trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { encodeDsse, parseDsse, trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { MAX_ENVELOPES, verifyExport, verifyPart, type ExportReport } from '../../../src/verify/index.ts';
 import {
   codesOf,
@@ -42,12 +42,12 @@ const stranger = (await makePart(9)).packed;
 async function sign(n: number, signer: Signer): Promise<Uint8Array> {
   const entries = await unpack((await makePart(n, signer)).bytes);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
-  return dsseBytes(await attestDsse(statement, [signer]));
+  return encodeDsse(await attestDsse(statement, [signer]));
 }
 
 async function signList({ packed }: MadeExport, signer: Signer): Promise<Uint8Array> {
-  const statement = exportStatement(packed.manifest, packed.manifestDigest, makeSigning(signer));
-  return dsseBytes(await attestExportDsse(statement, [signer]));
+  const statement = buildExportStatement(packed.manifest, packed.manifestDigest, makeSigning(signer));
+  return encodeDsse(await attestExportDsse(statement, [signer]));
 }
 
 const verify = (made: MadeExport, dsse: Uint8Array | readonly Uint8Array[], options = {}) =>
@@ -172,7 +172,7 @@ describe('an envelope that is wrong', () => {
 
   it('never counts for another bundle of the export, even with another subject outside the predicate', async () => {
     const [first, second] = [parseDsse(await sign(1, a)), parseDsse(await sign(2, a))];
-    const swapped = dsseBytes({ ...first, signatures: second.signatures });
+    const swapped = encodeDsse({ ...first, signatures: second.signatures });
     const report = await verify(unsigned, [swapped]);
     expect(verdictsOf(report)).toEqual(['failed', 'intact', 'intact']);
     expect(errorsOf(report.parts[0]!)).toEqual(['attestation.SIGNATURE_INVALID']);
@@ -180,7 +180,7 @@ describe('an envelope that is wrong', () => {
     const [from, to] = unsigned.packedParts.map((bundle) => `{"sha256":"${hexOf(bundle)}"}`);
     const redirected = text.replace(from!, to!);
     expect(redirected).not.toBe(text);
-    const forged = await verify(unsigned, [dsseBytes({ ...first, payload: toUtf8(redirected) })]);
+    const forged = await verify(unsigned, [encodeDsse({ ...first, payload: toUtf8(redirected) })]);
     expect(verdictsOf(forged)).toEqual(['intact', 'failed', 'intact']);
     expect(errorsOf(forged.parts[1]!)).toEqual(['dsse.SUBJECT_MISMATCH']);
   });

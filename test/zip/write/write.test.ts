@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip, writeZip, type ZipInput } from '../../../src/zip/index.ts';
-import { centralHeader, endRecords, localHeader } from '../../../src/zip/write/records.ts';
+import { encodeCentralHeader, encodeEndRecords, encodeLocalHeader } from '../../../src/zip/write/records.ts';
 import { bytesOf, join, le } from '../raw-zip.ts';
 import { trees } from '../arbitraries.ts';
 import { codeOf, collected, contentOf, errorOf, input, zipOf, type Files } from '../support.ts';
@@ -57,10 +57,10 @@ describe('writeZip', () => {
       bytes: text.length,
       offset,
     } as const;
-    const local = localHeader(facts);
-    const central = centralHeader(facts);
+    const local = encodeLocalHeader(facts);
+    const central = encodeCentralHeader(facts);
     const directoryOffset = offset + local.length + text.length;
-    const end = endRecords(1, directoryOffset, central.length);
+    const end = encodeEndRecords(1, directoryOffset, central.length);
     const yazl = await yazlZip({ a: text }, 'store', offset);
     expect(join(local, bytesOf(text), central, end)).toEqual(yazl);
   });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { defined, type JsonValue } from '../../../bytes/index.ts';
 import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
-import { dsseBytes, type Signer, type VerifyingKey } from '../../../trust/index.ts';
+import { encodeDsse, type Signer, type VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput, withFileName } from '../input/input.ts';
 import { many, standardOptions, wholeNumber } from './options.ts';
@@ -209,7 +209,7 @@ export async function openReportSigning(
     const report = JSON.parse(json) as JsonValue;
     const issuedAtMs = cli.now();
     const envelope = await signReport(report, { ...signing, issuedAtMs, ...defined({ previous }) });
-    return `${Buffer.from(dsseBytes(envelope)).toString()}\n`;
+    return `${Buffer.from(encodeDsse(envelope)).toString()}\n`;
   };
 }
 
