@@ -22,7 +22,7 @@ import {
 } from '../support/evidence.ts';
 import { extraField, rawZip, type RawEntry } from '../zip/raw-zip.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
-import { omitFiles } from '../support/sources.ts';
+import { omitFiles } from './sources.ts';
 
 const FULL = 60_000;
 /** An extra field of an unassigned id with this many bytes of text. */

@@ -33,7 +33,7 @@ import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
 import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments } from './documents.ts';
-import { checkMirrorFiles, listFiles, NO_FILES, listRows, listUncoveredFiles } from './files.ts';
+import { checkMirrorFiles, listFiles, NO_FILES, listManifestRows, listUncoveredFiles } from './files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
 import { rateFindings, pickWorstVerdict } from '../verdict.ts';
@@ -154,7 +154,7 @@ export async function verifyExportTree(
   const manifest = await checkExportManifest(tree);
   const { document, digest } = manifest.value;
   const documents = await checkDocuments(tree, manifest.value, []);
-  const listed = new Map(listRows(document).map((row) => [row.path, row.digest as Digest]));
+  const listed = new Map(listManifestRows(document).map((row) => [row.path, row.digest as Digest]));
   const bag = await checkBag(tree, document, listed);
   const mirror = await checkMirrorFiles(tree);
   const { checks, findings } = joinSteps([listing, manifest, documents, bag, mirror]);

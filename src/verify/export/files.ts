@@ -73,12 +73,14 @@ const FOLDERS: ReadonlySet<string> = new Set(['parts', 'local-reports', 'receipt
 const toUnread = (fault: Finding): Finding =>
   fault.class === 'inaccessible' ? fault : finding('io.UNREADABLE', EXPORT, fault);
 
-export const listRows = (manifest: ExportManifest | undefined): readonly (PartRow | LocalReportRow)[] =>
+export const listManifestRows = (
+  manifest: ExportManifest | undefined,
+): readonly (PartRow | LocalReportRow)[] =>
   manifest === undefined ? [] : [...manifest.parts, ...manifest.localReports];
 
 /** Files that the manifest does not list and a mirror does not add. */
 export function listUncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
-  const listed = new Set(listRows(manifest).map((row) => row.path));
+  const listed = new Set(listManifestRows(manifest).map((row) => row.path));
   return files.all.filter(
     ({ path, folder }) =>
       !DOCUMENTS.has(path) &&
@@ -94,7 +96,7 @@ export function listWrongSizes(
   files: readonly SourceFile[],
   folder = '',
 ): ReadonlySet<string> {
-  const listed = new Map(listRows(manifest).map(({ path, bytes }) => [folder + path, bytes]));
+  const listed = new Map(listManifestRows(manifest).map(({ path, bytes }) => [folder + path, bytes]));
   const wrong = files.filter(
     ({ path, bytes, regular }) => regular && (listed.get(path) ?? String(bytes)) !== String(bytes),
   );
@@ -109,7 +111,7 @@ export function checkFiles(manifest: ExportManifest | undefined, files: Files): 
     if (!regular && folder === undefined) return irregularFinding(EXPORT, file);
     return finding(chooseExtraCode(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
-  if (listRows(manifest).every((row) => files.byPath.has(row.path)))
+  if (listManifestRows(manifest).every((row) => files.byPath.has(row.path)))
     return recordCheck('export.files', findings);
   // The missing part or report has the finding.
   const failed = endCheck('export.files', 'failed', 'a listed part or report is missing');

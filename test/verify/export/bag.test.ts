@@ -4,7 +4,7 @@ import { bagSource, memorySource, type EvidenceSource } from '../../../src/evide
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, manifestOf, type Files } from '../../support/bag.ts';
 import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
-import { countOpens, failListing, failReads, replaceByLink } from '../../support/sources.ts';
+import { countOpens, failListing, failReads, replaceByLink } from '../sources.ts';
 
 const made = await makeExport();
 

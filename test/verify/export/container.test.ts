@@ -16,7 +16,7 @@ import {
   pack,
   stateOf,
 } from '../../support/evidence.ts';
-import { countOpens, failReads } from '../../support/sources.ts';
+import { countOpens, failReads } from '../sources.ts';
 
 const made = await makeExport();
 const zip = await pack(Object.entries(made.files));

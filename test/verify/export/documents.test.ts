@@ -23,7 +23,7 @@ import {
   PROJECT,
   stateOf,
 } from '../../support/evidence.ts';
-import { omitFiles } from '../../support/sources.ts';
+import { omitFiles } from '../sources.ts';
 
 type Files = Record<string, Uint8Array>;
 const MANIFEST = 'manifest.json';

@@ -19,7 +19,7 @@ import {
   stateOf,
 } from '../../support/evidence.ts';
 import { appendReceipts } from '../../support/receipts.ts';
-import { countOpens, failListing, failReads, omitFiles, replaceByLink } from '../../support/sources.ts';
+import { countOpens, failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 
 type Files = Record<string, Uint8Array>;
 const PART = 'parts/evidence_000000000001.zip';

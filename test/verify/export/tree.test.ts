@@ -4,7 +4,7 @@ import { bagSource, memorySource, type EvidenceSource } from '../../../src/evide
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
 import { codesOf, flipped, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
-import { failListing, omitFiles } from '../../support/sources.ts';
+import { failListing, omitFiles } from '../sources.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';

@@ -5,7 +5,7 @@ import { checkChain, type ReceiptFacts, type ReceiptSummary } from '../../../src
 import { verifyReceipts } from '../../../src/verify/index.ts';
 import { NOW } from '../../support/evidence.ts';
 import { makeChain, receiptFacts } from '../../support/receipts.ts';
-import { failListing, failReads } from '../../support/sources.ts';
+import { failListing, failReads } from '../sources.ts';
 
 const digestAt = (path: string) => digestOf(toUtf8(path));
 

@@ -8,7 +8,7 @@ import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../..
 import { NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';
 import { forAllAsync } from '../../support/property.ts';
-import { failReads, omitFiles } from '../../support/sources.ts';
+import { failReads, omitFiles } from '../sources.ts';
 
 const verify = (files: Files, options: VerifyReceiptsOptions = {}) =>
   verifyReceipts(memorySource(files), options);

@@ -25,7 +25,7 @@ import {
   type MadeExport,
 } from '../../support/evidence.ts';
 import { forAllAsync } from '../../support/property.ts';
-import { omitFiles } from '../../support/sources.ts';
+import { omitFiles } from '../sources.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 

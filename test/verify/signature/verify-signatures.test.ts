@@ -19,7 +19,7 @@ import {
   NOW,
   repacked,
 } from '../../support/evidence.ts';
-import { failListing, failReads, omitFiles, replaceByLink } from '../../support/sources.ts';
+import { failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 
 const FIRST = 'parts/evidence_000000000001.zip';
 const made = await makeExport();
