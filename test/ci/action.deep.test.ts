@@ -1,17 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runAction } from './composite.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeWorkspace } from './evidence.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+const temps = await makeFolder();
 
-/** A folder that holds these files of the repository. */
+/** Copies these files of the repository to a new folder. */
 async function copy(paths: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-action-'));
+  const folder = await mkdtemp(join(temps, 'action-'));
   for (const path of paths) await cp(join(root, path), join(folder, path), { recursive: true });
   return folder;
 }
@@ -19,16 +20,9 @@ async function copy(paths: readonly string[]): Promise<string> {
 const action = await copy(['action.yml', 'ci']);
 execFileSync(process.execPath, ['scripts/build.ts', 'single', join(action, 'single')], { cwd: root });
 const workspace = await makeWorkspace();
-const temps = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
-afterAll(async () => {
-  for (const folder of [action, workspace, temps]) await rm(folder, { recursive: true, force: true });
-});
 
-const gate = (given: Readonly<Record<string, string>>) =>
-  runAction(action, workspace, { trust: 'trust.json', evidence: 'mirror', ...given }, temps);
-
-const answerIn = async (file: string): Promise<unknown> =>
-  (JSON.parse(await readFile(file, 'utf8')) as { answer: unknown }).answer;
+const gate = (inputs: Readonly<Record<string, string>>, folder = action) =>
+  runAction(folder, workspace, { trust: 'trust.json', evidence: 'mirror', ...inputs });
 
 describe('the GitHub Action of a release', () => {
   it('the action succeeds on yes and sets every output', async () => {
@@ -36,7 +30,7 @@ describe('the GitHub Action of a release', () => {
     expect(log).toMatch(/^::notice title=drillproof gate::/m);
     expect(succeeded).toBe(true);
     expect(outputs).toMatchObject({ answer: 'yes', 'exit-code': '0' });
-    expect(await answerIn(outputs['decision']!)).toBe('yes');
+    expect(JSON.parse(await readFile(outputs['decision']!, 'utf8'))).toMatchObject({ answer: 'yes' });
     expect(summary).toContain('YES');
   });
 
@@ -64,13 +58,13 @@ describe('the GitHub Action of a release', () => {
   });
 
   it.each([
-    ['evidence that is not there', { evidence: 'nowhere' }],
+    ['missing evidence', { evidence: 'nowhere' }],
     ['no evidence', { evidence: '\n  \n' }],
-    ['a policy that is not there', { policy: 'nowhere.yaml' }],
-    ['an argument that there is not', { arguments: '--no-such-option' }],
+    ['a missing policy', { policy: 'nowhere.yaml' }],
+    ['an unknown argument', { arguments: '--no-such-option' }],
     ['digest depth', { arguments: '--depth\ndigest' }],
-  ])('never succeeds over %s', async (_what, given) => {
-    const { succeeded, log, outputs } = await gate(given);
+  ])('the action never succeeds with %s', async (_, inputs) => {
+    const { succeeded, log, outputs } = await gate(inputs);
     expect(succeeded).toBe(false);
     expect(outputs['answer']).not.toBe('yes');
     expect(['2', '3']).toContain(outputs['exit-code']);
@@ -117,14 +111,8 @@ describe('the GitHub Action of a release', () => {
 it('the action builds the program once and runs gate with it', async () => {
   const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json'];
   const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
-  try {
-    const given = { trust: 'trust.json', evidence: 'mirror' };
-    const first = await runAction(checkout, workspace, given, temps);
-    expect(first).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
-    await rm(join(checkout, 'node_modules'), { recursive: true });
-    const second = await runAction(checkout, workspace, given, temps);
-    expect(second).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
-  } finally {
-    await rm(checkout, { recursive: true, force: true });
-  }
+  const yes = { succeeded: true, outputs: { answer: 'yes' } };
+  expect(await gate({}, checkout)).toMatchObject(yes);
+  await rm(join(checkout, 'node_modules'), { recursive: true });
+  expect(await gate({}, checkout)).toMatchObject(yes);
 }, 300_000);

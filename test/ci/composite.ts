@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { makeFolder } from '../support/folder.ts';
 
-/** As much of a composite action as this runner executes; what else stands in one, it refuses. */
+const temps = await makeFolder();
+
+/** The parts of a composite action that this runner supports. */
 type Action = {
   readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly default?: string }>>;
   readonly outputs: Readonly<Record<string, { readonly value: string }>>;
@@ -17,8 +20,8 @@ type Step = {
   readonly run: string;
 };
 
-export type Ran = {
-  /** Whether the action succeeded: every step ended with 0. */
+type ActionResult = {
+  /** True if every step ended with 0. */
   readonly succeeded: boolean;
   /** Everything that the steps wrote to the log. */
   readonly log: string;
@@ -28,22 +31,20 @@ export type Ran = {
 
 /**
  * Runs the composite action in a folder as GitHub's runner does: expressions in `env` are replaced, each step runs in
- * `bash -eo pipefail` in the workspace, outputs come from the file of `GITHUB_OUTPUT`, and a step that fails ends it.
- * What a run leaves lies in a folder of its own below `temps`.
+ * `bash -eo pipefail` in the workspace, outputs come from the file of `GITHUB_OUTPUT`, and a failed step ends the run.
  */
 export async function runAction(
   action: string,
   workspace: string,
-  given: Readonly<Record<string, string>>,
-  temps: string,
-): Promise<Ran> {
+  input: Readonly<Record<string, string>>,
+): Promise<ActionResult> {
   const { inputs, outputs, runs } = parse(await readFile(join(action, 'action.yml'), 'utf8')) as Action;
   if (runs.using !== 'composite') throw new Error(`an action of the kind ${runs.using}`);
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(inputs, name));
+  const unknown = Object.keys(input).find((name) => !Object.hasOwn(inputs, name));
   if (unknown !== undefined) throw new Error(`no input ${unknown}`);
   const values = new Map<string, string>();
-  for (const [name, input] of Object.entries(inputs))
-    values.set(`inputs.${name}`, given[name] ?? input.default ?? '');
+  for (const [name, declared] of Object.entries(inputs))
+    values.set(`inputs.${name}`, input[name] ?? declared.default ?? '');
   const temp = await mkdtemp(join(temps, 'run-'));
   const summary = join(temp, 'summary');
   await writeFile(summary, '');
@@ -53,21 +54,17 @@ export async function runAction(
     const output = join(temp, `output-${index}`);
     await writeFile(output, '');
     const github = { GITHUB_ACTION_PATH: action, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary };
-    const ended = await runStep(step, workspace, {
-      ...Object.fromEntries(
-        Object.entries(step.env ?? {}).map(([name, value]) => [name, replaced(value, values)]),
-      ),
-      ...github,
-      RUNNER_TEMP: temp,
-    });
+    const env = { ...replaceValues(step.env ?? {}, values), ...github, RUNNER_TEMP: temp };
+    const ended = await runStep(step, workspace, env);
     log += ended.log;
-    for (const [name, value] of outputsIn(await readFile(output, 'utf8')))
+    for (const [name, value] of parseOutputs(await readFile(output, 'utf8')))
       values.set(`steps.${step.id ?? ''}.outputs.${name}`, value);
     succeeded = ended.code === 0;
     if (!succeeded) break;
   }
-  const shown = Object.entries(outputs).map(([name, { value }]) => [name, replaced(value, values)]);
-  return { succeeded, log, outputs: Object.fromEntries(shown), summary: await readFile(summary, 'utf8') };
+  const expressions = Object.entries(outputs).map(([name, { value }]) => [name, value] as const);
+  const shown = replaceValues(Object.fromEntries(expressions), values);
+  return { succeeded, log, outputs: shown, summary: await readFile(summary, 'utf8') };
 }
 
 function runStep(
@@ -91,11 +88,14 @@ function runStep(
   });
 }
 
-const replaced = (text: string, values: ReadonlyMap<string, string>): string =>
-  text.replaceAll(/\$\{\{ ([^}]+) \}\}/g, (_all, name: string) => values.get(name) ?? '');
+/** Replaces the expressions in texts. */
+const replaceValues = (texts: Readonly<Record<string, string>>, values: ReadonlyMap<string, string>) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [
+      name,
+      text.replaceAll(/\$\{\{ ([^}]+) \}\}/g, (_all, expression: string) => values.get(expression) ?? ''),
+    ]),
+  );
 
-const outputsIn = (text: string): (readonly [string, string])[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+const parseOutputs = (text: string): [string, string][] =>
+  Array.from(text.matchAll(/^([^=\n]*)=(.*)$/gm), ([, name = '', value = '']) => [name, value]);

@@ -1,99 +1,76 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { compareAnswer } from '../../src/selftest/exec.ts';
 import type { SelftestCase } from '../../src/selftest/index.ts';
 
-const one = (expected: SelftestCase['expected']): SelftestCase => ({
+const makeCase = (expected: SelftestCase['expected']): SelftestCase => ({
   id: 'a',
   comment: 'b',
   flags: ['Usual'],
   input: {},
   expected,
 });
-const refused = one({ verdict: 'invalid', code: 'json.INVALID' });
-const accepted = one({ verdict: 'valid', base64: 'AA==' });
-const reportOutcome = one({ verdict: 'invalid', result: 'failed', codes: ['part.EXTRA', 'part.MISSING'] });
-const answer = (exitCode: number | undefined, stdout = '') => ({ exitCode, stdout });
+const REFUSED = makeCase({ verdict: 'invalid', code: 'json.INVALID' });
+const ACCEPTED = makeCase({ verdict: 'valid', base64: 'AA==' });
+const REPORT = makeCase({ verdict: 'invalid', result: 'failed', codes: ['part.EXTRA', 'part.MISSING'] });
+const compare = (testCase: SelftestCase, exitCode: number | undefined, stdout = '') =>
+  compareAnswer(testCase, { exitCode, stdout });
 
-describe('the answer of a verifier', () => {
-  it.each([
-    ['the verdict and the code', refused, 1, '{"code":"json.INVALID"}\n'],
-    ['the verdict and the bytes', accepted, 0, '{"base64":"AA=="}\n'],
-    ['some of what is expected', reportOutcome, 1, '{"result":"failed"}\n'],
-    [
-      'members in another order, and more lines',
-      reportOutcome,
-      1,
-      '{"codes":["part.EXTRA","part.MISSING"],"result":"failed"}\nmore\n',
-    ],
-    ['white space', refused, 1, ' { "code" : "json.INVALID" } \n'],
-  ])('passes with %s', (_, vector, code, stdout) => {
-    expect(compareAnswer(vector, answer(code, stdout))).toEqual({ state: 'passed' });
-  });
+it.each([
+  ['the verdict and the code', REFUSED, 1, '{"code":"json.INVALID"}\n'],
+  ['the verdict and the bytes', ACCEPTED, 0, '{"base64":"AA=="}\n'],
+  ['some of the expected members', REPORT, 1, '{"result":"failed"}\n'],
+  ['members in another order', REPORT, 1, '{"codes":["part.EXTRA","part.MISSING"],"result":"failed"}\n'],
+  ['more lines', REPORT, 1, '{"result":"failed"}\nmore\n'],
+  ['white space', REFUSED, 1, ' { "code" : "json.INVALID" } \n'],
+  ['the verdict only if nothing else is expected', makeCase({ verdict: 'valid' }), 0, ''],
+])('an answer of a verifier passes with %s', (_, testCase, exitCode, stdout) => {
+  expect(compare(testCase, exitCode, stdout)).toEqual({ state: 'passed' });
+});
 
-  it('an answer with the right verdict only passes, marked as verdict only', () => {
-    for (const stdout of ['', '\n', '{}\n'])
-      expect(compareAnswer(refused, answer(1, stdout))).toEqual({ state: 'passed', verdictOnly: true });
-  });
+it.each(['', '\n', '{}\n'])(
+  'the answer %j with the right exit code passes, marked as verdict only',
+  (stdout) => {
+    expect(compare(REFUSED, 1, stdout)).toEqual({ state: 'passed', verdictOnly: true });
+  },
+);
 
-  it('an answer with the verdict only is not marked when nothing else is expected', () => {
-    expect(compareAnswer(one({ verdict: 'valid' }), answer(0))).toEqual({ state: 'passed' });
-  });
+it.each([
+  ['accepts an invalid input', REFUSED, 0, '', 'wrong verdict'],
+  ['refuses a valid input', ACCEPTED, 1, '', 'wrong verdict'],
+  ['names another code', REFUSED, 1, '{"code":"json.TOO_LARGE"}', 'wrong code'],
+  ['has other bytes', ACCEPTED, 0, '{"base64":"AQ=="}', 'wrong base64'],
+  ['omits a code of the list', REPORT, 1, '{"codes":["part.EXTRA"]}', 'wrong codes'],
+  ['lists codes in another order', REPORT, 1, '{"codes":["part.MISSING","part.EXTRA"]}', 'wrong codes'],
+  ['has an unexpected member', REFUSED, 1, '{"kode":"json.INVALID"}', 'wrong kode'],
+  ['has null as a code', REFUSED, 1, '{"code":null}', 'wrong code'],
+  ['contradicts its exit code', REFUSED, 0, '{"verdict":"invalid"}', 'wrong verdict'],
+])('an answer of a verifier fails when it %s', (_, testCase, exitCode, stdout, reason) => {
+  const { flags, expected } = testCase;
+  expect(compare(testCase, exitCode, stdout)).toMatchObject({ state: 'failed', reason, flags, expected });
+});
 
-  it.each([
-    ['accepts what is invalid', refused, 0, '', 'wrong verdict'],
-    ['refuses what is valid', accepted, 1, '', 'wrong verdict'],
-    ['names another code', refused, 1, '{"code":"json.TOO_LARGE"}', 'wrong code'],
-    ['finds other bytes', accepted, 0, '{"base64":"AQ=="}', 'wrong base64'],
-    ['leaves a code out of the list', reportOutcome, 1, '{"codes":["part.EXTRA"]}', 'wrong codes'],
-    [
-      'lists codes in another order',
-      reportOutcome,
-      1,
-      '{"codes":["part.MISSING","part.EXTRA"]}',
-      'wrong codes',
-    ],
-    ['says what nobody expects', refused, 1, '{"kode":"json.INVALID"}', 'wrong kode'],
-    ['says null', refused, 1, '{"code":null}', 'wrong code'],
-    ['contradicts its exit code', refused, 0, '{"verdict":"invalid"}', 'wrong verdict'],
-  ])('fails when it %s', (_, vector, code, stdout, reason) => {
-    expect(compareAnswer(vector, answer(code, stdout))).toMatchObject({ state: 'failed', reason });
-  });
+it.each(['[]', 'json.INVALID', '"json.INVALID"', 'null', '{"code":', '1'])(
+  'an answer of a verifier fails with %j as its line',
+  (line) => {
+    expect(compare(REFUSED, 1, line)).toMatchObject({ state: 'failed', actual: { verdict: 'invalid' } });
+  },
+);
 
-  it.each(['[]', 'json.INVALID', '"json.INVALID"', 'null', '{"code":', '1'])(
-    'fails with %j as its line',
-    (line) => {
-      expect(compareAnswer(refused, answer(1, line))).toMatchObject({ state: 'failed' });
-    },
+it.each([
+  ...[2, 3, 76, 78, 130, 255].map((code) => [code, 'failed', `it ended with exit code ${code}`] as const),
+  ...[126, 127].map(
+    (code) => [code, 'not_run', `the command could not be started (exit code ${code})`] as const,
+  ),
+  [undefined, 'failed', 'it ended with a signal'] as const,
+  [77, 'unsupported', undefined] as const,
+])('an answer with exit code %s is %s, whatever it prints', (exitCode, state, reason) => {
+  expect(compare(REFUSED, exitCode, 'not JSON')).toMatchObject(
+    reason === undefined ? { state } : { state, reason },
   );
+});
 
-  it.each([2, 3, 76, 78, 130, 255])('an answer with exit code %d fails', (code) => {
-    expect(compareAnswer(refused, answer(code))).toMatchObject({
-      state: 'failed',
-      reason: `it ended with exit code ${code}`,
-    });
-  });
-
-  it('an answer fails when a signal or the timeout ended the verifier', () => {
-    expect(compareAnswer(refused, answer(undefined))).toMatchObject({ state: 'failed' });
-    expect(compareAnswer(refused, { ...answer(1), fault: 'no answer within 1 s' })).toMatchObject({
-      state: 'failed',
-      reason: 'no answer within 1 s',
-    });
-  });
-
-  it('an answer with exit code 77 is unsupported, whatever it prints', () => {
-    expect(compareAnswer(refused, answer(77, 'not this'))).toEqual({ state: 'unsupported' });
-  });
-
-  it.each([126, 127])('exit code %d means that the shell could not start the verifier', (code) => {
-    expect(compareAnswer(refused, answer(code))).toMatchObject({ state: 'not_run' });
-  });
-
-  it('a failed answer names the bugs of its flags', () => {
-    expect(compareAnswer(refused, answer(0))).toMatchObject({
-      flags: ['Usual'],
-      expected: { verdict: 'invalid', code: 'json.INVALID' },
-      actual: { verdict: 'valid' },
-    });
-  });
+it('an answer fails when the timeout ended the verifier', () => {
+  const fault = 'no answer within 1 s';
+  const result = compareAnswer(REFUSED, { exitCode: 1, stdout: '', fault });
+  expect(result).toMatchObject({ state: 'failed', reason: fault });
 });

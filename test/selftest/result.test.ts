@@ -1,39 +1,33 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { joinReports, selftestReport, type CaseResult } from '../../src/selftest/index.ts';
 
-const result = (state: CaseResult['state'], over: Partial<CaseResult> = {}): CaseResult => ({
+type State = CaseResult['state'];
+const makeResult = (state: State, rest: Partial<CaseResult> = {}): CaseResult => ({
   kind: 'hex',
   id: 'a',
   way: 'exec',
   state,
-  ...over,
+  ...rest,
 });
-const of = (...states: CaseResult['state'][]) =>
-  selftestReport(
-    'x',
-    states.map((state, i) => result(state, { id: String(i) })),
-  ).verdict;
 
-describe('the result of a selftest', () => {
-  it('the result is passed when every case passed', () => expect(of('passed', 'passed')).toBe('passed'));
-  it('the result is passed when the other cases are unsupported', () =>
-    expect(of('passed', 'unsupported')).toBe('passed'));
-  it('the result is failed when one case among thousands failed', () =>
-    expect(of(...Array.from({ length: 2000 }, () => 'passed' as const), 'failed')).toBe('failed'));
-  it('the result is failed when one case failed and another did not run', () =>
-    expect(of('failed', 'not_run')).toBe('failed'));
-  it('the result is not_checked when a case did not run', () =>
-    expect(of('passed', 'not_run')).toBe('not_checked'));
-  it('the result is not_checked when every case is unsupported', () =>
-    expect(of('unsupported')).toBe('not_checked'));
-  it('the result is not_checked without cases', () => expect(of()).toBe('not_checked'));
+it.each<[string, string, State[]]>([
+  ['passed', 'every case passed', ['passed', 'passed']],
+  ['passed', 'the other cases are unsupported', ['passed', 'unsupported']],
+  ['failed', 'one of 2,001 cases failed', [...Array<State>(2000).fill('passed'), 'failed']],
+  ['failed', 'one case failed and another did not run', ['failed', 'not_run']],
+  ['not_checked', 'a case did not run', ['passed', 'not_run']],
+  ['not_checked', 'every case is unsupported', ['unsupported']],
+  ['not_checked', 'there is no case', []],
+])('the result of a selftest is %s when %s', (verdict, _, states) => {
+  const results = states.map((state, i) => makeResult(state, { id: String(i) }));
+  expect(selftestReport('x', results).verdict).toBe(verdict);
 });
 
 it('a report counts a case once and each of its ways as a run', () => {
   const report = selftestReport('x', [
-    result('passed', { way: 'memory' }),
-    result('failed', { way: 'stream' }),
-    result('passed', { kind: 'paths' }),
+    makeResult('passed', { way: 'memory' }),
+    makeResult('failed', { way: 'stream' }),
+    makeResult('passed', { kind: 'paths' }),
   ]);
   expect(report.kinds).toMatchObject([
     { kind: 'hex', cases: 1, passed: 1, failed: 1, ways: ['memory', 'stream'] },
@@ -43,16 +37,18 @@ it('a report counts a case once and each of its ways as a run', () => {
   expect(report.failures).toMatchObject([{ way: 'stream' }]);
 });
 
-it('merging two platforms counts cases once, adds runs and keeps the worse result', () => {
-  const good = selftestReport('x', [result('passed', { way: 'a' })]);
-  const bad = selftestReport('x', [result('failed', { way: 'b' })]);
-  const both = joinReports(good, bad);
-  expect(both).toMatchObject({ verdict: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
-  expect(both.kinds).toMatchObject([{ ways: ['a', 'b'] }]);
-  expect(both.failures).toHaveLength(1);
+it('joining the reports of two platforms counts cases once, adds runs and keeps the worse result', () => {
+  const good = selftestReport('x', [makeResult('passed', { way: 'a' })]);
+  const bad = selftestReport('x', [makeResult('failed', { way: 'b' })]);
+  expect(joinReports(good, bad)).toMatchObject({
+    verdict: 'failed',
+    total: { cases: 1, passed: 1, failed: 1 },
+    kinds: [{ ways: ['a', 'b'] }],
+    failures: [{ way: 'b' }],
+  });
 });
 
-it('merging reports about different kinds fails', () => {
-  const other = selftestReport('x', [result('passed', { kind: 'paths' })]);
-  expect(() => joinReports(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
+it('joining reports about different kinds fails', () => {
+  const other = selftestReport('x', [makeResult('passed', { kind: 'paths' })]);
+  expect(() => joinReports(selftestReport('x', [makeResult('passed')]), other)).toThrow(TypeError);
 });
