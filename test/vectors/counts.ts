@@ -1,4 +1,4 @@
-/** How many cases each file has, exactly: a case that disappears is a promise that is no longer kept. */
+/** The number of cases in each file, so that no case disappears. */
 export const COUNTS: Readonly<Record<string, number>> = {
   archives: 157,
   attestations: 85,

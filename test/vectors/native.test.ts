@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { expect, it } from 'vitest';
-import { everyCaseHolds } from './suite.ts';
+import { testEveryCase } from './suite.ts';
 
 it('the native vectors run with the primitives of Node.js', () => expect(platform.name).toBe('node'));
 
-everyCaseHolds();
+testEveryCase();

@@ -9,7 +9,7 @@ import { FLAGS } from '../../vectors/flags.ts';
 import { KINDS } from '../../vectors/kinds/index.ts';
 import { COUNTS } from './counts.ts';
 import { CASE_KINDS } from '../../src/selftest/index.ts';
-import { assertKnownVerdict, FOLDER, readVectors } from './read.ts';
+import { FOLDER, listCodes, readVectors } from './read.ts';
 
 const names = KINDS.map(({ name }) => name);
 const jsonFiles = ['.', 'schemas'].flatMap((folder) =>
@@ -19,14 +19,14 @@ const jsonFiles = ['.', 'schemas'].flatMap((folder) =>
 );
 
 it('the vector files equal the output of the generator, byte for byte', () => {
-  const made = vectorFiles();
-  expect(jsonFiles.toSorted()).toEqual([...made.keys()].toSorted());
-  for (const [path, text] of made) {
+  const files = vectorFiles();
+  expect(jsonFiles.toSorted()).toEqual([...files.keys()].toSorted());
+  for (const [path, text] of files) {
     expect(readFileSync(join(FOLDER, path), 'utf8') === text, `${path} differs: npm run vectors`).toBe(true);
   }
 });
 
-it('every kind of vectors has a judge and a case count', () => {
+it('every kind of vectors has an implementation and a case count', () => {
   expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
   expect(Object.keys(CASE_KINDS).toSorted()).toEqual(names.toSorted());
 });
@@ -40,60 +40,46 @@ describe.each(names)('%s', (name) => {
   const bytes = readFileSync(join(FOLDER, `${name}.json`));
   const file = readVectors(name);
 
-  it('a vector file is strict JSON and ends with a line feed', () => {
+  it(`the vectors ${name} are strict JSON and end with a line feed`, () => {
     expect(() => parseJson(bytes)).not.toThrow();
     expect(bytes.at(-1)).toBe(10);
   });
 
-  it('a vector file follows its published schema in an independent validator', () => {
-    const published: unknown = JSON.parse(
-      readFileSync(join(FOLDER, 'schemas', `${name}.schema.json`), 'utf8'),
-    );
-    const schema = new Ajv2020({ strictTypes: false }).compile(published as object);
+  it(`the vectors ${name} follow their published schema in an independent validator`, () => {
+    const text = readFileSync(join(FOLDER, 'schemas', `${name}.schema.json`), 'utf8');
+    const schema = new Ajv2020({ strictTypes: false }).compile(JSON.parse(text) as object);
     schema(JSON.parse(bytes.toString()));
     expect(schema.errors ?? []).toEqual([]);
   });
 
-  it('no two cases of a vector file share an id', () => {
+  it(`no two cases of the vectors ${name} share an id`, () => {
     const ids = file.cases.map(({ id }) => id);
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
   });
 
-  it('no two cases of a vector file share an input', () => {
+  it(`no two cases of the vectors ${name} share an input`, () => {
     const inputs = file.cases.map(({ input }) => JSON.stringify(input));
     const twice = file.cases.filter((_, i) => inputs.indexOf(inputs[i]!) !== i).map(({ id }) => id);
     expect(twice).toEqual([]);
   });
 
-  it('a vector file explains exactly the flags that it uses', () => {
+  it(`the vectors ${name} explain exactly the flags that they use`, () => {
     const used = new Set(file.cases.flatMap(({ flags }) => flags));
     expect(Object.keys(file.flags)).toEqual([...used].toSorted());
   });
 
-  it('a vector file names only codes of the catalogue', () => {
-    const codes = file.cases.flatMap(({ expected }) => [
-      ...(expected.code === undefined ? [] : [expected.code]),
-      ...(expected.codes ?? []),
-      ...(expected.warnings ?? []),
-    ]);
-    expect(codes.filter((code) => !isCode(code))).toEqual([]);
+  it(`the vectors ${name} name only codes of the catalogue`, () => {
+    expect(file.cases.flatMap(listCodes).filter((code) => !isCode(code))).toEqual([]);
   });
 
-  it('a vector file has valid and invalid cases', () => {
-    expect(new Set(file.cases.map(({ expected }) => expected.verdict))).toEqual(
-      new Set(['valid', 'invalid']),
-    );
+  it(`the vectors ${name} have valid and invalid cases`, () => {
+    expect(new Set(file.cases.map(({ expected }) => expected.verdict)).size).toBe(2);
   });
 });
 
 it('every flag of the vectors is used', () => {
   const used = new Set(names.flatMap((name) => Object.keys(readVectors(name).flags)));
   expect(Object.keys(FLAGS).filter((flag) => !used.has(flag))).toEqual([]);
-});
-
-it('the vector harness throws for an unknown verdict', () => {
-  for (const verdict of ['acceptable', '', 'Valid'])
-    expect(() => assertKnownVerdict(verdict)).toThrow(TypeError);
 });
 
 describe('vectors/README.md', () => {

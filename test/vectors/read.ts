@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 
-/** Where the published files lie. */
+/** The folder of the published files. */
 export const FOLDER = 'vectors';
 
 const fileSchema = z.object({
@@ -15,7 +15,7 @@ const fileSchema = z.object({
       flags: z.array(z.string()),
       input: z.unknown(),
       expected: z.looseObject({
-        verdict: z.string(),
+        verdict: z.enum(['valid', 'invalid']),
         code: z.optional(z.string()),
         codes: z.optional(z.array(z.string())),
         warnings: z.optional(z.array(z.string())),
@@ -23,12 +23,14 @@ const fileSchema = z.object({
     }),
   ),
 });
-export type VectorFile = z.infer<typeof fileSchema>;
+type VectorFile = z.infer<typeof fileSchema>;
 
 export const readVectors = (kind: string): VectorFile =>
   fileSchema.parse(JSON.parse(readFileSync(`${FOLDER}/${kind}.json`, 'utf8')));
 
-/** A verdict that the harness does not know must not pass for one that it has checked. */
-export function assertKnownVerdict(verdict: string): void {
-  if (verdict !== 'valid' && verdict !== 'invalid') throw new TypeError(`unknown verdict ${verdict}`);
-}
+/** The codes that a case expects. */
+export const listCodes = ({ expected }: VectorFile['cases'][number]): string[] => [
+  ...(expected.code === undefined ? [] : [expected.code]),
+  ...(expected.codes ?? []),
+  ...(expected.warnings ?? []),
+];
