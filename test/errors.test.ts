@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { DrillproofError, LimitError, TransportError } from '../src/errors.ts';
 
-it('an error of this project is known by its class and by the classes above', () => {
+it('an error of this project is an instance of its class and of the classes above it', () => {
   const limit: unknown = new LimitError('json.TOO_LARGE', 'too large');
   expect(limit).toBeInstanceOf(LimitError);
   expect(limit).toBeInstanceOf(DrillproofError);
@@ -10,7 +10,7 @@ it('an error of this project is known by its class and by the classes above', ()
   expect(new DrillproofError('json.INVALID', 'no')).not.toBeInstanceOf(LimitError);
 });
 
-it('an error of this project is known when another copy of this module made it', async () => {
+it('an error of another copy of this module is an instance of the class too', async () => {
   vi.resetModules();
   const copy = await import('../src/errors.ts');
   expect(copy.DrillproofError).not.toBe(DrillproofError);
@@ -19,7 +19,7 @@ it('an error of this project is known when another copy of this module made it',
 });
 
 it.each([new Error('x'), { code: 'json.INVALID', message: 'x' }, null, undefined, 'json.INVALID'])(
-  'an error of this project is not %j',
+  '%j is not an error of this project',
   (value) => {
     expect(value instanceof DrillproofError).toBe(false);
   },

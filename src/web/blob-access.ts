@@ -10,30 +10,30 @@ import {
 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
-/** How `blobAccess` reads. */
+/** Options of `blobAccess`. */
 export type BlobAccessOptions = {
   /** The name of the file in errors. */
   readonly path?: string;
-  /** Is called with the number of bytes of each read, as soon as they were read. */
+  /** Called with the number of bytes after each read. */
   readonly onRead?: (bytes: number) => void;
 };
 
 declare const FileReaderSync: undefined | (new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer });
 
 /**
- * A read costs much whatever its size, so that bytes are read in blocks. Browsers return nothing for some reads of more
- * than 256 MB.
+ * Bytes are read in blocks, because each read has a high fixed cost. Browsers return nothing for some reads of more than
+ * 256 MB.
  */
 export const BLOCK_BYTES = 16 * 2 ** 20;
-/** A part up to this size is read once, and then verified in memory, because Web Crypto has no SHA-256 for streams. */
+/** A part up to this size is verified in memory, because Web Crypto has no SHA-256 for streams. */
 export const HOLD_BYTES = 256 * 2 ** 20;
 
 const BLOB: Kind = { what: 'a Blob', accepts: (value) => value instanceof Blob };
 const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });
 
 /**
- * Random access to a Blob, such as a File that the user chose. In a worker it reads at once, elsewhere it waits. A file
- * that changed after it was chosen, or between two reads, is refused.
+ * Random access to a Blob, such as a File that the user chose. Reads are synchronous in a worker and asynchronous
+ * elsewhere. A file that changed after it was chosen, or between two reads, is refused.
  * @throws TypeError for anything that is not a Blob; its methods throw DrillproofError `io.CHANGED`
  * @example
  * const report = await verifyPart(blobAccess(files[0]!), { asOfMs: Date.now(), trust });
@@ -43,7 +43,7 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   const path = options.path ?? ('name' in blob ? String(blob.name) : 'the file');
   const fill = createFiller(blob, path, options.onRead);
   const access = { size: blob.size, holdBytes: HOLD_BYTES };
-  if (typeof FileReaderSync === 'undefined') return { ...access, read: readerLater(fill, path) };
+  if (typeof FileReaderSync === 'undefined') return { ...access, read: createAsyncReader(fill, path) };
   const reader = new FileReaderSync();
   const load = (block: Blob): ArrayBuffer => {
     try {
@@ -61,16 +61,15 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
     readInto(target, offset);
     return target;
   };
-  // A smaller one is read once.
-  if (blob.size <= HOLD_BYTES) return { ...access, read, readInto };
-  // Chromium refuses every read of a file whose time of change differs from when it was chosen.
+  if (blob.size <= HOLD_BYTES) return { ...access, read, readInto }; // it is read only once
+  // Chromium refuses every read of a file that was modified after it was chosen.
   return { ...access, read, readInto, assertUnchanged: () => void load(blob.slice(0, 1)) };
 }
 
-/** Fills a target with the bytes from an offset. Each block that it asks for comes back as its bytes. */
+/** Fills a target with the bytes from an offset: it yields each block, and continues with the bytes of the block. */
 type Filler = (target: Uint8Array, offset: number) => Generator<Blob, void, ArrayBuffer>;
 
-const readerLater = (fill: Filler, path: string) => async (offset: number, length: number) => {
+const createAsyncReader = (fill: Filler, path: string) => async (offset: number, length: number) => {
   const target = new Uint8Array(length);
   const filling = fill(target, offset);
   for (let step = filling.next(); step.done !== true;) {
@@ -80,7 +79,7 @@ const readerLater = (fill: Filler, path: string) => async (offset: number, lengt
   return target;
 };
 
-/** Reads block by block. Each that is read again must have the CRC-32 of the first time: Firefox notices no change. */
+/** Reads block by block. A block that is read again must have the same CRC-32, because Firefox notices no change. */
 function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRead']): Filler {
   const checksums = new Map<number, number>();
   let last: { readonly start: number; readonly bytes: Uint8Array } | undefined;
@@ -109,7 +108,7 @@ function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRea
   };
 }
 
-/** Browsers name a change, a removal and a missing permission alike. */
+/** Browsers report a change, a removal and a missing permission with the same error. */
 function changedError(path: string, cause?: unknown): DrillproofError {
   const message = `${path} cannot be read as it was chosen: it changed or was removed, or reading it is not permitted`;
   return new DrillproofError('io.CHANGED', message, { path, cause });

@@ -20,15 +20,15 @@ import {
 } from '../evidence/index.ts';
 import { blobAccess, type BlobAccessOptions } from './blob-access.ts';
 
-/** Files that the user chose, by their paths, with what the choice was called. */
+/** Files that the user chose, by their paths, with the name of the folder or file. */
 export type BlobTree = {
   readonly name: string;
   readonly files: ReadonlyMap<string, Blob>;
-  /** Paths of empty folders, as far as the browser shows them. */
+  /** Paths of empty folders, if the browser lists them. */
   readonly folders: readonly string[];
 };
 
-/** Opened evidence that the user chose: an export, or the archive of one part. */
+/** Evidence that the user chose: an export, or the archive of one part. */
 export type ChosenEvidence =
   | {
       readonly kind: 'export';
@@ -129,7 +129,7 @@ function blobSource(
 }
 
 /**
- * Opens what the user chose: a folder is an export or a bag, one file is an export in one ZIP or a part.
+ * Opens the files that the user chose: a folder is an export or a bag, one file is an export in one ZIP or a part.
  * @throws DrillproofError `export.NOT_AN_EXPORT`, `io.CHANGED`
  */
 export async function openTree(
@@ -158,8 +158,8 @@ export async function openTree(
 }
 
 /**
- * Opens what was dropped on a page, without asking which kind it is: a folder (an export or a bag), an export in one
- * ZIP, or one part. Call it in the handler of the event, because the browser forgets what was dropped afterwards.
+ * Opens evidence that was dropped on a page, and detects its kind: a folder (an export or a bag), an export in one ZIP,
+ * or one part. Call it in the handler of the event, because the browser removes the dropped files afterwards.
  * @throws TypeError for anything that is not a DataTransfer; DrillproofError `io.UNREADABLE` for a folder that the
  *   browser does not list, as on pages from `file://`; `export.NOT_AN_EXPORT`, `io.CHANGED`
  * @example
@@ -174,7 +174,7 @@ export async function openDropped(transfer: DataTransfer): Promise<ChosenEvidenc
   return openTree(await readDroppedTree(transfer));
 }
 
-/** The files that were dropped. Everything of the event is read before the first wait. */
+/** Reads the dropped files. The event is read before the first `await`, because the browser clears it. */
 export function readDroppedTree(transfer: Pick<DataTransfer, 'items'>): Promise<BlobTree> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry());
@@ -187,8 +187,8 @@ async function walkEntries(entries: readonly FileSystemEntry[]): Promise<BlobTre
   const files = new Map<string, Blob>();
   const folders: string[] = [];
   const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
-    if (isFile(entry)) return void files.set(path, await fileOf(entry));
-    const children = await childrenOf(entry as FileSystemDirectoryEntry);
+    if (isFile(entry)) return void files.set(path, await readFile(entry));
+    const children = await listChildren(entry as FileSystemDirectoryEntry);
     if (children.length === 0 && path !== '') folders.push(path);
     for (const child of children) await walk(child, path === '' ? child.name : `${path}/${child.name}`);
   };
@@ -200,11 +200,11 @@ async function walkEntries(entries: readonly FileSystemEntry[]): Promise<BlobTre
 
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 
-const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+const readFile = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise<File>((resolve, reject) => entry.file(resolve, reject)).catch(refuseFolder(entry));
 
-/** A call lists at most 100 entries, and an empty list is the end. */
-async function childrenOf(folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> {
+/** Lists a folder. Each call lists at most 100 entries; an empty list is the end. */
+async function listChildren(folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   for (;;) {

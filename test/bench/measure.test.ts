@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { measure, median, type Contender, type Measured } from '../../bench/measure.ts';
 import { missing } from '../../bench/peers.ts';
 import { writePage } from '../../bench/page.ts';
@@ -9,9 +8,9 @@ import { plot } from '../../bench/plot.ts';
 import type { Race } from '../../bench/race.ts';
 import { RACES } from '../../bench/races.ts';
 import { compare, resultText } from '../../bench/results.ts';
+import { makeFolder } from '../support/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
 
 const race: Race = {
   name: 'sample',
@@ -20,7 +19,7 @@ const race: Race = {
   yardstick: 'theirs <1>',
   prepare: () => Promise.resolve([]),
 };
-const measured = (name: string, speed: number): Measured => ({
+const makeMeasured = (name: string, speed: number): Measured => ({
   name,
   isRate: true,
   parts: 1,
@@ -44,14 +43,10 @@ it.each([
 
 describe('measure', () => {
   const log = join(folder, 'log');
-  const lines = (): string => readFileSync(log, 'utf8').replaceAll('\n', '');
-
   it('contenders take turns, and each round begins with a different one', () => {
-    measure(
-      ['a', 'b', 'c'].map((name) => shell(name, `echo ${name} >> ${log}`)),
-      3,
-    );
-    expect(lines()).toBe('abcbcacab');
+    const contenders = ['a', 'b', 'c'].map((name) => shell(name, `echo ${name} >> ${log}`));
+    measure(contenders, 3);
+    expect(readFileSync(log, 'utf8').replaceAll('\n', '')).toBe('abcbcacab');
   });
 
   it.each([
@@ -73,24 +68,24 @@ describe('measure', () => {
 });
 
 it('the ratio is our speed divided by that of the yardstick', () => {
-  const outcome = compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []);
+  const outcome = compare(race, [makeMeasured('ours', 300), makeMeasured('theirs <1>', 400)], []);
   expect(outcome.ratio).toBe(0.75);
 });
 
 it('a missing yardstick leaves no ratio, and its peer is named', () => {
-  const outcome = compare(race, [measured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
+  const outcome = compare(race, [makeMeasured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
   expect(outcome.ratio).toBeUndefined();
   expect(resultText(outcome)).toContain('Missing: theirs <1>, because wrk is not installed.');
 });
 
 it('a picture has one bar for each contender, a line for the target, and escaped names', () => {
-  const svg = plot(compare(race, [measured('ours', 300), measured('theirs <1>', 400)], []));
+  const svg = plot(compare(race, [makeMeasured('ours', 300), makeMeasured('theirs <1>', 400)], []));
   expect(svg.match(/<rect x=/g)).toHaveLength(2);
   expect(svg).toContain('>target<');
   expect(svg).toContain('theirs &lt;1&gt;');
 });
 
-it('every race has a name of its own and a target', () => {
+it('every race has a unique name and a target', () => {
   expect(new Set(RACES.map(({ name }) => name)).size).toBe(RACES.length);
   for (const { target, maxSeconds } of RACES) expect(target ?? maxSeconds).toBeGreaterThan(0);
 });
@@ -100,7 +95,7 @@ it('programs that every system has are not missing', () => {
 });
 
 it('the page has a heading, a table and a picture for each race, and names failures and missing peers', () => {
-  const outcome = compare(race, [measured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
+  const outcome = compare(race, [makeMeasured('ours', 300)], [{ name: 'theirs <1>', peer: 'wrk' }]);
   const failed = { race: { ...race, title: 'Another' }, failure: 'it broke\nsomewhere' };
   const served = { ...outcome, race: { ...race, name: 'serve-sample' } };
   writePage(folder, [outcome, failed, served], [{ name: 'one import', minified: 1234, gzip: 567 }]);

@@ -16,10 +16,10 @@ import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-mak
 import { errorsOf, makePart, makeTrust, NOW, unpack } from '../support/evidence.ts';
 import {
   makeOpensslKey,
-  opensslAccepts,
+  verifyWithOpenssl,
   parseEnvelope,
   signWithOpenssl,
-  sigstoreAccepts,
+  verifyWithSigstore,
   type Envelope,
 } from '../support/sigstore.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -38,8 +38,8 @@ const acceptsSummary = (envelope: Envelope): boolean =>
 
 /** Who accepts an envelope: @sigstore/verify, openssl, and this program. */
 const whoAccepts = async (envelope: Envelope, weAccept: (envelope: Envelope) => boolean) => [
-  sigstoreAccepts(envelope, signer),
-  await opensslAccepts(envelope, signer, folder),
+  verifyWithSigstore(envelope, signer),
+  await verifyWithOpenssl(envelope, signer, folder),
   weAccept(envelope),
 ];
 
@@ -109,7 +109,7 @@ describe.each([
   it('that openssl signed is accepted however its payload is formatted', async () => {
     for (const text of [JSON.stringify(document()), JSON.stringify(document(), null, 2)]) {
       const envelope = await signWithOpenssl(Buffer.from(text), payloadType, signer, folder);
-      expect([sigstoreAccepts(envelope, signer), weAccept(envelope)]).toEqual([true, true]);
+      expect([verifyWithSigstore(envelope, signer), weAccept(envelope)]).toEqual([true, true]);
     }
   });
 });
@@ -117,7 +117,7 @@ describe.each([
 it('an attestation with another key id is refused by this program alone, because sigstore takes it as a hint', async () => {
   const envelope = parseEnvelope(encodeDsse(await attestDsse(statement, [signer])));
   envelope.signatures[0]!.keyid = 'other';
-  expect(sigstoreAccepts(envelope, signer)).toBe(true);
+  expect(verifyWithSigstore(envelope, signer)).toBe(true);
   expect(verifyEnvelope(envelope).verdict).not.toBe('valid');
 });
 
@@ -128,7 +128,7 @@ it('an attestation with another predicate type is refused by this program, howev
   };
   const payload = Buffer.from(JSON.stringify(other));
   const envelope = await signWithOpenssl(payload, IN_TOTO_PAYLOAD_TYPE, signer, folder);
-  expect(sigstoreAccepts(envelope, signer)).toBe(true);
+  expect(verifyWithSigstore(envelope, signer)).toBe(true);
   expect(errorsOf(verifyEnvelope(envelope))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
 });
 

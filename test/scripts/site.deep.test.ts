@@ -1,23 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { generatedFiles } from '../../docs/files.ts';
 import { PUBLIC } from '../package/public-names.ts';
+import { makeFolder } from '../support/folder.ts';
 
-const out = mkdtempSync(join(tmpdir(), 'drillproof-site-'));
+const out = await makeFolder();
 const textOf = (path: string): string => readFileSync(path, 'utf8');
-beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/site/build.ts', out]);
-});
-afterAll(() => rmSync(out, { recursive: true }));
+beforeAll(() => void execFileSync(process.execPath, ['scripts/site/build.ts', out]));
 
 const idsOf = (file: string): Set<string> =>
   new Set([...textOf(file).matchAll(/\bid="([^"]*)"/g)].map(([, id = '']) => id));
 
-/** Every link of a page that leads to no file, or to no place in it. */
-function deadLinks(page: string): string[] {
+/** The links of a page to missing files or missing ids. */
+function findDeadLinks(page: string): string[] {
   const links = [...textOf(page).matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
   return links.filter((link) => {
     if (/^(?:https?:|mailto:|data:)/.test(link)) return false;
@@ -28,9 +25,11 @@ function deadLinks(page: string): string[] {
   });
 }
 
-it('the site has no link that leads nowhere', () => {
+it('every link of the site leads to an existing file and id', () => {
   const pages = globSync(join(out, '**/*.html')).filter((page) => basename(page) !== 'drillproof.html');
-  const dead = pages.flatMap((page) => deadLinks(page).map((link) => `${page.slice(out.length)}: ${link}`));
+  const dead = pages.flatMap((page) =>
+    findDeadLinks(page).map((link) => `${page.slice(out.length)}: ${link}`),
+  );
   expect(dead).toEqual([]);
 });
 
@@ -44,9 +43,9 @@ it('the site has every document, every schema, the vectors and every public name
   );
   expect(missing).toEqual([]);
   const pages = globSync(join(out, '{classes,functions,interfaces,types,variables,modules}/*.html'));
-  const named = new Set(pages.map((page) => basename(page, '.html').split('.').at(-1)));
-  const names = PUBLIC.flatMap((door) => door.names.map(({ name }) => name));
-  expect(names.filter((name) => !named.has(name))).toEqual([]);
+  const documented = new Set(pages.map((page) => basename(page, '.html').split('.').at(-1)));
+  const names = PUBLIC.flatMap((entry) => entry.names.map(({ name }) => name));
+  expect(names.filter((name) => !documented.has(name))).toEqual([]);
 });
 
 it('the site has one search over documents and names', () => {

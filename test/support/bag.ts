@@ -4,7 +4,7 @@ export type Files = Record<string, Uint8Array>;
 
 const hex = (bytes: Uint8Array): string => digestOf(bytes).slice('sha256:'.length);
 
-/** Lines of a BagIt manifest, written as RFC 8493 shows them. */
+/** A BagIt manifest in the form of RFC 8493. */
 export const manifestOf = (files: Files): Uint8Array =>
   toUtf8(
     Object.keys(files)
@@ -13,7 +13,7 @@ export const manifestOf = (files: Files): Uint8Array =>
       .join(''),
   );
 
-/** A bag around the files of an export, with changes to it: `undefined` takes a file away. */
+/** A bag of the files of an export, with changes; `undefined` removes a file. */
 export function bagOf(files: Files, changes: Record<string, Uint8Array | undefined> = {}): Files {
   const payload = Object.fromEntries(Object.entries(files).map(([path, bytes]) => [`data/${path}`, bytes]));
   const bytes = Object.values(files).reduce((sum, { length }) => sum + length, 0);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** A new folder for the test file that calls this while it is collected. It is removed after the tests of the file. */
+/** Creates a folder. Call it at the top of a test file, after whose tests it is removed. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-test-'));
   afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -5,15 +5,15 @@ export type HttpProxy = {
   readonly port: number;
   /** The first line and the headers of each request to the proxy itself. */
   readonly seen: string[];
-  /** Every byte that went through it, in both directions. */
+  /** Every byte in both directions. */
   readonly passed: () => Buffer;
   close(): Promise<void>;
 };
 type Rule = { readonly status?: number; readonly authorization?: string };
 
 /**
- * A forward proxy: a tunnel for CONNECT, and requests of absolute form for http. It keeps all that it could read, and
- * refuses with `status`, or 407 without the `authorization`.
+ * Starts a forward proxy: a tunnel for CONNECT, and requests of absolute form for http. It records everything that it can
+ * read, and refuses with `status`, or with 407 without the `authorization`.
  */
 export async function httpProxy({ status, authorization }: Rule = {}): Promise<HttpProxy> {
   const seen: string[] = [];

@@ -1,4 +1,4 @@
-/** Small makers of receipts for tests: written as a mirror writes them, into files in memory. */
+/** Makers of receipts for tests, which are written as a mirror writes them, into files in memory. */
 import { canonicalBytes, compareUtf8, digestOf } from '../../src/bytes/index.ts';
 import {
   parseReceipt,
@@ -47,7 +47,7 @@ export const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'wr
 
 type RunFacts = { readonly facts?: Partial<ReceiptFacts>; readonly finishedAtMs?: number };
 
-/** Appends a receipt for each of these, as consecutive runs do. */
+/** Appends a receipt for each run. */
 export async function appendReceipts(files: Files, runs: readonly RunFacts[]): Promise<WrittenReceipt[]> {
   const written: WrittenReceipt[] = [];
   for (const [at, { facts, finishedAtMs = NOW - 90_000 + at * 1000 }] of runs.entries())
@@ -55,7 +55,7 @@ export async function appendReceipts(files: Files, runs: readonly RunFacts[]): P
   return written;
 }
 
-/** A chain of so many receipts. */
+/** A chain of receipts. */
 export async function makeChain(
   length: number,
 ): Promise<{ readonly files: Files; readonly written: WrittenReceipt[] }> {
@@ -64,14 +64,14 @@ export async function makeChain(
   return { files, written: await appendReceipts(files, runs) };
 }
 
-/** Puts a receipt, changed, among files, in the place that its bytes give it. */
+/** Adds an edited receipt to files, at the path for its bytes. */
 export function putReceipt(
   files: Files,
   original: Uint8Array | undefined,
   edit: (receipt: LinkedReceipt) => MirrorReceipt,
 ): void {
   const receipt = parseReceipt(original ?? new Uint8Array());
-  if (receipt.schemaVersion === 1) throw new TypeError('a receipt without a link is not edited here');
+  if (receipt.schemaVersion === 1) throw new TypeError('the receipt has no link');
   const edited = edit(receipt);
   const bytes = canonicalBytes(edited);
   files[receiptPath(edited, digestOf(bytes))] = bytes;

@@ -8,29 +8,29 @@ import {
   type ServerResponse,
 } from 'node:http';
 
-/** What becomes of one request on its way to S3. */
+/** The fate of one request to S3. */
 type Fate =
   | 'pass'
   /** The connection breaks before an answer. */
   | 'cut'
-  /** The request arrives and is carried out; its answer is lost. */
+  /** S3 processes the request, but its answer is lost. */
   | 'lose-answer'
-  /** S3 asks for patience, and nothing is carried out. */
+  /** S3 answers SlowDown, and does not process the request. */
   | 'slow-down'
-  /** The answer carries another entity tag. */
+  /** The answer has another entity tag. */
   | 'other-etag'
-  /** The answer repeats the SHA-256 of the request, as servers do that compute it. */
+  /** The answer repeats the SHA-256 of the request, like servers that compute it. */
   | 'confirm'
   /** The connection breaks in the middle of the answer's body. */
   | 'cut-answer'
-  /** The first byte of the answer's body is another. */
+  /** The first byte of the answer's body is changed. */
   | 'flip'
-  /** Nothing happens until `release`. */
+  /** The request waits for `release`. */
   | 'hold';
 
 export type S3Proxy = {
   readonly endpoint: string;
-  /** Decides over each request, by its method and target. */
+  /** Selects the fate of each request by its method and target. */
   fate: (method: string, target: string) => Fate;
   /** Every request so far, as `METHOD target`. */
   readonly seen: string[];
@@ -38,7 +38,7 @@ export type S3Proxy = {
   close(): Promise<void>;
 };
 
-/** A way to an S3 server that fails as a test wants it. */
+/** Starts a proxy of an S3 server with the faults that a test selects. */
 export async function s3Proxy(to: string): Promise<S3Proxy> {
   const { hostname, port } = new URL(to);
   const held: (() => void)[] = [];
@@ -50,11 +50,11 @@ export async function s3Proxy(to: string): Promise<S3Proxy> {
         outgoing.destroy();
         return;
       }
-      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...changed(fate, headers) });
+      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...changeHeaders(fate, headers) });
       let first = true;
       answer.on('data', (chunk: Buffer) => {
         if (fate === 'cut-answer') outgoing.write(chunk.subarray(0, 1), () => outgoing.destroy());
-        else outgoing.write(first && fate === 'flip' ? flipped(chunk) : chunk);
+        else outgoing.write(first && fate === 'flip' ? flipFirstBit(chunk) : chunk);
         first = false;
       });
       answer.on('end', () => outgoing.end());
@@ -89,11 +89,7 @@ export async function s3Proxy(to: string): Promise<S3Proxy> {
   return proxy;
 }
 
-function flipped(chunk: Buffer): Buffer {
-  const other = Buffer.from(chunk);
-  other[0]! ^= 1;
-  return other;
-}
+const flipFirstBit = (chunk: Buffer): Uint8Array => chunk.with(0, chunk[0]! ^ 1);
 
 const SLOW_DOWN =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>';
@@ -105,7 +101,10 @@ function slowDown(incoming: IncomingMessage, outgoing: ServerResponse): void {
   });
 }
 
-function changed(fate: Fate, { 'x-amz-checksum-sha256': sum }: IncomingHttpHeaders): OutgoingHttpHeaders {
+function changeHeaders(
+  fate: Fate,
+  { 'x-amz-checksum-sha256': sum }: IncomingHttpHeaders,
+): OutgoingHttpHeaders {
   if (fate === 'other-etag') return { etag: '"00000000000000000000000000000000"' };
   return fate === 'confirm' && sum !== undefined ? { 'x-amz-checksum-sha256': sum } : {};
 }

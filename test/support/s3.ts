@@ -8,26 +8,22 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 
-/** A real S3 server and what its two users need of the environment; the stranger may do nothing in our buckets. */
+/** A real S3 server, with the environment of two users; the stranger has no permission for our buckets. */
 export type TestS3 = {
   readonly endpoint: string;
   readonly env: Readonly<Record<string, string>>;
   readonly strangerEnv: Readonly<Record<string, string>>;
   readonly client: S3Client;
-  /** Makes a bucket of this test and gives its name. */
+  /** Creates a bucket and returns its name. */
   bucket(): Promise<string>;
-  /** What BLOBS_URL is for a bucket, a prefix and further parameters. */
+  /** The value of BLOBS_URL for a bucket and a prefix. */
   url(bucket: string, prefix?: string, endpoint?: string): string;
 };
 
 const SCRIPT = fileURLToPath(new URL('s3-up.sh', import.meta.url));
 const run = promisify(execFile);
-const environment = (id: string, secret: string) => ({
-  AWS_ACCESS_KEY_ID: id,
-  AWS_SECRET_ACCESS_KEY: secret,
-});
-const OWNER = environment('drillproof-test', 'drillproof-secret');
-const STRANGER = environment('stranger', 'stranger-secret');
+const OWNER = { AWS_ACCESS_KEY_ID: 'drillproof-test', AWS_SECRET_ACCESS_KEY: 'drillproof-secret' };
+const STRANGER = { AWS_ACCESS_KEY_ID: 'stranger', AWS_SECRET_ACCESS_KEY: 'stranger-secret' };
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
@@ -38,8 +34,8 @@ async function isFree(port: number): Promise<boolean> {
   return listening;
 }
 
-/** A free port with two free ones after it, below those that the system gives to connections. */
-async function freePort(): Promise<number> {
+/** Finds three free ports in a row, below those that the system uses for connections. */
+async function findFreePorts(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);
     const free = await Promise.all([port, port + 1, port + 2].map(isFree));
@@ -56,7 +52,9 @@ async function start(): Promise<RunningS3> {
     await rm(home, { recursive: true, force: true });
   };
   try {
-    const { stdout } = await run(SCRIPT, ['start', home, String(await freePort())], { timeout: 120_000 });
+    const { stdout } = await run(SCRIPT, ['start', home, String(await findFreePorts())], {
+      timeout: 120_000,
+    });
     return { endpoint: stdout.trim().split('\n').at(-1) ?? '', stop };
   } catch (error) {
     await stop();
@@ -66,8 +64,9 @@ async function start(): Promise<RunningS3> {
 
 /** The S3 server of DRILLPROOF_TEST_S3, or one that the caller stops, with a client of its owner. */
 export async function launchS3(): Promise<RunningS3 & Pick<TestS3, 'client' | 'env' | 'url'>> {
-  const given = process.env['DRILLPROOF_TEST_S3'];
-  const { endpoint, stop } = given === undefined ? await start() : { endpoint: given, stop: () => undefined };
+  const running = process.env['DRILLPROOF_TEST_S3'];
+  const { endpoint, stop } =
+    running === undefined ? await start() : { endpoint: running, stop: () => undefined };
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',

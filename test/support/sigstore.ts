@@ -7,6 +7,7 @@ import { dsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { readSigningKey } from '../../src/node/index.ts';
 import { encodePreAuth, publicKeyPem, type Signer } from '../../src/trust/index.ts';
+import { writeFiles } from './folder.ts';
 
 /** A DSSE envelope as its members. */
 export type Envelope = { payload: string; payloadType: string; signatures: { keyid: string; sig: string }[] };
@@ -21,8 +22,8 @@ export function makeOpensslKey(folder: string): Signer {
   return readSigningKey(execFileSync('openssl', ['pkey', '-in', key])).signer;
 }
 
-/** Whether @sigstore/verify accepts an envelope as signed by a key, without transparency logs. */
-export function sigstoreAccepts(envelope: Envelope, { point }: Signer): boolean {
+/** Verifies an envelope with @sigstore/verify, without transparency logs. */
+export function verifyWithSigstore(envelope: Envelope, { point }: Signer): boolean {
   const publicKey = createPublicKey(publicKeyPem(point));
   const trust = toTrustMaterial(
     { mediaType: '', certificateAuthorities: [], timestampAuthorities: [], tlogs: [], ctlogs: [] },
@@ -42,23 +43,20 @@ export function sigstoreAccepts(envelope: Envelope, { point }: Signer): boolean 
   }
 }
 
-/** Whether the openssl command accepts the signature of an envelope; it writes to a folder. */
-export async function opensslAccepts(
+/** Verifies the signature of an envelope with the openssl command, whose files are in a folder. */
+export async function verifyWithOpenssl(
   { payload, payloadType, signatures }: Envelope,
   { point }: Signer,
   folder: string,
 ): Promise<boolean> {
-  const [pae, sig, key] = ['pae', 'sig', 'pub.pem'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  await writeFile(pae, encodePreAuth(payloadType, Buffer.from(payload, 'base64')));
-  await writeFile(sig, Buffer.from(signatures[0]?.sig ?? '', 'base64'));
-  await writeFile(key, publicKeyPem(point));
+  await writeFiles(folder, {
+    pae: encodePreAuth(payloadType, Buffer.from(payload, 'base64')),
+    sig: Buffer.from(signatures[0]?.sig ?? '', 'base64'),
+    'pub.pem': publicKeyPem(point),
+  });
   try {
-    const args = ['dgst', '-sha256', '-verify', key, '-signature', sig, pae];
-    return execFileSync('openssl', args, { stdio: 'pipe' }).toString().includes('Verified OK');
+    const args = ['dgst', '-sha256', '-verify', 'pub.pem', '-signature', 'sig', 'pae'];
+    return execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' }).toString().includes('Verified OK');
   } catch {
     return false;
   }

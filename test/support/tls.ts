@@ -6,12 +6,12 @@ import { join } from 'node:path';
 export type Authority = {
   /** The file of its certificate, PEM. */
   readonly file: string;
-  /** A key and certificate of a server under these names, such as `IP:127.0.0.1` and `DNS:localhost`. */
+  /** A key and certificate for these names, such as `IP:127.0.0.1` and `DNS:localhost`. */
   readonly serverFor: (...names: string[]) => { readonly key: Buffer; readonly cert: Buffer };
   readonly remove: () => void;
 };
 
-/** A certificate authority that nobody knows, made by openssl. */
+/** Creates a certificate authority with openssl that no program trusts. */
 export function privateAuthority(): Authority {
   const dir = mkdtempSync(join(tmpdir(), 'authority-'));
   const openssl = (words: string): void =>

@@ -173,7 +173,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('key.pem')]);
     await page.evaluate(KEYS_READ);
-    expect(await page.verify(NOW)).toContain('Enter whose key key.pem is');
+    expect(await page.verify(NOW)).toContain('Enter the issuer of key.pem');
     await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(ISSUER)})`);
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.saveReport()).toBe(
@@ -221,7 +221,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose('#keys-input', [at('trust.json')]);
     await page.evaluate(KEYS_READ);
     await page.verify(NOW);
-    expect(await page.text('#warnings')).toContain('trust.json is inside the evidence');
+    expect(await page.text('#warnings')).toContain('trust.json is also inside the evidence');
   });
 
   test('the page refuses a file that changed after it was chosen as io.CHANGED', async () => {

@@ -62,7 +62,7 @@ describe('the page in Chromium', () => {
     await page.chooseFolder([], at('export'));
     await page.choose('#keys-input', [at('trust.json')]);
     await page.verify(NOW);
-    expect(await page.text('#parts-count')).toBe('150 parts, 1 to 100 of them here');
+    expect(await page.text('#parts-count')).toBe('150 parts, 1 to 100 shown');
     await page.page!.getByLabel('Verdict').selectOption('failed');
     expect(await page.text('#parts-count')).toBe('1 of 150 parts');
     await page.page!.getByRole('button', { name: 'Details of part 7', exact: true }).click();
@@ -87,10 +87,10 @@ describe('the page in Chromium', () => {
       const rows = "document.querySelectorAll('#parts-body tr').length";
       expect([await page.evaluate(rows), await page.text('#parts-count')]).toEqual([
         100,
-        '10,000 parts, 1 to 100 of them here',
+        '10,000 parts, 1 to 100 shown',
       ]);
       await page.page!.getByRole('button', { name: 'Next 100' }).click();
-      expect(await page.text('#parts-count')).toBe('10,000 parts, 101 to 200 of them here');
+      expect(await page.text('#parts-count')).toBe('10,000 parts, 101 to 200 shown');
       await page.page!.getByRole('searchbox').fill('evidence_000000009999');
       expect(await page.text('#parts-count')).toBe('1 of 10,000 parts');
       await page.page!.getByRole('searchbox').fill('');

@@ -3,7 +3,7 @@ import { DrillproofError } from '../../errors.ts';
 import { escapeText } from '../../report/index.ts';
 import type { Failure } from '../worker/messages.ts';
 
-/** The element of the page with this id. @throws TypeError for one that is missing or of another type */
+/** The element of the page with this id. @throws TypeError if it is missing or has another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
   const element = document.querySelector(`#${id}`);
   if (element instanceof type) return element;
@@ -24,14 +24,14 @@ export function makeElement<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Shows a message about what went wrong, or removes it. */
+/** Shows a message about a failure, or removes it. */
 export function showMessage(text: string | undefined): void {
   const element = getElement('message', HTMLElement);
   element.hidden = text === undefined;
   element.textContent = text ?? '';
 }
 
-/** What happened, its code, and what to do. */
+/** The message of a failure, its code and its advice. */
 export const explainFailure = ({ code, message }: Failure): string =>
   `${escapeText(message)} (${code}). ${codeEntry(code).action}`;
 

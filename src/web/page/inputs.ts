@@ -8,7 +8,7 @@ type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly i
 
 let tree: BlobTree | undefined;
 const keys: ChosenKey[] = [];
-/** Ends when everything that was chosen or dropped is here: a verification must not begin with half of it. */
+/** Settles when all chosen and dropped files are read: a verification must not begin with half of them. */
 let pending: Promise<unknown> = Promise.resolve();
 
 const waitFor = (work: () => Promise<void>): void => {
@@ -25,7 +25,7 @@ export function connectInputs(): void {
     const dropped = await readDroppedTree(transfer);
     await addKeys([...dropped.files.values()].filter((file) => file instanceof File));
   });
-  // A file that misses its zone would replace the page.
+  // A file that is dropped outside of the zones would replace the page.
   for (const type of ['dragover', 'drop']) addEventListener(type, (event) => event.preventDefault());
 }
 
@@ -34,7 +34,7 @@ function connectPicker(button: string, input: string, take: (files: readonly Fil
   getElement(button, HTMLButtonElement).addEventListener('click', () => picker.click());
   picker.addEventListener('change', () => {
     const files = [...(picker.files ?? [])];
-    picker.value = ''; // so that the same file can be chosen again
+    picker.value = ''; // the same file can be chosen again
     if (files.length > 0) take(files);
   });
 }
@@ -65,12 +65,14 @@ async function addKeys(files: readonly File[]): Promise<void> {
   showMessage(undefined);
   for (const file of files) {
     if (file.size > MAX_KEY_BYTES)
-      showMessage(`${file.name} has ${size(file.size)}. No file of keys is that large.`);
+      showMessage(
+        `${file.name} has ${size(file.size)}. Choose a file of keys of at most ${size(MAX_KEY_BYTES)}.`,
+      );
     else addKey(file.name, new Uint8Array(await file.arrayBuffer()));
   }
 }
 
-/** A trust store states the issuer of each key; for other files the user does. */
+/** A trust store states the issuer of each key; for other files the user enters it. */
 function addKey(name: string, bytes: Uint8Array): void {
   const isStore = /^\s*\{[^]*"keys"[^]*"issuer"/.test(new TextDecoder().decode(bytes));
   const issuer = makeElement('input', { type: 'text', required: true, spellcheck: false });
@@ -87,10 +89,10 @@ function addKey(name: string, bytes: Uint8Array): void {
   getElement('key-list', HTMLElement).append(item);
 }
 
-/** A time as `--as-of` takes it. */
+/** A time in the format of `--as-of`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** What the user asks for. @throws RangeError with words for the user */
+/** Reads the request of the user from the page. @throws RangeError with a message for the user */
 export async function readRequest(nowMs: number): Promise<Request> {
   await pending;
   if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
@@ -98,9 +100,13 @@ export async function readRequest(nowMs: number): Promise<Request> {
   const digest = getElement('digest', HTMLInputElement).value.trim();
   const asOfMs = time === '' ? nowMs : TIME.test(time) ? Date.parse(time) : NaN;
   if (Number.isNaN(asOfMs))
-    throw new RangeError(`The time ${JSON.stringify(time)} is not like 2026-01-31T12:00:00.000Z.`);
+    throw new RangeError(
+      `The time ${JSON.stringify(time)} is invalid. Enter it like 2026-01-31T12:00:00.000Z.`,
+    );
   if (digest !== '' && !isDigest(digest))
-    throw new RangeError('The SHA-256 of the manifest is "sha256:" and 64 characters 0-9 and a-f.');
+    throw new RangeError(
+      'The SHA-256 of the manifest is invalid. Enter "sha256:" and 64 characters 0-9 and a-f.',
+    );
   return {
     tree,
     keys: keys.map(readKey),
@@ -113,7 +119,6 @@ export async function readRequest(nowMs: number): Promise<Request> {
 function readKey({ name, bytes, issuer }: ChosenKey): KeyFile {
   if (issuer === undefined) return { name, bytes };
   const text = issuer.value.trim();
-  if (text === '')
-    throw new RangeError(`Enter whose key ${name} is: the issuer, exactly as statements name it.`);
+  if (text === '') throw new RangeError(`Enter the issuer of ${name}, exactly as statements name it.`);
   return { name, bytes, issuer: text };
 }

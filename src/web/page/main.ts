@@ -1,5 +1,5 @@
 import { count, escapeText, size } from '../../report/index.ts';
-import type { Ask, Failure, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
+import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
 import {
   explainError,
   explainFailure,
@@ -13,19 +13,19 @@ import { connectPartsTable, showParts } from './parts-table.ts';
 
 declare const WORKER_CODE: string;
 
-/** Helpers that verify parts; more than this need memory and gain little. */
+/** Workers that verify parts; more need memory and gain little. */
 const MAX_HELPERS = 8;
-/** Below this size one worker is done before others have started. */
+/** Below this size, one worker is done before others have started. */
 const SMALL_BYTES = 4 * 2 ** 20;
 
 export type Session = {
-  /** Asks for one part in full; the answer comes as progress. */
+  /** Requests the details of a part, which arrive as progress. */
   askPart(part: number): void;
-  /** Ends every worker, in the middle of whatever it does. */
+  /** Ends every worker at once. */
   end(): void;
 };
 
-/** Starts workers on a request. Their code is part of the page, so that nothing is loaded. */
+/** Starts workers on a request. Their code is part of the page, so nothing is loaded. */
 function startSession(
   request: Request,
   onProgress: (progress: Progress) => void,
@@ -78,7 +78,7 @@ getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
 });
 getElement('form', HTMLFormElement).noValidate = true;
 getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
-  stop('Cancelled. Nothing is shown of what was verified so far.'),
+  stop('Cancelled. There is no partial result.'),
 );
 getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
@@ -119,15 +119,13 @@ function stop(message: string): void {
 
 function takeProgress(progress: Progress): void {
   if (progress.kind === 'done') return showResult(progress.verified);
-  if (progress.kind === 'failed') return stopWith(progress.failure);
+  if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
   if (progress.kind === 'details') return showDetails(progress.part, progress.html);
   if (progress.kind === 'read') counts.read += progress.bytes;
   if (progress.kind === 'planned') counts.parts = progress.parts;
   if (progress.kind === 'part') counts.done = progress.done;
   showProgress();
 }
-
-const stopWith = (failure: Failure): void => stop(explainFailure(failure));
 
 /** Large files are read twice, so the number of bytes read can be above their size. */
 function showProgress(): void {
@@ -140,7 +138,7 @@ function showProgress(): void {
 function showResult(verified: Verified): void {
   ({ json } = verified);
   setRunning(false);
-  getElement('report', HTMLElement).innerHTML = verified.view.sections.join(''); // escaped where it was made
+  getElement('report', HTMLElement).innerHTML = verified.view.sections.join(''); // already escaped
   getElement('warnings', HTMLElement).replaceChildren(...verified.keysInside.map(warnAboutKey));
   showParts(verified.view.parts);
   showElement('result', true);
@@ -151,14 +149,14 @@ function showResult(verified: Verified): void {
 const warnAboutKey = (file: string): HTMLElement =>
   makeElement('p', {
     className: 'note bad',
-    textContent: `The file ${escapeText(file)} is inside the evidence too. Use keys that you received separately: whoever made the evidence could have put their own there.`,
+    textContent: `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
   });
 
 function showDetails(part: number, html: string): void {
   getElement('details-title', HTMLElement).textContent = `Part ${part + 1}`;
   const body = getElement('details-body', HTMLElement);
-  body.innerHTML = html; // escaped where it was made
-  // The sections of the whole report have the same ids.
+  body.innerHTML = html; // already escaped
+  // The sections of the full report have the same ids.
   for (const element of body.querySelectorAll('[id]')) element.id = `part-${element.id}`;
   for (const element of body.querySelectorAll('[aria-labelledby]'))
     element.setAttribute('aria-labelledby', `part-${element.getAttribute('aria-labelledby')}`);

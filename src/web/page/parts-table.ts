@@ -4,10 +4,10 @@ import { getElement, makeElement, showElement } from './elements.ts';
 
 const PAGE_ROWS = 100;
 
-type Numbered = PartLine & { readonly index: number };
+type Row = PartLine & { readonly index: number };
 
-let lines: readonly Numbered[] = [];
-let shown: readonly Numbered[] = [];
+let lines: readonly Row[] = [];
+let shown: readonly Row[] = [];
 let first = 0;
 let column: number | undefined;
 let descending = false;
@@ -15,10 +15,7 @@ let descending = false;
 export function connectPartsTable(openPart: (index: number) => void): void {
   getElement('find', HTMLInputElement).addEventListener('input', searchAgain);
   getElement('verdict', HTMLSelectElement).addEventListener('change', searchAgain);
-  for (const [id, step] of [
-    ['previous', -PAGE_ROWS],
-    ['next', PAGE_ROWS],
-  ] as const)
+  for (const [id, step] of Object.entries({ previous: -PAGE_ROWS, next: PAGE_ROWS }))
     getElement(id, HTMLButtonElement).addEventListener('click', () => {
       first += step;
       renderRows(shown.slice(first, first + PAGE_ROWS));
@@ -28,7 +25,7 @@ export function connectPartsTable(openPart: (index: number) => void): void {
     const index = target instanceof HTMLElement ? target.closest('button')?.dataset['part'] : undefined;
     if (index !== undefined) openPart(Number(index));
   });
-  // Paper has all rows that the filter leaves.
+  // A print has all rows that match the filter.
   addEventListener('beforeprint', () => renderRows(shown));
   addEventListener('afterprint', () => renderRows(shown.slice(first, first + PAGE_ROWS)));
 }
@@ -72,14 +69,14 @@ function arrangeLines(): void {
   renderRows(shown.slice(first, first + PAGE_ROWS));
 }
 
-function compareKeys(a: Numbered, b: Numbered, at: number): number {
+function compareKeys(a: Row, b: Row, at: number): number {
   const [x, y] = [a.keys[at]!, b.keys[at]!];
   return (x < y ? -1 : x > y ? 1 : a.index - b.index) * (descending ? -1 : 1);
 }
 
-function renderRows(rows: readonly Numbered[]): void {
+function renderRows(rows: readonly Row[]): void {
   const body = getElement('parts-body', HTMLElement);
-  body.innerHTML = rows.map(({ row }) => row).join(''); // escaped where it was made
+  body.innerHTML = rows.map(({ row }) => row).join(''); // already escaped
   for (const [at, row] of [...body.children].entries()) {
     const button = makeElement('button', { type: 'button', textContent: 'Details' });
     button.dataset['part'] = String(rows[at]!.index);
@@ -88,7 +85,7 @@ function renderRows(rows: readonly Numbered[]): void {
     row.querySelector('th')?.append(' ', button);
   }
   const last = first + rows.length;
-  const range = shown.length > rows.length ? `, ${count(first + 1)} to ${count(last)} of them here` : '';
+  const range = shown.length > rows.length ? `, ${count(first + 1)} to ${count(last)} shown` : '';
   const filtered = shown.length === lines.length ? '' : ` of ${countNoun(lines.length, 'part')}`;
   getElement('parts-count', HTMLElement).textContent =
     `${filtered === '' ? countNoun(shown.length, 'part') : count(shown.length)}${filtered}${range}`;

@@ -14,11 +14,11 @@ import { DrillproofError } from '../../errors.ts';
 import { trustStore } from '../../trust/index.ts';
 import { blobAccess } from '../blob-access.ts';
 
-z.config({ jitless: true }); // the page forbids code from text
+z.config({ jitless: true }); // the page forbids eval
 
 const post = (message: Progress): void => postMessage(message);
 
-/** Reads are reported to the page this often. */
+/** The interval at which reads are reported to the page. */
 const READ_INTERVAL_MS = 100;
 let unreported = 0;
 let reportedAt = 0;
@@ -35,7 +35,7 @@ function countRead(bytes: number): void {
 let parts: readonly BundleReport[] = [];
 
 addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask>) => {
-  if (data.kind === 'help') helpAt(data.port, countRead);
+  if (data.kind === 'help') serveParts(data.port);
   else if (data.kind === 'start') void start(data);
   else post({ kind: 'details', part: data.part, html: viewPartDetails(parts[data.part]!) });
 });
@@ -61,7 +61,7 @@ async function start({ request, ports }: Start): Promise<void> {
   }
 }
 
-/** An error as it crosses workers; a bug in this program is one with its own code. */
+/** Describes an error to another worker; an unexpected error has the code `internal.BUG`. */
 function describeFailure(error: unknown): Failure {
   if (!(error instanceof DrillproofError))
     return { code: 'internal.BUG', message: error instanceof Error ? error.message : String(error) };
@@ -69,8 +69,8 @@ function describeFailure(error: unknown): Failure {
   return defined({ code, message, path });
 }
 
-/** Verifies the parts that come through the port, one after the other. */
-function helpAt(port: MessagePort, onRead: (bytes: number) => void): void {
+/** Verifies the parts that arrive at the port, one after the other. */
+function serveParts(port: MessagePort): void {
   let settings: Settings | undefined;
   let last = Promise.resolve();
   port.addEventListener('message', ({ data }: MessageEvent<HelperSettings | readonly PartJob[]>) => {
@@ -81,26 +81,17 @@ function helpAt(port: MessagePort, onRead: (bytes: number) => void): void {
     }
     last = last.then(async () => {
       const answers: PartAnswer[] = [];
-      for (const job of data) answers.push(await answerJob(job, settings!, onRead));
+      for (const job of data) answers.push(await answerJob(job, settings!));
       port.postMessage(answers);
     });
   });
   port.start();
 }
 
-async function answerJob(
-  { id, path, blob, listed }: PartJob,
-  settings: Settings,
-  onRead: (bytes: number) => void,
-): Promise<PartAnswer> {
+async function answerJob({ id, path, blob, listed }: PartJob, settings: Settings): Promise<PartAnswer> {
   try {
-    return {
-      id,
-      report: await verifyArchive(
-        blobAccess(blob, { path, onRead }),
-        createPartContext(settings, { listed }),
-      ),
-    };
+    const access = blobAccess(blob, { path, onRead: countRead });
+    return { id, report: await verifyArchive(access, createPartContext(settings, { listed })) };
   } catch (error) {
     return { id, failure: describeFailure(error) };
   }

@@ -4,7 +4,7 @@ import type { ReportChain } from '../../report/index.ts';
 import type { BundleReport, Listing, Verdict } from '../../verify/index.ts';
 import type { BlobTree } from '../sources.ts';
 
-/** A file of keys that the user chose. `issuer` is whose key it is, for a file that does not state it. */
+/** A file of keys that the user chose. `issuer` is for a file that does not state it. */
 export type KeyFile = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: string };
 
 export type Request = {
@@ -16,20 +16,17 @@ export type Request = {
   readonly manifestDigest?: string;
 };
 
-/** What the first worker gets: the request, and a port to each of the others. */
+/** Starts the first worker with the request and a port to each other worker. */
 export type Start = {
   readonly kind: 'start';
   readonly request: Request;
   readonly ports: readonly MessagePort[];
 };
-/** What every other worker gets: the port where parts come. */
+/** Starts another worker with the port at which parts arrive. */
 export type Help = { readonly kind: 'help'; readonly port: MessagePort };
 
-/** How a helper verifies, sent through its port first. */
-export type HelperSettings = {
-  readonly asOfMs: number;
-  readonly trustedKeys?: readonly TrustedKey[];
-};
+/** The first message to another worker. */
+export type HelperSettings = { readonly asOfMs: number; readonly trustedKeys?: readonly TrustedKey[] };
 
 export type PartJob = {
   readonly id: number;
@@ -43,7 +40,7 @@ export type PartAnswer = { readonly id: number } & (
   | { readonly failure: Failure }
 );
 
-/** One part in the table: its row as HTML, what is searched, and a key for each column. */
+/** One part in the table: its row as HTML, the text to search, and a key for each column. */
 export type PartLine = {
   readonly row: string;
   readonly text: string;
@@ -57,19 +54,19 @@ export type View = {
   readonly parts: readonly PartLine[];
 };
 
-/** A verification that came to an end. */
+/** The result of a verification. */
 export type Verified = {
   readonly view: View;
   /** The same bytes as `drillproof verify --json` writes, or `report verify --json`. */
   readonly json: string;
-  /** Names of key files that are inside the evidence too. */
+  /** Names of key files that are also inside the evidence. */
   readonly keysInside: readonly string[];
 };
 
-/** Asks the first worker for one part in full. */
+/** Requests the details of a part from the first worker. */
 export type Ask = { readonly kind: 'ask'; readonly part: number };
 
-/** What workers report to the page. */
+/** A message of a worker to the page. */
 export type Progress =
   | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
   | { readonly kind: 'part'; readonly done: number }

@@ -43,7 +43,7 @@ type RequestContext = {
 
 type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly BundleReport[] };
 
-/** Verifies what the user chose, and describes the run as the command does for the same files. */
+/** Verifies the files that the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
   if (isSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
@@ -66,7 +66,7 @@ export async function verifyRequest(request: Request, context: RequestContext): 
   return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
 }
 
-/** Only JSON, and nothing that an export has. */
+/** True for JSON files that are not files of an export. */
 const isSignedReports = ({ files }: BlobTree): boolean =>
   files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
 
@@ -83,14 +83,14 @@ async function readSignedFile(name: string, file: Blob): Promise<Named<Uint8Arra
   return { name, report: await readStart(file, MAX_SIGNED_BYTES) };
 }
 
-/** More than an envelope may have, so that a larger one is a finding. */
+/** Above the limit of envelopes, so a larger one is a finding. */
 const MAX_ENVELOPE_BYTES = 16 * 2 ** 20;
 
-/** One byte more than the limit, so that a larger file is refused when it is parsed. */
+/** Reads one byte more than the limit, so a larger file is refused when it is parsed. */
 const readStart = async (file: Blob, maxBytes: number): Promise<Uint8Array> =>
   new Uint8Array(await file.slice(0, maxBytes + 1).arrayBuffer());
 
-/** Parts that are waiting in the pool, for each helper. */
+/** Parts that wait in the pool, for each worker. */
 const AHEAD = 64;
 
 function verifyWithHelpers(
@@ -150,7 +150,7 @@ function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpos
   }
 }
 
-/** Key files with the bytes of a file of the evidence: whoever made the evidence could have put them there. */
+/** Finds key files that are also in the evidence, where its sender could have put them. */
 async function findKeysInside(
   evidence: ChosenEvidence,
   keys: readonly KeyFile[],
@@ -171,18 +171,18 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** A message costs about as much as a small part, so that they go out in batches of about this size. */
+/** Parts are sent in batches of about this size, because a message costs about as much as a small part. */
 const BATCH_BYTES = 2 ** 20;
 const BATCH_PARTS = 16;
-/** Batches that a helper has waiting, so that it never waits itself. */
+/** Batches in the queue of a worker, so it is never idle. */
 const BATCHES_AHEAD = 2;
 
-/** The memory that a part takes while it is verified. */
+/** The memory in which a part is verified. */
 const memoryOf = ({ blob: { size } }: PartJob): number => (size > HOLD_BYTES ? BLOCK_BYTES : size);
 
 /**
- * Parts that are verified by other workers. Every part gets an answer, in any order. Once the parts that helpers have
- * take `HOLD_BYTES` of memory, the others wait.
+ * Sends parts to other workers. Every part gets an answer, in any order. Parts wait while those of the workers need
+ * `HOLD_BYTES` of memory.
  */
 export function createPortPool(
   ports: readonly MessagePort[],

@@ -10,7 +10,7 @@ import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { PartLine, View } from './messages.ts';
 
-/** A report as the page shows it: escaped HTML, and the keys by which parts are sorted and filtered. */
+/** Renders a report for the page: escaped HTML, and the keys by which parts are sorted and filtered. */
 export function viewReport(report: ExportReport | BundleReport, trust: TrustStore | undefined): View {
   const sections = renderReportSections(report, trust && { trust });
   const order = ['cover', 'chain', 'findings', 'keys', 'coverage', 'caveats', 'commands', 'local'] as const;
