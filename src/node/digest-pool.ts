@@ -7,10 +7,10 @@ import type { PoolJob, VerifyPool } from './verify-pool.ts';
 
 /** Files from this size are hashed in threads. */
 const LARGE_BYTES = 64 * 2 ** 10;
-/** Files that a thread has: the next one must not wait until the main thread, which hashes too, has time. */
+/** The files that a thread has at once, so that it never waits for the main thread, which hashes too. */
 const AHEAD = 2;
 
-/** What a thread runs. It loads no module of its own, and reads what the main thread opened. */
+/** The code of a thread. It loads no module, and reads files that the main thread opened. */
 function hashFiles(): void {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const { readSync } = process.getBuiltinModule('node:fs');
@@ -19,10 +19,10 @@ function hashFiles(): void {
   const hashFile = (fd: number, size: number): string => {
     const sum = createHash('sha256');
     for (let at = 0; at < size;) {
-      const got = readSync(fd, buffer, 0, Math.min(buffer.length, size - at), at);
-      if (got === 0) throw new Error('the file became shorter');
-      sum.update(buffer.subarray(0, got));
-      at += got;
+      const count = readSync(fd, buffer, 0, Math.min(buffer.length, size - at), at);
+      if (count === 0) throw new Error('the file became shorter');
+      sum.update(buffer.subarray(0, count));
+      at += count;
     }
     return `sha256:${sum.digest('hex')}`;
   };
@@ -32,25 +32,25 @@ function hashFiles(): void {
 type Job = { readonly file: OpenFile; readonly settle: (digest?: Digest) => void };
 type Thread = { readonly worker: Worker; readonly jobs: Job[] };
 
-/** Verifies a part in this thread, reading it through another access if `through` makes one. */
-export async function verifyHere(
+/** Verifies a part in this thread. `wrap` can replace the access to its file. */
+export async function verifyInThisThread(
   source: EvidenceSource,
   { path, listed }: PoolJob,
   settings: Settings,
-  through = (file: OpenFile): OpenFile => file,
+  wrap = (file: OpenFile): OpenFile => file,
 ): Promise<BundleReport> {
   const file = await source.open(path);
   try {
-    return await verifyArchive(through(file), createPartContext(settings, { listed }));
+    return await verifyArchive(wrap(file), createPartContext(settings, { listed }));
   } finally {
     await file.close();
-    await nextTurn(); // answers of the threads, signals and timers come in between
+    await nextTurn(); // so that answers of the threads, signals and timers are handled
   }
 }
 
 /**
  * Verifies parts at depth `digest` in this thread, which shares the hashing of large files with up to `threads` others.
- * What a thread cannot hash is hashed here, which has the reason.
+ * A file that a thread cannot hash is hashed again in this thread, which reports the reason.
  */
 export function createDigestPool(threads: number, source: EvidenceSource, settings: Settings): VerifyPool {
   const queue: Job[] = [];
@@ -69,7 +69,7 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
     try {
       worker = new Worker(`(${hashFiles.toString()})()`, { eval: true });
     } catch {
-      allowed = 0; // Node.js refuses threads (--permission), so everything is hashed here
+      allowed = 0; // Node.js refuses threads (--permission), so this thread hashes everything
       return;
     }
     const thread: Thread = { worker, jobs: [] };
@@ -86,23 +86,23 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
       });
   };
   const dispatch = (): void => {
-    const mine = isHashing ? undefined : queue.shift();
+    const next = isHashing ? undefined : queue.shift();
     while (running.size < allowed && running.size < queue.length && !signal.aborted) start();
     for (const { worker, jobs } of running)
       for (const job of queue.splice(0, AHEAD - jobs.length)) {
         jobs.push(job);
         worker.postMessage([job.file.fd, job.file.size]);
       }
-    if (mine === undefined) return;
+    if (next === undefined) return;
     isHashing = true;
-    mine.settle();
+    next.settle();
   };
   const digest = async (file: OpenFile): Promise<Digest> => {
-    const made = await new Promise<Digest | undefined>((settle) => {
+    const result = await new Promise<Digest | undefined>((settle) => {
       queue.push({ file, settle });
       setImmediate(dispatch);
     });
-    if (made !== undefined) return made;
+    if (result !== undefined) return result;
     try {
       return (await digestAccess(file, signal)).digest;
     } finally {
@@ -112,7 +112,7 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
   };
   return {
     verify: (job) =>
-      verifyHere(source, job, settings, (file) =>
+      verifyInThisThread(source, job, settings, (file) =>
         file.size < LARGE_BYTES ? file : { ...file, holdBytes: 0, digest: () => digest(file) },
       ),
     async close() {

@@ -4,18 +4,18 @@ import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, ioError } from './fs-errors.ts';
 
-/** Flushes an open file. Throws the errors of the system as they are. */
+/** Flushes an open file. Throws the errors of the system unchanged. */
 export const fsyncFile = (fd: number): Promise<void> =>
   new Promise((resolve, reject) => fsync(fd, (cause) => (cause === null ? resolve() : reject(cause))));
 
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
- * Makes a file or folder so that its name never refers to half of it, not even after a power failure: `make` writes it
- * under a temporary name next to it and flushes it, then it is renamed and the folder is flushed. What was there before
- * is replaced; when anything fails, it stays.
+ * Creates or replaces a file or folder durably. Its name never refers to half of it, not even after a power failure.
+ * `make` writes it under a temporary name next to it and flushes it. Then it is renamed and the folder is flushed. If
+ * anything fails, an existing file stays.
  * @throws DrillproofError `io.EXISTS` for a folder that is not empty, `io.NOT_FOUND`, `io.READ_ONLY`, `io.DISK_FULL`,
- *   `io.WRITE_FAILED`; what `make` throws passes unchanged unless it is an error of the system
+ *   `io.WRITE_FAILED`; an error of `make` that is not an error of the system
  */
 export async function writeDurably(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
   const name = `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`;
@@ -32,12 +32,12 @@ export async function writeDurably(path: string, make: (temporary: string) => Pr
 const isSystemError = (cause: unknown): boolean =>
   cause instanceof Error && 'syscall' in cause && errnoOf(cause)?.startsWith('E') === true;
 
-/** Writes and flushes a file under a name that must be free. Throws the errors of the system as they are. */
+/** Writes and flushes a file with a name that must be free. Throws the errors of the system unchanged. */
 export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
   const fd = openSync(path, 'wx', mode);
   try {
     for await (const chunk of chunks)
-      await writeChunk(fd, chunk, chunk.length > AT_ONCE_BYTES ? writeLater : writeSync);
+      await writeChunk(fd, chunk, chunk.length > MAX_SYNC_BYTES ? writeLater : writeSync);
     await fsyncFile(fd);
   } finally {
     closeSync(fd);
@@ -45,8 +45,8 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
 }
 
 /**
- * Writes into what a name refers to: a device, a FIFO, or what a link names. Nothing is replaced or flushed. Throws the
- * errors of the system as they are.
+ * Writes to the device, FIFO or link target that a name refers to. Nothing is replaced or flushed. Throws the errors of
+ * the system unchanged.
  */
 export async function writeInPlace(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
   const file = await open(path, 'w', mode);
@@ -57,10 +57,10 @@ export async function writeInPlace(path: string, chunks: Chunks, mode = 0o666): 
   }
 }
 
-/** Up to this size, a synchronous write takes less than handing the bytes to another thread. */
-const AT_ONCE_BYTES = 16 * 1024;
+/** Up to this size, a synchronous write is faster than one in another thread. */
+const MAX_SYNC_BYTES = 16 * 1024;
 
-// A write may write less than it was given.
+// A call can write fewer bytes than requested.
 async function writeChunk(fd: number, chunk: Uint8Array, writeNext: WriteNext): Promise<void> {
   for (let at = 0; at < chunk.length;) at += await writeNext(fd, chunk, at);
 }
@@ -87,7 +87,7 @@ export async function renameDurably(temporary: string, file: string): Promise<vo
 
 /** Makes the names in a folder durable. @throws DrillproofError as `renameDurably` */
 export async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // a folder cannot be opened there
+  if (process.platform === 'win32') return; // Windows cannot open a folder
   try {
     const fd = openSync(folder, 'r');
     try {

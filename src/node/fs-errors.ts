@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 type Act = 'read' | 'write';
 type Meaning = { readonly why: string; readonly read: Code; readonly write: Code };
 
-// The error numbers of the operating system in words, and their codes for reading and writing.
+// The reason for each error number of the operating system, and its codes for reading and writing.
 const MEANINGS = new Map<string, Meaning>([
   ['ENOENT', { why: 'it does not exist', read: 'io.NOT_FOUND', write: 'io.NOT_FOUND' }],
   ['EEXIST', { why: 'it already exists', read: 'io.EXISTS', write: 'io.EXISTS' }],
@@ -34,8 +34,8 @@ export function errnoOf(cause: unknown): string | undefined {
 }
 
 /**
- * The error to throw for a failed system call on a file, by what was being done to it. An error that already is a
- * `DrillproofError` comes back as it is, so a `catch` may wrap a whole step.
+ * Creates the error for a failed system call on a file. A `DrillproofError` is returned unchanged, so a `catch` may wrap
+ * a whole step.
  * Codes: `io.NOT_FOUND`, `io.EXISTS`, `io.KIND`, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`.
  */
 export function ioError(cause: unknown, path: string, act: Act): DrillproofError {
@@ -50,13 +50,19 @@ export function ioError(cause: unknown, path: string, act: Act): DrillproofError
   });
 }
 
+const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
+
+/** Returns `io.PACKAGE_MISSING` for the error of an optional package that is not installed, or the error unchanged. */
+export const packageError = (cause: unknown, message: string): unknown =>
+  ABSENT.has(errnoOf(cause) ?? '') ? new DrillproofError('io.PACKAGE_MISSING', message, { cause }) : cause;
+
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 24;
 
-/** A new id: the prefix and 24 random characters, about 124 bits (control API, Conventions). */
+/** Creates an id: the prefix and 24 random characters, about 124 bits (control API, Conventions). */
 export function newId(prefix: string): string {
   let id = '';
-  // A byte from 252 on would make the first characters more likely.
+  // With bytes from 252, the first characters would be more likely.
   while (id.length < ID_LENGTH)
     for (const byte of randomBytes(ID_LENGTH)) if (byte < 252) id += ALPHABET[byte % ALPHABET.length];
   return `${prefix}_${id.slice(0, ID_LENGTH)}`;

@@ -2,14 +2,14 @@ import type { Agent, IncomingMessage, request as httpRequest } from 'node:http';
 import type { Fetch, HttpAnswer, HttpBody, HttpRead } from '../client/index.ts';
 import { defined } from '../bytes/index.ts';
 
-/** Setting up TLS costs two round trips: a connection that rests is kept for a pause between retries. */
+/** An idle connection stays open for a pause between retries, because TLS costs two round trips. */
 const KEEP_ALIVE_MS = 15_000;
 /** Chunks that may wait for a slow reader. */
 const MAX_WAITING = 4;
 
 /**
- * The `fetch` of a client over `node:http`. A small body costs a third of the time that the platform's `fetch` takes,
- * because no web streams are made.
+ * Creates the `fetch` of a client over `node:http`. A small body takes a third of the time of the platform's `fetch`,
+ * because no web streams are created.
  * @param options.ca PEM certificates to trust in place of those of the platform
  */
 export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch {
@@ -20,14 +20,14 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
       channels.set(url.protocol, channel);
       const { agent } = channel;
       const request = channel.request({
-        ...placeOf(url),
+        ...readPlace(url),
         method,
         headers,
         agent,
         joinDuplicateHeaders: true,
       });
       signal.addEventListener('abort', () => request.destroy());
-      request.on('response', (message) => resolve(answerOf(message)));
+      request.on('response', (message) => resolve(createAnswer(message)));
       request.on('upgrade', (_, socket) => {
         socket.destroy();
         reject(closedError());
@@ -39,7 +39,7 @@ export function createHttpFetch({ ca }: { readonly ca?: string[] } = {}): Fetch 
 
 type Channel = { readonly request: typeof httpRequest; readonly agent: Agent };
 
-// To import node:http loads the platform's `fetch` too, which takes longer than everything else here.
+// An import of node:http loads the platform's `fetch` too, which takes longer than the rest of this module.
 function openChannel(protocol: string, ca: string[] | undefined): Channel {
   const { request, Agent } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
   return { request, agent: new Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS, ...defined({ ca }) }) };
@@ -47,7 +47,7 @@ function openChannel(protocol: string, ca: string[] | undefined): Channel {
 
 // Node.js reads ten members of a URL, which takes as long as the rest of a request. Redirects and base addresses have no
 // user and no password.
-const placeOf = ({ hostname, port, pathname, search }: URL) => ({
+const readPlace = ({ hostname, port, pathname, search }: URL) => ({
   hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
   port,
   path: pathname + search,
@@ -55,20 +55,20 @@ const placeOf = ({ hostname, port, pathname, search }: URL) => ({
 
 const closedError = (): Error => Object.assign(new Error('closed'), { code: 'ECONNRESET' });
 
-function answerOf(message: IncomingMessage): HttpAnswer {
+function createAnswer(message: IncomingMessage): HttpAnswer {
   const status = message.statusCode ?? 0;
   return {
     status,
     ok: status >= 200 && status <= 299,
     type: 'basic',
     headers: { get: (name) => message.headers[name.toLowerCase()]?.toString() ?? null },
-    body: bodyOf(message),
+    body: createBody(message),
   };
 }
 
 type Read = HttpRead | Promise<HttpRead>;
 
-function bodyOf(message: IncomingMessage): HttpBody {
+function createBody(message: IncomingMessage): HttpBody {
   const chunks: Uint8Array[] = [];
   let wake: ((read: Read) => void) | undefined;
   let end: Read | undefined;

@@ -24,7 +24,7 @@ const jwk = (point: Uint8Array) => ({
   y: toBase64url(point.subarray(33, 65)),
 });
 
-// OpenSSL would also take the hybrid form and infinity, which no key may be.
+// The length of a point by its first byte. OpenSSL also accepts the hybrid form and infinity, which are not valid keys.
 const FORMS = new Map<number | undefined, number>([
   [2, 33],
   [3, 33],
@@ -33,7 +33,7 @@ const FORMS = new Map<number | undefined, number>([
 
 function uncompress(point: Uint8Array): Uint8Array {
   try {
-    if (FORMS.get(point[0]) !== point.length) throw new RangeError('the point has neither of the two forms');
+    if (FORMS.get(point[0]) !== point.length) throw new RangeError('the point is not in a valid form');
     const full = ECDH.convertKey(point, CURVE, undefined, undefined, 'uncompressed');
     if (typeof full === 'string') throw new TypeError('node:crypto returned text');
     return Uint8Array.from(full);
@@ -48,14 +48,14 @@ const nodeP256: P256 = {
     if (point.length !== 65) throw new DrillproofError('trust.KEY_INVALID', 'not an uncompressed point');
     const key = createPublicKey({ key: jwk(uncompress(point)), format: 'jwk' });
     return {
-      // The key itself, not an object around it: Node 24 takes 35 µs to read such an object. DER is its default.
+      // The key is not wrapped in an object, because Node 24 takes 35 µs to read one. DER is the default.
       verify: (message, derSignature) => verify('sha256', message, key, derSignature),
     };
   },
   signer(scalar) {
     const ecdh = createECDH(CURVE);
     try {
-      if (scalar.length !== 32) throw new RangeError('not 32 bytes'); // OpenSSL takes any length
+      if (scalar.length !== 32) throw new RangeError('not 32 bytes'); // OpenSSL accepts any length
       ecdh.setPrivateKey(scalar);
     } catch (cause) {
       throw new DrillproofError('trust.KEY_INVALID', 'the private key is outside 1…n-1', { cause });
@@ -78,7 +78,7 @@ const nodeP256: P256 = {
   },
 };
 
-/** The primitives on OpenSSL and zlib, as node:crypto and node:zlib offer them. */
+/** The primitives of node:crypto and node:zlib. */
 export const platform: Platform = {
   name: 'node',
   turn: () => setImmediate(),

@@ -11,30 +11,31 @@ import { DrillproofError } from '../errors.ts';
 import { errnoOf } from './fs-errors.ts';
 
 // Creating a zlib stream costs more than the work on a small file, and evidence has thousands of them. Small
-// files therefore go through zlib in one call. The caps keep such a call to a few milliseconds and a few MiB.
+// files therefore take one call. The limits bound such a call to a few milliseconds and a few MiB.
 const INFLATE_AT_ONCE_BYTES = 262_144;
 const INFLATE_AT_ONCE_RESULT_BYTES = 4 * 2 ** 20;
 const DEFLATE_AT_ONCE_BYTES = 65_536;
 const STREAM_CHUNK_BYTES = 65_536;
-/** A chunk costs two changes of thread. */
+/** Each chunk costs two switches between threads. */
 const INFLATE_CHUNK_BYTES = 262_144;
 
 /** `inflateRaw` of the platform, on zlib. */
 export async function* inflateRaw(compressed: Bytes): Bytes {
-  const start = await startOf(compressed, INFLATE_AT_ONCE_BYTES);
+  const start = await readStart(compressed, INFLATE_AT_ONCE_BYTES);
   const plain = start.rest === undefined ? inflateAtOnce(start.head) : undefined;
   if (plain !== undefined) yield plain;
   else yield* inflateStream(start);
 }
 
-/** `deflateRaw` of the platform, on zlib: the same bytes however the input is cut into chunks. */
+/** `deflateRaw` of the platform, on zlib. The chunks of the input do not affect the output. */
 export async function* deflateRaw(plain: Bytes, level: number): Bytes {
-  const start = await startOf(plain, DEFLATE_AT_ONCE_BYTES);
+  const start = await readStart(plain, DEFLATE_AT_ONCE_BYTES);
   if (start.rest === undefined) yield deflateRawSync(start.head, { level });
-  else yield* through(createDeflateRaw({ level, chunkSize: STREAM_CHUNK_BYTES }), start, (cause) => cause);
+  else
+    yield* pipeThrough(createDeflateRaw({ level, chunkSize: STREAM_CHUNK_BYTES }), start, (cause) => cause);
 }
 
-/** `inflateAtOnce` of the platform: `undefined` when either side is too large for one call. */
+/** `inflateAtOnce` of the platform; `undefined` if input or output is too large for one call. */
 export function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
   if (compressed.length > INFLATE_AT_ONCE_BYTES) return undefined;
   const chunkSize = Math.min(STREAM_CHUNK_BYTES, Math.max(1_024, 4 * compressed.length));
@@ -58,14 +59,14 @@ const hasEngine = (
 
 async function* inflateStream(start: Start): Bytes {
   const inflate = createInflateRaw({ chunkSize: INFLATE_CHUNK_BYTES });
-  const offered = { bytes: 0 };
-  yield* through(inflate, start, deflateError, offered);
-  assertConsumed(inflate.bytesWritten, offered.bytes);
+  const fed = { bytes: 0 };
+  yield* pipeThrough(inflate, start, deflateError, fed);
+  assertConsumed(inflate.bytesWritten, fed.bytes);
 }
 
 /** zlib stops reading at the end of the stream; further bytes are not part of the entry. */
-function assertConsumed(consumed: number, given: number): void {
-  if (consumed === given) return;
+function assertConsumed(consumed: number, fed: number): void {
+  if (consumed === fed) return;
   throw new DrillproofError('zip.DATA_INVALID', 'there are bytes after the end of the compressed data');
 }
 
@@ -74,37 +75,37 @@ function deflateError(cause: unknown): DrillproofError {
   return new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
 }
 
-/** The first bytes of a stream; `rest` goes on after them and is absent when the stream has ended. */
+/** The first bytes of a stream, and the rest; `rest` is undefined if the stream has ended. */
 type Start = { readonly head: Uint8Array; readonly rest: AsyncIterator<Uint8Array> | undefined };
 
-async function startOf(stream: Bytes, bytes: number): Promise<Start> {
+async function readStart(stream: Bytes, bytes: number): Promise<Start> {
   const rest = stream[Symbol.asyncIterator]();
-  const held: Uint8Array[] = [];
-  let heldBytes = 0;
+  const chunks: Uint8Array[] = [];
+  let count = 0;
   for (;;) {
     const { value, done } = await rest.next();
-    if (done === true) return { head: concatBytes(held), rest: undefined };
-    held.push(value);
-    heldBytes += value.length;
-    if (heldBytes > bytes) return { head: concatBytes(held), rest };
+    if (done === true) return { head: concatBytes(chunks), rest: undefined };
+    chunks.push(value);
+    count += value.length;
+    if (count > bytes) return { head: concatBytes(chunks), rest };
   }
 }
 
 /**
- * The start and what follows it through a zlib stream, the next chunk when the last is used up; `given` counts them.
- * @throws what the source throws, and otherwise what `failed` makes of the error of zlib
+ * Pipes a stream through zlib, one chunk at a time. `fed` counts the bytes.
+ * @throws the error of the source, or the error of zlib after `convert`
  */
-async function* through(
+async function* pipeThrough(
   zlib: DeflateRaw | InflateRaw,
   { head, rest }: Start,
-  failed: (cause: unknown) => unknown,
-  given = { bytes: 0 },
+  convert: (cause: unknown) => unknown,
+  fed = { bytes: 0 },
 ): Bytes {
   let sourceFailure: { readonly error: unknown } | undefined;
   const feed = async (): Promise<void> => {
     try {
       for (let chunk: Uint8Array | undefined = head; chunk !== undefined && !zlib.destroyed;) {
-        given.bytes += chunk.length;
+        fed.bytes += chunk.length;
         await write(zlib, chunk);
         const next: IteratorResult<Uint8Array> | undefined = await rest?.next();
         chunk = next?.done === true ? undefined : next?.value;
@@ -119,7 +120,7 @@ async function* through(
   try {
     yield* zlib as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw sourceFailure === undefined ? failed(cause) : sourceFailure.error;
+    throw sourceFailure === undefined ? convert(cause) : sourceFailure.error;
   } finally {
     // If the data ends early, the last write never completes and the source waits for another read.
     zlib.destroy();
@@ -127,6 +128,6 @@ async function* through(
   }
 }
 
-/** Resolves when the chunk is consumed; the output reports errors of zlib. */
+/** Resolves when the chunk is consumed. The output reports errors of zlib. */
 const write = (zlib: DeflateRaw | InflateRaw, chunk: Uint8Array): Promise<void> =>
   new Promise((resolve) => void zlib.write(chunk, () => resolve()));

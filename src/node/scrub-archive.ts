@@ -6,6 +6,7 @@ import {
   optional,
   optionsOf,
   PATH,
+  sumSizes,
   TEXT,
 } from '../bytes/index.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
@@ -17,15 +18,15 @@ import { openVolume } from './volume/folder.ts';
 import { mirrorVolume } from './volume/mirror.ts';
 import { type ExportTree, openExport, PRIVATE, type Volume } from './volume/volume.ts';
 
-/** The mirrors of an archive, or a single mirror. `openScrubArchive` makes one. */
+/** The mirrors of an archive, or a single mirror. `openScrubArchive` opens one. */
 export type ScrubArchive = {
-  /** Whether the place is itself a mirror. */
+  /** True if the place is itself a mirror. */
   readonly single: boolean;
   /** The names of the mirrors, sorted. */
   readonly mirrors: readonly string[];
   /** Files next to the mirrors. */
   readonly strays: readonly string[];
-  /** One of the mirrors; nothing of it is read yet. */
+  /** Selects a mirror, without reading it. */
   open(name: string): ScrubPlace;
   close(): Promise<void>;
 };
@@ -33,9 +34,9 @@ export type ScrubArchive = {
 export type ScrubArchiveOptions = {
   /** A folder for the journals, one file for each mirror; default `.drillproof/scrub` next to the mirrors. */
   readonly journal?: string;
-  /** Threads that verify parts in a folder; default 1, which is this one. */
+  /** Threads that verify parts in a folder; default 1, this thread. */
   readonly jobs?: number;
-  /** Where the AWS variables are; default `process.env`. */
+  /** The AWS variables; default `process.env`. */
   readonly env?: AwsEnvironment;
 };
 
@@ -47,7 +48,7 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
 
 const JOURNALS = '.drillproof/scrub';
 
-/** Names that show that a place is a mirror, or an unfinished one. */
+/** Names that identify a mirror, complete or not. */
 const SIGNS: ReadonlySet<string> = new Set([
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
@@ -73,7 +74,7 @@ export async function openScrubArchive(
   checkArguments({ place: TEXT, options: optionsOf(ARCHIVE_OPTIONS) }, { place, options });
   const volume = await openVolume(place, options.env);
   try {
-    return await openArchiveIn(volume, options);
+    return await openArchive(volume, options);
   } catch (cause) {
     await volume.close();
     throw cause;
@@ -82,17 +83,17 @@ export async function openScrubArchive(
 
 const isShown = (name: string): boolean => !name.startsWith('.');
 
-async function openArchiveIn(
+async function openArchive(
   volume: Volume,
   { journal, jobs = 1 }: ScrubArchiveOptions,
 ): Promise<ScrubArchive> {
   const { folders, files } = await volume.list();
   const single = [...folders, ...files].some((name) => SIGNS.has(name));
-  const { parent, name: ownName } = single ? volume.split() : { parent: volume, name: '' };
+  const { parent, name: singleName } = single ? volume.split() : { parent: volume, name: '' };
   const logs = journal === undefined ? undefined : await openVolume(journal);
   return {
     single,
-    mirrors: single ? [ownName] : folders.filter(isShown),
+    mirrors: single ? [singleName] : folders.filter(isShown),
     strays: single ? [] : files.filter(isShown),
     open(name) {
       const mirror = single ? volume : volume.child(name);
@@ -100,7 +101,7 @@ async function openArchiveIn(
         name,
         place: mirror.name,
         journal: logs === undefined ? parent.log(`${JOURNALS}/${name}.jsonl`) : logs.log(`${name}.jsonl`),
-        look: () => lookAt(mirror, jobs),
+        look: () => readView(mirror, jobs),
         // The archive closes the connection.
         sink: async () => mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() })),
         close: () => Promise.resolve(),
@@ -110,7 +111,7 @@ async function openArchiveIn(
   };
 }
 
-async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
+async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
   const level = await mirror.list();
   const { source, folder } = await openExport(mirror, level);
   const files = await source.files();
@@ -126,15 +127,14 @@ async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
   };
 }
 
-/** Threads that verify the parts of an export in a folder, where there are enough bytes to be worth starting them. */
+/** Starts threads that verify the parts of an export in a folder, if there are enough bytes. */
 async function startThreads(
   tree: Required<ExportTree>,
   jobs: number,
   files: readonly SourceFile[],
   options: VerifyOptions,
 ): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }> {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (!isWorthThreads({ parts: files.length, bytes }, options))
+  if (!isWorthThreads({ parts: files.length, bytes: sumSizes(files) }, options))
     return { verifyPart: () => undefined, close: () => Promise.resolve() };
   const pool = await openVerifyPool(jobs, tree, options);
   return { verifyPart: (path, listed) => pool.verify({ path, listed }), close: () => pool.close() };

@@ -12,7 +12,7 @@ import {
   type VerifyProgress,
 } from '../verify/index.ts';
 import { resolveTrust } from '../trust/index.ts';
-import { createDigestPool, verifyHere } from './digest-pool.ts';
+import { createDigestPool, verifyInThisThread } from './digest-pool.ts';
 import { folderVolume } from './volume/folder.ts';
 import { type ExportTree, openExport } from './volume/volume.ts';
 import {
@@ -31,19 +31,19 @@ export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'c
 
 /** Below this total size of the parts, starting threads takes longer than the work. */
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
-/** A part takes as long as so many bytes even when it is empty. */
+/** An empty part takes as long as this many bytes. */
 const PART_BYTES = 10 * 2 ** 10;
-/** Parts of less than this on average are verified in this thread too, which costs less memory than one thread more. */
+/** Smaller parts, on average, are verified in this thread too, which needs less memory than another thread. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
-/** This thread takes a small part only while so many wait for the others. */
+/** This thread takes a small part only while this many wait for the others. */
 const BACKLOG = 32;
-/** Parts in progress per thread, so that batches of small parts fill. For digests, they are open files. */
+/** Parts in progress for each thread, so that batches of small parts fill. For digests, they are open files. */
 const AHEAD: Readonly<Record<Depth, number>> = { digest: 4, full: 64 };
 
 /**
  * Verifies an export in a folder, or in a bag, like `verifyExport`, with one thread per core (formats §1 to §4). The
  * report is the same whatever the number of threads.
- * @throws what `verifyExport` and `directorySource` throw; the reason of an aborted `signal`
+ * @throws as `verifyExport` and `directorySource`; the reason of an aborted `signal`
  * @example
  * const trust = { key: await readFile('signer.pem'), issuer: 'https://drills.example' };
  * const report = await verifyDirectory('export', { asOfMs: Date.now(), trust });
@@ -65,7 +65,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     if (event.kind === 'planned') {
       small = !isWorthThreads(event, rest);
       const takes = ({ listed: { row } }: PoolJob): boolean => Number(row.bytes) < SMALL_PART_BYTES;
-      const verify = (job: PoolJob): Promise<BundleReport> => verifyHere(source, job, settings);
+      const verify = (job: PoolJob): Promise<BundleReport> => verifyInThisThread(source, job, settings);
       if (event.bytes / event.parts < SMALL_PART_BYTES) pool.help?.({ verify, takes, backlog: BACKLOG });
     }
     rest.onProgress?.(event);
@@ -83,7 +83,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   }
 }
 
-/** Threads that verify the parts of an export in a folder. */
+/** Opens a pool of threads that verify the parts of an export in a folder. */
 export const openVerifyPool = async (
   jobs: number,
   { source, folder }: Required<ExportTree>,
@@ -93,13 +93,13 @@ export const openVerifyPool = async (
     ? createDigestPool(jobs - 1, source, resolveSettings(options))
     : createVerifyPool(jobs, buildPoolSettings(folder, options));
 
-/** Whether verifying these parts takes longer than starting threads. */
+/** Checks if verifying these parts takes longer than starting threads. */
 export const isWorthThreads = (
   { parts, bytes }: { readonly parts: number; readonly bytes: number },
   { depth = 'full' }: Pick<VerifyExportOptions, 'depth'>,
 ): boolean => bytes + parts * PART_BYTES > SMALL_BYTES[depth];
 
-/** The options of a verification as its threads get them. A new option does not compile until it is listed. */
+/** Builds the options for the threads of a verification. A new option does not compile until it is listed. */
 export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {
   const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, short } = options;
   const { trust, secondOpinion } = options;

@@ -5,12 +5,12 @@ import type { BundleReport, Listing, VerifyOptions } from '../verify/index.ts';
 import type { Code } from '../codes/index.ts';
 import type { TrustedKey } from '../trust/index.ts';
 
-/** Options that a thread gets as they are. */
+/** Options that a thread gets unchanged. */
 export type SharedOptions = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'>;
 
-/** What every job of a pool shares: the options of the verification, in a form that crosses threads. */
+/** The options of the verification that all jobs of a pool share, in a form that can be sent to threads. */
 export type PoolSettings = SharedOptions & {
-  /** The folder of the export; each thread opens the parts below it itself. */
+  /** The folder of the export, in which each thread opens the parts. */
   readonly root: string;
   readonly trustedKeys?: readonly TrustedKey[];
   readonly secondOpinion: boolean;
@@ -27,20 +27,20 @@ export type PoolAnswer =
 /** Threads that verify parts. */
 export type VerifyPool = {
   /**
-   * @throws DrillproofError what prevented a thread from verifying the part; `part.NOT_CHECKED` when the thread ran out of
-   *   memory or exited, `internal.BUG` when it failed
+   * @throws DrillproofError the error that prevented the verification; `part.NOT_CHECKED` if the thread ran out of memory or
+   *   exited, `internal.BUG` if it failed
    */
   verify(job: PoolJob): Promise<BundleReport>;
-  /** From now on, this thread takes the place of one of the threads. Absent where it always does. */
+  /** Makes this thread verify parts too, in place of one of the threads. Absent if it always does. */
   help?(helper: Helper): void;
   close(): Promise<void>;
 };
 
-/** How this thread verifies parts too. */
+/** The functions with which this thread verifies parts. */
 type Helper = {
   readonly verify: (job: PoolJob) => Promise<BundleReport>;
   readonly takes: (job: PoolJob) => boolean;
-  /** It takes a part only while more than so many wait. */
+  /** It takes a part only while more than this many wait. */
   readonly backlog: number;
 };
 
@@ -48,21 +48,21 @@ type Waiting = {
   readonly job: PoolJob;
   readonly resolve: (report: BundleReport) => void;
   readonly reject: (error: unknown) => void;
-  /** Was in a batch whose thread ended. It is verified on its own next, so that it takes no other part with it. */
+  /** It was in a batch whose thread ended. It is verified in a batch of its own, so that it cannot affect other parts. */
   readonly alone?: true;
 };
 
 type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
 
-/** Parts go out in batches of about this size, so that a message costs little compared with the work in it. */
+/** The size of a batch, so that a message costs little in comparison with its work. */
 const BATCH_BYTES = 4 * 2 ** 20;
 const BATCH_PARTS = 32;
-/** Several times what the largest accepted documents need. */
+/** Several times the memory that the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
-/** By default it grows to 134 MB a thread, whatever the work needs. V8 collects garbage when a third of it is full. */
+/** The default is 134 MB for each thread. V8 collects garbage when a third of it is full. */
 const YOUNG_GENERATION_MB = 6;
 
-/** A pool of at most `size` threads, each started when there is work for it. */
+/** Creates a pool of at most `size` threads, each started when there is work for it. */
 export async function createVerifyPool(
   size: number,
   settings: PoolSettings,
@@ -155,7 +155,7 @@ function nextBatch(queue: Waiting[]): Waiting[] {
   return queue.splice(0, parts);
 }
 
-/** Whether a thread ended because of an error in this program, and not because of memory or an exit. */
+/** Checks if a thread ended because of an error in this program, and not because of memory or an exit. */
 const isFault = (error: unknown): boolean =>
   error !== undefined && (error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY';
 

@@ -43,9 +43,9 @@ async function answer({ path, listed }: PoolJob, settings: Settings): Promise<Po
       await access.close();
     }
   } catch (error) {
-    // Anything else ends the thread, and the pool reports it: a bug in this program is never a verdict.
+    // Any other error ends the thread, and the pool reports it. A bug in this program is never a verdict.
     if (!(error instanceof DrillproofError)) throw error;
-    const { code, message, path: where } = error;
-    return { error: defined({ code, message, path: where }) };
+    const { code, message, path: errorPath } = error;
+    return { error: defined({ code, message, path: errorPath }) };
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
-import { exportResource, PROJECT, testClient } from '../client/make.ts';
+import { PROJECT, testClient } from '../client/make.ts';
+import { makeExport } from '../faults/export-source.ts';
 
 const idOf = (n: number): string => `evexp_${String(n).padStart(12, '0')}`;
 const makeWishes = (n: number) =>
@@ -67,8 +68,9 @@ function listExports(exports: readonly object[]) {
     },
   }).client;
 }
-const row = (n: number, change: object = {}) => ({ ...exportResource, evidenceExportId: idOf(n), ...change });
-const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = exportResource;
+const { resource } = makeExport();
+const row = (n: number, change: object = {}) => ({ ...resource, evidenceExportId: idOf(n), ...change });
+const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = resource;
 const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
 
 describe('discoverExports', () => {

@@ -8,9 +8,9 @@ import { NO_LINK, openFile } from './file-access.ts';
 import { ioError } from '../fs-errors.ts';
 
 /**
- * An export in a folder (formats §1, Export). Links are listed as irregular and never followed: they can point
- * anywhere. Files are examined with synchronous calls, which is many times faster for thousands of small parts. Names
- * are read as bytes: one that is not UTF-8 cannot be listed by a manifest, and must not hide the other files.
+ * Reads an export in a folder (formats §1, Export). Links are listed as irregular and never followed, because they can
+ * point anywhere. Synchronous calls are many times faster for thousands of small parts. Names are read as bytes, so that
+ * a name that is not UTF-8, which no manifest can list, does not hide the other files.
  * @throws TypeError for anything that is not a path; its methods throw DrillproofError `io.NOT_FOUND`, `io.KIND`,
  *   `io.UNREADABLE`
  * @example
@@ -34,10 +34,10 @@ function* walk(folder: Buffer, prefix: string): Generator<SourceFile> {
     yield { path: prefix.slice(0, -1), bytes: 0, regular: false, folder: true };
   for (const entry of entries) {
     const place = Buffer.concat([folder, SEPARATOR, entry.name]);
-    const path = prefix + textOf(entry.name);
+    const path = prefix + decodeName(entry.name);
     try {
       if (entry.isDirectory()) yield* walk(place, `${path}/`);
-      else yield fileAt(place, path);
+      else yield readStats(place, path);
     } catch (error) {
       if (!isTooLong(error)) throw error;
       const unreadable = 'its path is longer than the system allows';
@@ -48,16 +48,16 @@ function* walk(folder: Buffer, prefix: string): Generator<SourceFile> {
 
 const SEPARATOR = Buffer.from('/');
 
-/** A name as text. Bytes of one that is not UTF-8 become `\\xNN`, which no listed path contains (formats §1, Paths). */
-const textOf = (name: Buffer): string =>
+/** Decodes a name. Bytes of one that is not UTF-8 become `\\xNN`, which no listed path contains (formats §1, Paths). */
+const decodeName = (name: Buffer): string =>
   isUtf8(name)
     ? name.toString()
     : name
         .toString('latin1')
         .replaceAll(/[^\x20-\x5b\x5d-\x7e]/g, (byte) => `\\x${Buffer.from(byte, 'latin1').toString('hex')}`);
 
-function fileAt(place: Buffer, path: string): SourceFile {
-  const stats = look(place);
+function readStats(place: Buffer, path: string): SourceFile {
+  const stats = attemptRead(place, () => lstatSync(place, { bigint: true }));
   return { path, bytes: Number(stats.size), regular: stats.isFile(), identity: identityOf(stats) };
 }
 
@@ -65,27 +65,26 @@ const isTooLong = (error: unknown): boolean =>
   error instanceof DrillproofError && error.details?.['errno'] === 'ENAMETOOLONG';
 
 const list = (folder: Buffer): Dirent<Buffer>[] =>
-  reading(folder, () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }));
-const look = (path: string | Buffer): BigIntStats => reading(path, () => lstatSync(path, { bigint: true }));
-// Joined, because V8 would keep the pieces of a template.
+  attemptRead(folder, () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }));
+// `join` copies the text. V8 would keep the pieces of a template.
 const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => [ino, size, mtimeNs].join(':');
 
-function reading<T>(path: string | Buffer, read: () => T): T {
+function attemptRead<T>(path: string | Buffer, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw ioError(cause, typeof path === 'string' ? path : textOf(path), 'read');
+    throw ioError(cause, typeof path === 'string' ? path : decodeName(path), 'read');
   }
 }
 
-/** Makes sure that no step of the way below the root is a link. The system checks the last one, where it can. */
+/** Refuses a path with a link below the root. The system checks the last step if it can. */
 function refuseLinks(root: string, path: string): void {
   const steps = path.split('/');
   const unchecked = NO_LINK === 0 ? steps : steps.slice(0, -1);
   let at = root;
   for (const step of unchecked) {
     at = join(at, step);
-    if (reading(at, () => lstatSync(at)).isSymbolicLink())
+    if (attemptRead(at, () => lstatSync(at)).isSymbolicLink())
       throw new DrillproofError('io.KIND', `${at} is a link`, { path });
   }
 }

@@ -6,9 +6,9 @@ import type { OpenFile } from '../../evidence/index.ts';
 import { ioError } from '../fs-errors.ts';
 
 /**
- * Random access to a regular file. Reads are synchronous, which is several times faster from the page cache; use
+ * Opens a regular file for random access. Reads are synchronous, which is several times faster from the page cache; use
  * threads for bulk work.
- * @param options.followLink whether `path` may be a symbolic link; default true
+ * @param options.followLink allow a symbolic link as `path`; default true
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for anything that is not a regular file, `io.UNREADABLE`
  * @example
  * const file = await openFile('part.zip');
@@ -40,7 +40,7 @@ export async function openFile(path: string, { followLink = true } = {}): Promis
 }
 
 /**
- * Two writes within one tick of the kernel clock leave the same time. A file that was just written is therefore read one
+ * Two writes within one tick of the kernel clock have the same time. A file that was just written is therefore read one
  * tick later, so that any further write changes its time.
  */
 const TICK_MS = 20;
@@ -50,7 +50,7 @@ const stateOf = ({ size, mtimeNs, ctimeNs }: BigIntStats): string => `${size} ${
 
 // Opening a FIFO would wait for a writer forever. Windows has neither flag.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-/** Makes the system refuse a link at the end of a path; 0 where it cannot. */
+/** The flag with which the system refuses a link at the end of a path; 0 if there is none. */
 export const NO_LINK: number = constants.O_NOFOLLOW ?? 0;
 
 function openRegular(
@@ -70,16 +70,16 @@ function openRegular(
 }
 
 function fill(fd: number, path: string, target: Uint8Array, offset: number): void {
-  let have = 0;
-  while (have < target.length) {
-    let got;
+  let count = 0;
+  while (count < target.length) {
+    let added;
     try {
-      got = readSync(fd, target, have, target.length - have, offset + have);
+      added = readSync(fd, target, count, target.length - count, offset + count);
     } catch (cause) {
       throw ioError(cause, path, 'read');
     }
-    if (got === 0)
+    if (added === 0)
       throw new DrillproofError('io.CHANGED', `${path} became shorter while it was being read`, { path });
-    have += got;
+    count += added;
   }
 }

@@ -19,7 +19,7 @@ export type OpenEvidence =
 
 /**
  * Opens evidence of any form (formats §1): a folder, a prefix in S3, an export in one ZIP, or a part. A file that is
- * not a readable ZIP is opened as a part, so that verification reports what is wrong with it.
+ * not a readable ZIP is opened as a part, so that verification reports its problems.
  * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
@@ -52,7 +52,7 @@ export async function openEvidence(path: string, env: AwsEnvironment = process.e
 async function openTree(volume: Volume, name: string): Promise<OpenEvidence> {
   const level = await volume.list();
   const { source } = await openExport(volume, level);
-  // Verification lists the whole tree, so it is listed here only if the first level leaves a doubt.
+  // Verification lists the whole tree, so it is listed twice only if the first level has no file of an export.
   if (!level.files.some(isExportPath)) assertExportFiles(name, await source.files());
   return { kind: 'export', source, close: () => volume.close() };
 }

@@ -6,14 +6,14 @@ import { DrillproofError } from '../../errors.ts';
 import { assertSafeName, createNameCheck } from '../../zip/index.ts';
 import { importCommonJs } from '../import-common-js.ts';
 
-/** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
+/** A file of the export. `open` is called once, after all files before it were written, and may return a `Readable`. */
 export type ExportFile = {
   readonly path: string;
   readonly bytes: number;
   open(): AsyncIterable<Uint8Array>;
 };
 
-// The same metadata everywhere and always: yazl turns an early date into 1980-01-01 00:00 in any time zone.
+// The metadata is always the same. yazl writes an early date as 1980-01-01 00:00 in any time zone.
 const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100644, compress: false };
 
 /**
@@ -21,9 +21,9 @@ const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100
  * 0100644 (formats §1, Export). The same files in the same order give the same bytes.
  *
  * Each entry carries a data descriptor. yazl omits it only for `addBuffer`, which keeps every buffer until the archive
- * is finished and takes no more than 1 GiB. Its streams are opened one after the other and hold a few chunks.
+ * is finished and accepts no more than 1 GiB. Its streams are opened one after the other and hold a few chunks.
  * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file whose size differs from
- *   `bytes`; what a file or `out` throws; the reason of an aborted `signal`. Whatever fails, `out` is destroyed.
+ *   `bytes`; an error of a file or `out`; the reason of an aborted `signal`. Whatever fails, `out` is destroyed.
  * @example
  * const open = () => createReadStream('export/manifest.json');
  * const files = [{ path: 'manifest.json', bytes: manifest.length, open }];
@@ -76,7 +76,7 @@ async function addAll(
   zip.end();
 }
 
-/** The bytes of a file, exactly as many as announced: the headers depend on it. */
+/** Reads a file, and fails unless it has the announced size, on which the headers depend. */
 async function* checkFile(file: ExportFile): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
   for await (const chunk of file.open()) {

@@ -21,9 +21,9 @@ const ACTIVE_QUOTED = new Set('$`\n');
 type State = { word: string | undefined; quote: '"' | "'" | undefined };
 
 /**
- * The words of a command line, split as a POSIX shell splits plain words: by white space, with single quotes, double
- * quotes and backslashes. No shell runs. Nothing is expanded, and what a shell would expand, redirect or chain is
- * refused instead of being passed on as text.
+ * Splits a command line into words, as a POSIX shell does: by white space, with single quotes, double quotes and
+ * backslashes. No shell runs. Characters that a shell would expand, redirect or chain are refused, not passed on as
+ * text.
  * @throws DrillproofError `usage.INVALID`
  */
 export function commandWords(line: string): readonly [program: string, ...words: string[]] {
@@ -87,11 +87,11 @@ export type CommandSignerOptions = {
   readonly command: readonly [program: string, ...words: string[]];
   /** The public half of the key that signs. Default: the key that the command prints on request. */
   readonly publicKey?: VerifyingKey | undefined;
-  /** How long the command may take each time it is run, in milliseconds; default 60,000. */
+  /** The timeout of each run of the command, in milliseconds; default 60,000. */
   readonly timeoutMs?: number | undefined;
   /** The environment of the command; `DRILLPROOF_TOKEN` is never passed on. Default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the standard error of the command goes; default `ignore`. */
+  /** The destination of the standard error of the command; default `ignore`. */
   readonly stderr?: 'inherit' | 'ignore';
   readonly signal?: AbortSignal;
 };
@@ -102,11 +102,11 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const REQUEST = 'DRILLPROOF_SIGNER';
 
 /**
- * A signer that never sees the private key: a command runs for every signature, reads the message from standard input
- * and writes the signature to standard output, as DER or as base64 of it (formats §2, Signer command). Every signature
- * is verified with the public key before it is returned.
- * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`, which signing throws,
- *   too, and `trust.SIGNER_FAULT` for a signature that does not verify
+ * Creates a signer without the private key. A command runs for every signature, reads the message from standard input
+ * and writes the signature to standard output, as DER or base64 of it (formats §2, Signer command). Every signature is
+ * verified with the public key before it is returned.
+ * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`. Signing throws these too,
+ *   and `trust.SIGNER_FAULT` for a signature that does not verify.
  * @example
  * const signer = await commandSigner({ command: ['./sign-with-hsm', '--slot', '1'], timeoutMs: 10_000 });
  * const packed = await packBundle(bundleInput, { signer, issuer: 'https://drills.example', issuedAtMs: Date.now() });
@@ -121,42 +121,42 @@ export async function commandSigner(options: CommandSignerOptions): Promise<Sign
   const raw: Signer = {
     keyId,
     point,
-    sign: async (message) => derOf(await ask(options, 'sign', message), options.command[0]),
+    sign: async (message) => parseSignature(await run(options, 'sign', message), options.command[0]),
   };
   return { keyId, point, sign: (message) => signChecked(raw, message) };
 }
 
 /**
- * Runs the command and returns what it writes to standard output. Errors name the program only: its arguments and what
- * it writes to standard error could hold secrets.
+ * Runs the command and returns its standard output. Errors name the program only, because its arguments and its standard
+ * error could contain secrets.
  * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`; the reason of `signal`
  */
-async function ask(options: CommandSignerOptions, request: string, input: Uint8Array): Promise<Uint8Array> {
+async function run(options: CommandSignerOptions, request: string, input: Uint8Array): Promise<Uint8Array> {
   const { command, timeoutMs = DEFAULT_TIMEOUT_MS, env = process.env, stderr = 'ignore', signal } = options;
-  const { DRILLPROOF_TOKEN: _token, ...handed } = env;
+  const { DRILLPROOF_TOKEN: _token, ...otherEnv } = env;
   signal?.throwIfAborted();
   const [program, ...words] = command;
   const child = spawn(program, words, {
     stdio: ['pipe', 'pipe', stderr],
-    env: { ...handed, [REQUEST]: request },
+    env: { ...otherEnv, [REQUEST]: request },
     shell: false,
     windowsHide: true,
   });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(timeoutError(program, timeoutMs)), timeoutMs);
-  const ended = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
+  const stop = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
   try {
-    return await answerOf(child, program, input, ended);
+    return await readAnswer(child, program, input, stop);
   } finally {
     clearTimeout(timer);
     child.kill('SIGKILL');
-    child.stdout?.destroy(); // what it started may still hold the pipe
+    child.stdout?.destroy(); // a process that it started may still have the pipe open
     child.stdin?.destroy();
   }
 }
 
 async function fetchPublicKey(options: CommandSignerOptions): Promise<VerifyingKey> {
-  const answer = await ask(options, 'public-key', new Uint8Array());
+  const answer = await run(options, 'public-key', new Uint8Array());
   try {
     const { keyId, point } = readVerifyingKey(answer);
     return { keyId, point };
@@ -170,8 +170,8 @@ async function fetchPublicKey(options: CommandSignerOptions): Promise<VerifyingK
   }
 }
 
-/** DER begins with byte 0x30, which is "0"; base64 of it always begins with "M": no text is both. */
-function derOf(answer: Uint8Array, program: string): Uint8Array {
+/** DER begins with byte 0x30, which is "0". Base64 of it always begins with "M". No text is both. */
+function parseSignature(answer: Uint8Array, program: string): Uint8Array {
   const der = answer[0] === 0x30 ? answer : decodeAnswer(answer);
   try {
     if (der === undefined) throw new DrillproofError('encoding.DER_INVALID', 'it is neither DER nor base64');
@@ -196,13 +196,13 @@ function decodeAnswer(answer: Uint8Array): Uint8Array | undefined {
   }
 }
 
-function answerOf(child: ChildProcess, program: string, input: Uint8Array, ended: AbortSignal) {
+function readAnswer(child: ChildProcess, program: string, input: Uint8Array, stop: AbortSignal) {
   return new Promise<Uint8Array>((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
-    ended.addEventListener('abort', () => reject(ended.reason), { once: true });
+    stop.addEventListener('abort', () => reject(stop.reason), { once: true });
     child.on('error', (cause) => reject(startError(program, cause)));
-    child.stdin?.on('error', () => undefined); // it need not read all; its answer is what counts
+    child.stdin?.on('error', () => undefined); // it may answer without reading all of the message
     child.stdout?.on('error', reject);
     child.stdout?.on('data', (chunk: Uint8Array) => {
       bytes += chunk.length;

@@ -34,7 +34,7 @@ import {
 /** A private key, 32 bytes big-endian, and the signer that uses it (formats §2). */
 export type SigningKey = { readonly scalar: Uint8Array; readonly signer: Signer };
 
-/** A public key and, when it is from a certificate, the validity written there. No chain is checked (formats §3). */
+/** A public key and, if it is from a certificate, the validity of the certificate. No chain is checked (formats §3). */
 export type ReadVerifyingKey = VerifyingKey & {
   readonly notBeforeMs?: number;
   readonly notAfterMs?: number;
@@ -42,18 +42,18 @@ export type ReadVerifyingKey = VerifyingKey & {
 };
 
 /**
- * A new P-256 private key from the random source of the system (formats §2).
+ * Generates a P-256 private key with the random source of the system (formats §2).
  * @example
  * const { scalar, signer } = generateSigningKey();
  * await writeFile('private.pem', writeSigningKeyPem(scalar), { mode: 0o600 });
  * await writeFile('public.pem', publicKeyPem(signer.point));
  */
 export function generateSigningKey(): SigningKey {
-  return signingKey(platform.p256.generateScalar());
+  return createSigningKey(platform.p256.generateScalar());
 }
 
 /**
- * A private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY" (formats §2).
+ * Formats a private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY" (formats §2).
  * @param scalar the private key, 32 bytes big-endian
  * @throws DrillproofError `trust.KEY_INVALID`; TypeError for anything that is not a Uint8Array
  * @example
@@ -78,16 +78,16 @@ export function readSigningKey(input: Uint8Array | string): SigningKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
   const { scalar, point } = file.kind === 'jwk' ? readJwk(file.jwk) : readPem(file.blocks);
-  const key = signingKey(scalar);
-  // OpenSSL takes the public half from the file without checking it, and would sign in the name of another key.
+  const key = createSigningKey(scalar);
+  // OpenSSL does not check the public half in the file, and would sign with the id of another key.
   if (Buffer.compare(point, key.signer.point) !== 0) throw keyError('its public half belongs to another key');
   return key;
 }
 
 /**
- * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which only the key and
- * the validity (ms since 1970) are used; its chain is not checked (formats §3).
- * @throws what `importPublicKey` throws
+ * Reads a P-256 public key as `importPublicKey` does, or an X.509 certificate in PEM, of which only the key and the
+ * validity (ms since 1970) are used; its chain is not checked (formats §3).
+ * @throws as `importPublicKey`
  * @example
  * const { keyId, point } = readVerifyingKey(await readFile('certificate.pem'));
  */
@@ -105,16 +105,16 @@ export type ReadNamedKey = NamedKey &
   Pick<ReadVerifyingKey, 'notBeforeMs' | 'notAfterMs' | 'fromCertificate'>;
 
 /**
- * Reads the public keys that an issuer publishes: what `importPublicKeys` reads, or one X.509 certificate in PEM, of
- * which only the key and the validity are used; nothing else is checked. Never empty.
- * @throws DrillproofError as `importPublicKeys` does
+ * Reads the public keys of an issuer as `importPublicKeys` does, or an X.509 certificate in PEM, of which only the key
+ * and the validity are used; nothing else is checked. Never empty.
+ * @throws DrillproofError as `importPublicKeys`
  */
 export function readVerifyingKeys(input: Uint8Array | string): readonly ReadNamedKey[] {
   const { kind } = openKeySetFile(input);
   return kind === 'pem' ? [readVerifyingKey(input)] : importPublicKeys(input);
 }
 
-const signingKey = (scalar: Uint8Array): SigningKey => ({ scalar, signer: createSigner(scalar) });
+const createSigningKey = (scalar: Uint8Array): SigningKey => ({ scalar, signer: createSigner(scalar) });
 
 type Halves = { readonly scalar: Uint8Array; readonly point: Uint8Array };
 
@@ -133,7 +133,7 @@ const FORMATS: ReadonlyMap<string, 'pkcs8' | 'sec1'> = new Map([
   ['PRIVATE KEY', 'pkcs8'],
   ['EC PRIVATE KEY', 'sec1'],
 ]);
-/** What openssl writes as "EC PARAMETERS" for P-256: its object identifier. */
+/** The "EC PARAMETERS" of openssl for P-256: its object identifier. */
 const P_256_PARAMETERS = 'BggqhkjOPQMBBw==';
 
 function readPem(blocks: readonly PemBlock[]): Halves {
@@ -164,7 +164,7 @@ function selectPrivateBlock(blocks: readonly PemBlock[]): PemBlock {
 
 function openPrivateKey(der: Uint8Array, type: 'pkcs8' | 'sec1'): KeyObject {
   try {
-    readDer(der); // OpenSSL overlooks bytes after the end
+    readDer(der); // OpenSSL ignores bytes after the end
     return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
   } catch (cause) {
     throw keyError('its contents do not decode', cause);

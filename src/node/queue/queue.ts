@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoOf } from '../fs-errors.ts';
+import { errnoOf, packageError } from '../fs-errors.ts';
 
 /** A database; `where` names it in messages, without user, password and parameters. */
 type QueueAddress = { readonly url: string; readonly where: string };
@@ -23,17 +23,13 @@ export function parseQueueAddress(text: string): QueueAddress {
 type Engine = typeof import('pg-boss');
 type LoadEngine = () => Promise<Engine>;
 
-const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
-
 /** Loads pg-boss, an optional dependency. */
 export async function loadEngine(load?: LoadEngine): Promise<Engine> {
   try {
     // The import is inside `try`, so that bundlers accept that it is not installed.
     return await (load?.() ?? import('pg-boss'));
   } catch (cause) {
-    if (!ABSENT.has(errnoOf(cause) ?? '')) throw cause;
-    const message = 'a queue needs the package pg-boss, which is not installed';
-    throw new DrillproofError('io.PACKAGE_MISSING', message, { cause });
+    throw packageError(cause, 'a queue needs the package pg-boss, which is not installed');
   }
 }
 
@@ -42,7 +38,7 @@ const UNAVAILABLE_STATES = ['08', '57P01', '57P02', '57P03', '53300', '25006'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * The error to throw for an error of the database. The text of the server is included only for its own codes, which
+ * Creates the error for an error of the database. The text of the server is included only for its own codes, which
  * concern names and permissions; the address and the password never are.
  */
 export function queueError(cause: unknown, where: string): DrillproofError {
@@ -57,7 +53,7 @@ export function queueError(cause: unknown, where: string): DrillproofError {
   return new DrillproofError('queue.UNREACHABLE', `${where} cannot be reached${why}`, { cause });
 }
 
-/** A database restarts within their sum. */
+/** A database restarts within the sum of these pauses. */
 const PAUSES_MS: readonly number[] = [500, 1_000, 2_000, 4_000];
 
 /** Repeats a call while the database is unavailable, for a few seconds. */
@@ -76,7 +72,7 @@ async function retryUnreachable<T>(
   return act();
 }
 
-/** A job: what a worker needs for it, and nothing secret. */
+/** A job: the data that a worker needs, without secrets. */
 export type QueueItem = { readonly key: string; readonly data: Readonly<Record<string, string>> };
 
 /** A job that this process has claimed. */
@@ -89,17 +85,17 @@ export type JobResult = {
   readonly finishedAtMs?: number;
 };
 
-/** The same work has the same id on every machine, so that it is enqueued once. */
-function jobId(run: string, key: string): string {
+/** Derives the id of a job, which is the same on every machine, so that the job is enqueued once. */
+function deriveJobId(run: string, key: string): string {
   const hex = digestOf(toUtf8(JSON.stringify([run, key]))).slice('sha256:'.length);
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 export type QueueOptions = {
   readonly name: string;
-  /** What the run does, as one word; it must be the same on all machines. */
+  /** The work of the run, as one word; it must be the same on all machines. */
   readonly work: string;
-  /** How often a failed job is retried; default 4. */
+  /** The number of retries of a failed job; default 4. */
   readonly retries?: number;
   /** A worker without a heartbeat for this time counts as dead; default a minute, at least 10 s. */
   readonly lostAfterMs?: number;
@@ -178,17 +174,17 @@ export class WorkQueue {
   async share(items: readonly QueueItem[]): Promise<void> {
     await this.assertSameWork();
     const { waiting, active, failed, cancelled } = await this.countJobs();
-    if (waiting + active === 0 && failed + cancelled > 0) await this.tryAgain();
+    if (waiting + active === 0 && failed + cancelled > 0) await this.retryFailed();
     for (let at = 0; at < items.length; at += BATCH) {
-      const jobs = items.slice(at, at + BATCH).map((item) => this.jobOf(item));
+      const jobs = items.slice(at, at + BATCH).map((item) => this.buildJob(item));
       await this.ask(() => this.boss.insert(this.name, jobs, { returnId: false }));
     }
   }
 
-  private jobOf({ key, data }: QueueItem) {
+  private buildJob({ key, data }: QueueItem) {
     const { work, retries = 4 } = this.options;
     return {
-      id: jobId(this.name, key),
+      id: deriveJobId(this.name, key),
       data: { ...data, work },
       retryLimit: retries,
       ...RETRY,
@@ -216,7 +212,8 @@ export class WorkQueue {
     await this.ask(() => this.boss.fail(this.name, id, output));
   }
 
-  // Returns the job at once. A failure would use up one of its tries. It is one transaction, because a crash in between would leave it cancelled.
+  // Returns the job at once. A failure would use up one of its tries, and a crash between two transactions would leave the
+  // job cancelled.
   async giveBack({ id }: TakenJob): Promise<void> {
     await this.ask(async () => {
       const transaction = await this.boss.getDb().beginTransaction?.();
@@ -254,11 +251,11 @@ export class WorkQueue {
     await this.boss.stop({ graceful: false }).catch(() => undefined);
   }
 
-  private async tryAgain(): Promise<void> {
+  private async retryFailed(): Promise<void> {
     const jobs = await this.ask(() => this.boss.findJobs(this.name));
-    const idsIn = (wanted: JobWithMetadata['state']): string[] =>
+    const listIds = (wanted: JobWithMetadata['state']): string[] =>
       jobs.filter(({ state }) => state === wanted).map(({ id }) => id);
-    const [failed, cancelled] = [idsIn('failed'), idsIn('cancelled')];
+    const [failed, cancelled] = [listIds('failed'), listIds('cancelled')];
     if (failed.length > 0) await this.ask(() => this.boss.retry(this.name, failed));
     if (cancelled.length > 0) await this.ask(() => this.boss.resume(this.name, cancelled));
   }

@@ -16,7 +16,7 @@ export type WorkOptions = {
 /** Does one job and returns its output. */
 export type Act = (data: TakenJob['data']) => Promise<object>;
 
-/** Failures that every job would have on this machine, but not on others. */
+/** Failures that every job would have on this machine, but not on another. */
 const LOCAL_FAILURES: ReadonlySet<Code> = new Set<Code>([
   'control.UNAUTHENTICATED',
   'io.DISK_FULL',
@@ -28,7 +28,7 @@ const DISCONNECTED_AFTER = 3;
 const CONNECTION_FAILURES: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
 
 /**
- * Does the jobs of a queue until none is waiting or active. A failed job is noted in the queue and stops nothing. A
+ * Does the jobs of a queue until none is waiting or active. A failed job is recorded in the queue and stops nothing. A
  * failure of this machine ends the worker, and its jobs return to the queue.
  */
 export async function workThrough(queue: WorkQueue, act: Act, options: WorkOptions): Promise<void> {
@@ -51,14 +51,14 @@ class Worker {
     this.signal = AbortSignal.any([options.signal, options.stop.signal]);
   }
 
-  /** Never throws: the first reason to end aborts `stop`, which ends all lanes. */
+  /** Never throws. The first failure aborts `stop`, which ends all lanes. */
   async lane(): Promise<void> {
     try {
       while (!this.signal.aborted) {
         const job = await this.queue.take();
         if (job !== undefined) await this.work(job);
         else if (await this.isDone()) return;
-        else await this.idle();
+        else await this.pause();
       }
     } catch (error) {
       this.options.stop.abort(error);
@@ -70,25 +70,25 @@ class Worker {
     return waiting + active === 0;
   }
 
-  private async idle(): Promise<void> {
+  private async pause(): Promise<void> {
     await sleep(this.options.idleMs ?? 1_000, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
   private async work(job: TakenJob): Promise<void> {
-    const beating = this.beat(job);
+    const heartbeat = this.startHeartbeat(job);
     try {
       const output = await this.act(job.data);
       await this.queue.done(job, { ...output, worker: this.options.worker });
       this.failuresInRow = 0;
     } catch (error) {
       // If the job is lost, another worker has it and reports its result.
-      if (!beating.isLost()) await this.note(job, error);
+      if (!heartbeat.isLost()) await this.recordFailure(job, error);
     } finally {
-      beating.end();
+      heartbeat.end();
     }
   }
 
-  private beat(job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } {
+  private startHeartbeat(job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } {
     let lost = false;
     const beat = async (): Promise<void> => {
       if (!(await this.queue.beat(job))) lost = true;
@@ -100,7 +100,7 @@ class Worker {
     return { isLost: () => lost, end: () => clearInterval(timer) };
   }
 
-  private async note(job: TakenJob, error: unknown): Promise<void> {
+  private async recordFailure(job: TakenJob, error: unknown): Promise<void> {
     if (this.signal.aborted || !(error instanceof DrillproofError) || LOCAL_FAILURES.has(error.code)) {
       this.options.stop.abort(error);
       return this.giveBack(job);

@@ -14,17 +14,17 @@ import type { AwsEnvironment, ByteRange, Retention, S3Location } from './locatio
 import { s3Client, type S3Sdk } from './sdk.ts';
 import type { Level } from '../volume/volume.ts';
 
-/** A stored object without its bytes. The entity tag shows whether it changed, nothing else. */
+/** A stored object without its bytes. The entity tag only shows if it changed. */
 export type ObjectFacts = { readonly etag: string; readonly bytes: number; readonly modifiedMs: number };
 export type ListedObject = ObjectFacts & { readonly key: string };
 
-/** When an object may be written: if there is none, or over the one with this entity tag. */
+/** The condition of a write: there is no object, or one with this entity tag. */
 export type Condition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
 export type WriteOptions = {
   readonly when?: Condition;
   readonly retention?: Retention;
-  /** Send SHA-256 checksums, which servers that support them verify before they store anything; default no. */
+  /** Send SHA-256 checksums, which some servers verify before they store the object; default no. */
   readonly checksums?: boolean;
 };
 
@@ -33,44 +33,43 @@ export type Written =
   | { readonly outcome: 'written'; readonly sha256?: string }
   | { readonly outcome: 'conflict' };
 
-/** The calls to S3 that this program needs, with full keys. Each throws what `failed` makes of the failure. */
+/** The calls to S3 that this program needs, with full keys. Each throws the error of `failed`. */
 export type Bucket = {
   facts(key: string): Promise<ObjectFacts | undefined>;
   /**
-   * The bytes of a range of an object that still has this entity tag; the caller reads or destroys the stream.
+   * Reads a range of an object that still has this entity tag. The caller reads or destroys the stream.
    * @throws DrillproofError `io.CHANGED` if the object was replaced
    */
   read(key: string, etag: string, range: ByteRange): Promise<Readable>;
   /** Writes a small object. */
   put(key: string, bytes: Uint8Array, options?: WriteOptions): Promise<Written>;
-  /** Writes a small object over the one with this entity tag, or where there is none. */
+  /** Writes a small object in place of the one with this entity tag, or a new one. */
   replace(key: string, bytes: Uint8Array, etag: string | undefined, options?: WriteOptions): Promise<Written>;
   /**
-   * Writes an object, of which nothing is visible before its last byte. If `body` throws, it throws the same and stores
-   * nothing. With `bytes` unknown it can have 80 GB.
+   * Writes an object, which is not visible before its last byte. If `body` throws, it throws the same error and stores
+   * nothing. With `bytes` unknown, an object can have 80 GB.
    */
   write(key: string, body: Bytes, options: WriteOptions & { readonly bytes?: number }): Promise<Written>;
   list(prefix: string): AsyncGenerator<ListedObject>;
-  /** The names directly below a prefix, sorted. */
+  /** Lists the names directly below a prefix, sorted. */
   listLevel(prefix: string): Promise<Level>;
   remove(key: string): Promise<void>;
-  /** Checks that the bucket answers. Throws what the SDK throws, so that a start can report more. */
+  /** Checks that the bucket answers. Throws the error of the SDK, so that the caller can report more. */
   head(): Promise<void>;
-  /** The server's time in its last answer; `undefined` before the first one, and if the server does not send it. */
+  /** Returns the server's time in its last answer; `undefined` before the first one, or if the server does not send it. */
   serverTimeMs(): number | undefined;
-  /** Sends a command that only one caller needs; throws what the SDK throws. */
+  /** The client for commands that only one caller needs. It throws the errors of the SDK. */
   readonly client: S3Client;
   readonly sdk: S3Sdk;
-  /** Its name in S3, and the name of an object in messages. */
   readonly name: string;
   nameOf(key: string): string;
 };
 
 export type BucketOptions = {
   readonly env: AwsEnvironment;
-  /** How often a request is made in total; default 3. */
+  /** The largest number of attempts of a request; default 3. */
   readonly attempts?: number;
-  /** The error to throw; default `s3Error`. */
+  /** Creates the error to throw; default `s3Error`. */
   readonly failed?: typeof s3Error;
 };
 
@@ -80,7 +79,7 @@ const MAX_PARTS = 10_000;
 const PARTS_AT_ONCE = 3;
 const PAUSE_MS = 200;
 
-function bodyOf(answer: GetObjectCommandOutput, { start, end }: ByteRange): Readable {
+function checkBody(answer: GetObjectCommandOutput, { start, end }: ByteRange): Readable {
   const { Body, ContentLength } = answer;
   if (!(Body instanceof Readable)) throw new DrillproofError('internal.BUG', 'an answer of S3 has no stream');
   if (ContentLength === end - start) return Body;
@@ -91,16 +90,17 @@ function bodyOf(answer: GetObjectCommandOutput, { start, end }: ByteRange): Read
 const rangeHeader = ({ start, end }: ByteRange): string => `bytes=${start}-${end - 1}`;
 
 // 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
-const lostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
+const hasLostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
 
-function conditionOf(when: Condition | undefined): Pick<PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'> {
+function formatCondition(
+  when: Condition | undefined,
+): Pick<PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'> {
   if (when === undefined) return {};
   return 'ifAbsent' in when ? { IfNoneMatch: '*' } : { IfMatch: when.ifMatch };
 }
 
-/** What the options of a write become as its parameters. */
-const writeParameters = ({ when, retention: { retain, legalHold } = {}, checksums }: WriteOptions) => ({
-  ...conditionOf(when),
+const formatOptions = ({ when, retention: { retain, legalHold } = {}, checksums }: WriteOptions) => ({
+  ...formatCondition(when),
   ...(retain && {
     ObjectLockMode: retain.mode,
     ObjectLockRetainUntilDate: new Date(retain.untilMs),
@@ -114,7 +114,7 @@ const toWritten = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | unde
   ...defined({ sha256: ChecksumSHA256 }),
 });
 
-/** A bucket through the SDK. No request is made yet. */
+/** Opens a bucket with the SDK, without a request. */
 export function openBucket(
   sdk: S3Sdk,
   location: S3Location,
@@ -123,11 +123,11 @@ export function openBucket(
   const client = s3Client(sdk, location, env, attempts);
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
-  const serverTimeMs = clockOf(client);
+  const serverTimeMs = readServerTime(client);
   const readDirectly = createDirectRead(client, sdk, location.bucket);
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
   const refuseWrite = (cause: unknown, key: string, when: Condition | undefined): Written => {
-    if (when !== undefined && lostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
+    if (when !== undefined && hasLostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
     throw failed(cause, nameOf(key), 'write');
   };
 
@@ -140,7 +140,7 @@ export function openBucket(
       const command = new sdk.ListObjectsV2Command({
         ...inBucket,
         Prefix: prefix,
-        EncodingType: 'url', // XML cannot hold every character of a key
+        EncodingType: 'url', // XML cannot contain every character of a key
         ...defined({ Delimiter: delimiter, ContinuationToken: token }),
       });
       const page = await retryBrokenAnswer(() => client.send(command), attempts).catch((cause: unknown) => {
@@ -151,7 +151,7 @@ export function openBucket(
     } while (token !== undefined);
   };
   const put: Bucket['put'] = async (key, bytes, options = {}) => {
-    const params = { ...inBucket, Key: key, Body: bytes, ...writeParameters(options) };
+    const params = { ...inBucket, Key: key, Body: bytes, ...formatOptions(options) };
     try {
       return toWritten(await client.send(new sdk.PutObjectCommand(params)));
     } catch (cause) {
@@ -175,8 +175,8 @@ export function openBucket(
         return { etag, bytes, modifiedMs: modified?.getTime() ?? 0 };
       } catch (cause) {
         if (s3StatusOf(cause) !== 404) throw failed(cause, nameOf(key), 'read');
-        await head().catch((gone: unknown) => {
-          throw failed(gone, nameOf(''), 'read'); // a missing bucket does not mean that the object is missing
+        await head().catch((missing: unknown) => {
+          throw failed(missing, nameOf(''), 'read'); // the bucket is missing, not the object
         });
         return undefined;
       }
@@ -188,11 +188,11 @@ export function openBucket(
         const direct = await readDirectly(key, etag, range);
         if (direct !== undefined) return direct;
         const wanted = { ...inBucket, Key: key, IfMatch: etag, Range: rangeHeader(range) };
-        return bodyOf(await client.send(new sdk.GetObjectCommand(wanted)), range);
+        return checkBody(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {
         if (![404, 412, 416].includes(s3StatusOf(cause) ?? 0) || isBucketMissing(cause))
           throw failed(cause, nameOf(key), 'read');
-        throw new DrillproofError('io.CHANGED', 'a stored object is no longer what was opened', {
+        throw new DrillproofError('io.CHANGED', 'a stored object was replaced while it was being read', {
           path: nameOf(key),
           cause,
         });
@@ -203,7 +203,7 @@ export function openBucket(
 
     async replace(key, bytes, etag, options) {
       if (etag === undefined) return put(key, bytes, { ...options, when: { ifAbsent: true } });
-      // Ceph wants the entity tag without the quotation marks of RFC 9110.
+      // Ceph requires the entity tag without the quotation marks of RFC 9110.
       const first = await put(key, bytes, { ...options, when: { ifMatch: etag } });
       if (first.outcome === 'written') return first;
       return put(key, bytes, { ...options, when: { ifMatch: etag.replaceAll('"', '') } });
@@ -211,9 +211,9 @@ export function openBucket(
 
     async write(key, body, { bytes = 0, ...how }) {
       const stream = Readable.from(body);
-      let broken: { readonly cause: unknown } | undefined; // the source, and not the storage
+      let broken: { readonly cause: unknown } | undefined; // by the source, not by the storage
       stream.once('error', (cause) => (broken = { cause }));
-      const params = { ...inBucket, Key: key, Body: stream, ...writeParameters(how) };
+      const params = { ...inBucket, Key: key, Body: stream, ...formatOptions(how) };
       const partSize = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS));
       try {
         return toWritten(await new sdk.Upload({ client, params, partSize, queueSize: PARTS_AT_ONCE }).done());
@@ -226,7 +226,7 @@ export function openBucket(
     },
 
     async *list(prefix) {
-      for await (const page of listPages(prefix)) yield* objectsOf(page);
+      for await (const page of listPages(prefix)) yield* readObjects(page);
     },
 
     async listLevel(prefix) {
@@ -250,25 +250,25 @@ export function openBucket(
 
 /** Repeats a request whose answer of 200 was interrupted, which the SDK does not retry. */
 async function retryBrokenAnswer<T>(send: () => Promise<T>, attempts: number): Promise<T> {
-  for (let left = attempts; ; left--) {
+  for (let remaining = attempts; ; remaining--) {
     try {
       return await send();
     } catch (cause) {
-      if (s3StatusOf(cause) !== 200 || left <= 1) throw cause;
+      if (s3StatusOf(cause) !== 200 || remaining <= 1) throw cause;
       await sleep(PAUSE_MS);
     }
   }
 }
 
-/** Reads the header Date of every answer, so that ages are measured by one clock, that of the server. */
-function clockOf(client: S3Client): () => number | undefined {
+/** Reads the header Date of every answer, so that the clock of the server measures all ages. */
+function readServerTime(client: S3Client): () => number | undefined {
   let timeMs: number | undefined;
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const { response } = result;
       if (typeof response === 'object' && response !== null && 'headers' in response) {
-        timeMs = dateOf(response.headers) ?? timeMs;
+        timeMs = parseDate(response.headers) ?? timeMs;
       }
       return result;
     },
@@ -277,7 +277,7 @@ function clockOf(client: S3Client): () => number | undefined {
   return () => timeMs;
 }
 
-function dateOf(headers: unknown): number | undefined {
+function parseDate(headers: unknown): number | undefined {
   if (typeof headers !== 'object' || headers === null || !('date' in headers)) return undefined;
   const timeMs = Date.parse(String(headers.date));
   return Number.isNaN(timeMs) ? undefined : timeMs;
@@ -285,7 +285,7 @@ function dateOf(headers: unknown): number | undefined {
 
 const decodeKey = (key: string): string => decodeURIComponent(key.replaceAll('+', ' '));
 
-function* objectsOf({ Contents, EncodingType }: ListObjectsV2CommandOutput): Generator<ListedObject> {
+function* readObjects({ Contents, EncodingType }: ListObjectsV2CommandOutput): Generator<ListedObject> {
   for (const { Key, Size: bytes, ETag: etag, LastModified: modified } of Contents ?? []) {
     if (Key === undefined || bytes === undefined || etag === undefined) continue;
     const key = EncodingType === 'url' ? decodeKey(Key) : Key;

@@ -6,7 +6,7 @@ import { type S3Sdk, TIMEOUTS } from './sdk.ts';
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 type SdkRequest = Parameters<Signer['sign']>[0];
 
-/** The bytes of a range of an object with this entity tag; `undefined` for any answer that is not exactly these. */
+/** Reads a range of an object with this entity tag; `undefined` if the answer is not exactly that range. */
 export type DirectRead = (key: string, etag: string, range: ByteRange) => Promise<Readable | undefined>;
 
 const CONNECTIONS = 50;
@@ -18,8 +18,8 @@ const encodeKey = (key: string): string =>
     .replaceAll('%2F', '/')
     .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** What the SDK would send for an object, without sending it. */
-async function prepareRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promise<SdkRequest> {
+/** Builds the request of the SDK for an object, without sending it. */
+async function buildRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promise<SdkRequest> {
   const command = new sdk.GetObjectCommand({ Bucket, Key: PROBE });
   return new Promise((resolve, reject) => {
     const capture = async ({ request }: { readonly request: unknown }) => {
@@ -35,7 +35,7 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
   const [{ Pool }, signer, probe] = await Promise.all([
     import('undici'),
     client.config.signer(),
-    prepareRequest(client, sdk, bucket),
+    buildRequest(client, sdk, bucket),
   ]);
   const { protocol, hostname, port } = probe;
   const pool = new Pool(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`, {
@@ -52,7 +52,7 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
     const signed = await signer.sign({ ...probe, path, query: {}, headers: { host } }, { signingDate });
     const headers = { ...signed.headers, range: `bytes=${start}-${end - 1}`, 'if-match': etag };
     const answer = await pool.request({ method: 'GET', path, headers });
-    const body = answer.body.on('error', () => undefined); // whoever reads it sees the error
+    const body = answer.body.on('error', () => undefined); // the reader of the body gets the error
     if (answer.statusCode === 206 && Number(answer.headers['content-length']) === end - start) return body;
     body.destroy();
     return undefined;
@@ -60,8 +60,9 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
 }
 
 /**
- * Reads objects past the SDK, which only finds the address and signs: its middleware and sockets cost several times as
- * much as the request. Each request is made once; when it fails, ask the SDK, which tries again and names the reason.
+ * Reads objects without the SDK, which only provides the address and the signature. Its middleware and sockets cost
+ * several times as much as the request. Each request is made once. If it fails, use the SDK, which retries and reports the
+ * reason.
  */
 export function createDirectRead(client: S3Client, sdk: S3Sdk, bucket: string): DirectRead {
   let opening: Promise<DirectRead> | undefined;

@@ -5,7 +5,7 @@ import { errnoOf } from '../fs-errors.ts';
 const NO_RIGHT = 'the credentials lack the right';
 const NO_BUCKET = 'the bucket does not exist';
 
-// What the error codes of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) mean in words.
+// The reasons for the error codes of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ['NoSuchBucket', NO_BUCKET],
   ['AccessDenied', NO_RIGHT],
@@ -22,10 +22,10 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
 ]);
 const BY_STATUS: ReadonlyMap<number, string> = new Map([
   [403, NO_RIGHT],
-  [404, NO_BUCKET], // of an answer to HEAD, which has no body
+  [404, NO_BUCKET], // an answer to HEAD has no body
 ]);
 
-/** The HTTP status of an error of the SDK; `undefined` if there was no answer. */
+/** Returns the HTTP status of an error of the SDK; `undefined` if there was no answer. */
 export function s3StatusOf(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('$metadata' in cause)) return undefined;
   const metadata = cause.$metadata;
@@ -36,7 +36,7 @@ export function s3StatusOf(cause: unknown): number | undefined {
 export const isBucketMissing = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'NoSuchBucket';
 
-/** Why a call failed, in a few words without an address or a key. */
+/** Describes the reason of a failed call in a few words, without an address or a key. */
 export function describeS3(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason is given';
   const status = s3StatusOf(cause);
@@ -55,17 +55,16 @@ const WRITE_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
 ]);
 
 /**
- * The error to throw for a call to S3 that failed, by what was being done to an object, as `ioError` is for files.
- * Codes: `io.NOT_FOUND` for a bucket that is not there, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`,
+ * Creates the error for a failed call to S3, as `ioError` does for files. Codes: `io.NOT_FOUND` for a missing bucket, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`,
  * `io.WRITE_FAILED`.
  */
 export function s3Error(cause: unknown, name: string, act: Act): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const why = describeS3(cause);
-  return new DrillproofError(codeOf(cause, act), `cannot ${act} ${name}: ${why}`, { path: name, cause });
+  return new DrillproofError(selectCode(cause, act), `cannot ${act} ${name}: ${why}`, { path: name, cause });
 }
 
-function codeOf(cause: unknown, act: Act): Code {
+function selectCode(cause: unknown, act: Act): Code {
   const name = cause instanceof Error ? cause.name : '';
   const status = s3StatusOf(cause);
   if (name === 'NoSuchBucket' || status === 404) return 'io.NOT_FOUND';

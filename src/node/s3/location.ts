@@ -2,7 +2,7 @@ import type { Code } from '../../codes/index.ts';
 import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
-/** A place in S3, as `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…` names it. */
+/** A place in S3: `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…`. */
 export type S3Location = {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
@@ -11,7 +11,7 @@ export type S3Location = {
   readonly endpoint?: string;
   /** Default: the AWS configuration, or `us-east-1` with an endpoint. */
   readonly region?: string;
-  /** Whether the bucket is in the path instead of the host name; default: with an endpoint. */
+  /** True if the bucket is in the path, not in the host name; default: true with an endpoint. */
   readonly forcePathStyle: boolean;
 };
 
@@ -21,15 +21,15 @@ export type AwsEnvironment = Readonly<Record<string, string | undefined>>;
 /** Bytes from `start` up to, not including, `end`. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** How long the storage itself keeps objects from being deleted (S3 Object Lock). */
+/** The time in which the storage itself prevents the deletion of objects (S3 Object Lock). */
 export type Retention = {
-  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nothing can. */
+  /** The end of the lock, and its mode: a special permission can lift `GOVERNANCE`, nothing can lift `COMPLIANCE`. */
   readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
-  /** Until the hold is lifted, whatever the time. */
+  /** Objects are locked until the hold is lifted. */
   readonly legalHold?: boolean;
 };
 
-/** Whether a place is an address in S3 and not a path. */
+/** Checks if a place is an address in S3, not a path. */
 export const isS3Url = (path: string): boolean => path.startsWith('s3://');
 
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
@@ -42,7 +42,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const MAX_PREFIX = 512;
 
-/** What error messages call the location, and the code of an invalid one. */
+/** The name of the location in error messages, and the code of an invalid one. */
 export type LocationNames = { readonly name: string; readonly code: Code };
 type Invalid = (why: string) => DrillproofError;
 
@@ -66,13 +66,12 @@ function parseEndpoint(text: string, invalid: Invalid): string {
   return url.origin;
 }
 
-const folder = (path: string): string => (path === '' || path.endsWith('/') ? path : `${path}/`);
-
 function parsePrefix(pathname: string, invalid: Invalid): string {
-  const prefix = folder(pathname.slice(1));
+  const path = pathname.slice(1);
+  const prefix = path === '' || path.endsWith('/') ? path : `${path}/`;
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX || /(?:^|\/)\.{1,2}\//.test(prefix)) {
     throw invalid(
-      "has a prefix that is not names of letters, digits and !_.*'()- with single slashes between",
+      "has a prefix other than names of letters, digits and !_.*'()- with single slashes between them",
     );
   }
   return prefix;
@@ -85,19 +84,19 @@ function parsePrefix(pathname: string, invalid: Invalid): string {
 export function parseS3Location(text: string, { name, code }: LocationNames): S3Location {
   // The value is not in the message, because it may contain a secret by mistake.
   const invalid: Invalid = (why) => new DrillproofError(code, `${name} ${why}`);
-  if (/\s/.test(text)) throw invalid('holds white space'); // which URL would remove silently
+  if (/\s/.test(text)) throw invalid('contains white space'); // URL would remove it silently
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 's3:') throw invalid('is not of the form s3://bucket/prefix');
   if (url.username !== '' || url.password !== '') {
-    throw invalid('holds credentials, which belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+    throw invalid('contains credentials, which belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   }
-  if (!BUCKET.test(url.host)) throw invalid('names no valid bucket');
+  if (!BUCKET.test(url.host)) throw invalid('has an invalid bucket name');
   if (url.hash !== '') throw invalid('has a fragment');
   const parameters = readParameters(url, invalid);
   const endpoint = parameters.get('endpoint');
   const region = parameters.get('region');
   const style = parameters.get('forcePathStyle');
-  if (region !== undefined && !/^[a-z0-9-]{1,64}$/.test(region)) throw invalid('names no valid region');
+  if (region !== undefined && !/^[a-z0-9-]{1,64}$/.test(region)) throw invalid('has an invalid region');
   const forcePathStyle = style === undefined ? endpoint !== undefined : BOOLEANS.get(style);
   if (forcePathStyle === undefined) throw invalid('has a forcePathStyle other than true and false');
   return {
@@ -108,11 +107,11 @@ export function parseS3Location(text: string, { name, code }: LocationNames): S3
   };
 }
 
-/** The location in messages, as `aws s3` accepts it. */
+/** Formats the location for messages, as `aws s3` accepts it. */
 export const s3Name = ({ bucket, prefix }: S3Location): string => `s3://${bucket}/${prefix}`;
 
-/** The key of the object that an address may mean instead of a prefix; `undefined` if it ends with a slash. */
+/** Returns the key of the object that an address may name, not a prefix; `undefined` if it ends with a slash. */
 export function objectKey(text: string, { prefix }: S3Location): string | undefined {
-  const names = prefix !== '' && !new URL(text).pathname.endsWith('/');
-  return names ? prefix.slice(0, -1) : undefined;
+  const canBeObject = prefix !== '' && !new URL(text).pathname.endsWith('/');
+  return canBeObject ? prefix.slice(0, -1) : undefined;
 }

@@ -11,14 +11,14 @@ import {
 import type { MirrorSink } from '../../mirror/index.ts';
 import { type MirrorDirectoryOptions, mirrorVolume, SINK_OPTIONS } from '../volume/mirror.ts';
 import type { AwsEnvironment, Retention, S3Location } from './location.ts';
-import { asksForLock, RETENTION } from './retention.ts';
+import { needsLock, RETENTION } from './retention.ts';
 import { connectTo, s3Volume } from './volume.ts';
 
 /** The options of `mirrorS3`. All are optional. */
 export type MirrorS3Options = MirrorDirectoryOptions & {
   /** The AWS variables; default `process.env`. */
   readonly env?: AwsEnvironment;
-  /** How long the storage retains what is written; default: as the bucket does. */
+  /** The retention of objects; default: as the bucket does. */
   readonly retention?: Retention;
 };
 const S3_OPTIONS: MembersOf<MirrorS3Options> = {
@@ -28,9 +28,9 @@ const S3_OPTIONS: MembersOf<MirrorS3Options> = {
 };
 
 /**
- * A prefix of a bucket as the target of a mirror (formats §1, Export). Checked bytes become an object in one
- * conditional step, which fails if another writer made it; a lease on the prefix keeps other processes from writing.
- * @param options.retention how long the storage must keep the objects; default: as the bucket is configured
+ * Uses a prefix of a bucket as the target of a mirror (formats §1, Export). Checked bytes become an object in one
+ * conditional step, which fails if another process wrote it. A lease on the prefix prevents other processes from writing.
+ * @param options.retention the time in which nobody can delete the objects; default: as the bucket is configured
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.PACKAGE_MISSING` without
  *   the SDK, `io.NOT_FOUND` without the bucket, `io.LOCKED`, `io.KIND`, `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`,
  *   `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
@@ -46,6 +46,6 @@ export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): M
   const { env = process.env, retention = {}, ...sinkOptions } = options;
   const connect = async () => s3Volume(await connectTo(location, env), location.prefix, { retention });
   const { open, look } = mirrorVolume(connect, sinkOptions);
-  // With a retention, existing objects must be retained too, which a look cannot do.
-  return { open, ...defined({ look: asksForLock(retention) ? undefined : look }) };
+  // With a retention, existing objects must be retained too, which needs the lock.
+  return { open, ...defined({ look: needsLock(retention) ? undefined : look }) };
 }

@@ -8,7 +8,7 @@ import { s3Error } from './errors.ts';
 
 export type ObjectRef = { readonly key: string; readonly etag: string; readonly bytes: number };
 
-/** Interruptions in a row without a byte in between, after which the storage counts as unavailable. */
+/** Interruptions in a row without a byte, after which the storage counts as unavailable. */
 const TRIES = 5;
 const PAUSE_MS = 100;
 /** The memory that one open object may use. */
@@ -17,8 +17,8 @@ const BLOCKS = { blockBytes: 4 * 1024 * 1024, blocks: 4, ahead: true } as const;
 const MAX_OBJECTS = 1_000_000;
 
 /**
- * The bytes of an object from `start` up to `end`. An interrupted answer is resumed by range; each request asks for the
- * entity tag, so that bytes of two versions are never joined.
+ * Reads an object from `start` up to `end`. An interrupted answer is resumed by range. Each request names the entity tag,
+ * so that bytes of two versions are never joined.
  * @throws DrillproofError `io.CHANGED` if the object was replaced, `io.UNREADABLE`
  */
 export async function* streamObject(
@@ -31,13 +31,14 @@ export async function* streamObject(
     const before = at;
     try {
       for await (const chunk of await bucket.read(key, etag, { start: at, end })) {
-        const piece = toBytes(chunk);
-        at += piece.length;
-        yield piece;
+        if (!(chunk instanceof Uint8Array))
+          throw new DrillproofError('internal.BUG', 'a stream of S3 does not contain bytes');
+        at += chunk.length;
+        yield chunk;
       }
       if (at < end) throw new Error('the answer ended early');
     } catch (cause) {
-      if (cause instanceof DrillproofError) throw cause; // the SDK has tried again already
+      if (cause instanceof DrillproofError) throw cause; // the SDK has retried
       breaks = at > before ? 1 : breaks + 1;
       if (breaks >= TRIES) throw s3Error(cause, bucket.nameOf(key), 'read');
       await sleep(PAUSE_MS * 2 ** breaks);
@@ -45,20 +46,15 @@ export async function* streamObject(
   }
 }
 
-function toBytes(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk;
-  throw new DrillproofError('internal.BUG', 'a stream of S3 does not contain bytes');
-}
-
 /**
- * Frees the memory of a piece of `Bucket.read` at once: those of large objects would start a full garbage collection every
- * few reads. Only a piece that is all of its memory shares it with nothing.
+ * Frees the memory of a piece of `Bucket.read` at once. Otherwise large objects start a full garbage collection every few
+ * reads. A piece that does not fill its memory may share it, and is not freed.
  */
 export function freePiece({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** All bytes of a small range, by default of the object. @throws as `streamObject` */
+/** Reads a small range, by default the whole object. @throws as `streamObject` */
 export async function readObject(
   bucket: Bucket,
   object: ObjectRef,
@@ -79,13 +75,13 @@ export type BlockOptions = {
   readonly blockBytes?: number;
   /** Blocks held in memory; default 8. */
   readonly blocks?: number;
-  /** Whether sequential reads request the next block in advance; default no. */
+  /** Sequential reads request the next block in advance; default no. */
   readonly ahead?: boolean;
 };
 
 /**
- * Random access where a request is expensive and further bytes are cheap. It reads whole blocks and caches the last few,
- * so that the many small reads of an archive become few requests.
+ * Creates random access for a source with expensive requests. It reads whole blocks and caches the last few, so that the
+ * many small reads of an archive become few requests.
  */
 export function blockAccess(
   size: number,
@@ -95,7 +91,7 @@ export function blockAccess(
   const blocks = new Map<number, Promise<Uint8Array>>();
   let last = -1;
 
-  const block = (index: number): Promise<Uint8Array> => {
+  const readCached = (index: number): Promise<Uint8Array> => {
     const start = index * blockBytes;
     const bytes = blocks.get(index) ?? readBlock(start, Math.min(size, start + blockBytes));
     blocks.delete(index); // the most recently used block is the last one
@@ -105,12 +101,12 @@ export function blockAccess(
     if (blocks.size > maxBlocks && oldest !== undefined) blocks.delete(oldest);
     return bytes;
   };
-  const inOrder = (index: number): Promise<Uint8Array> => {
+  const readAhead = (index: number): Promise<Uint8Array> => {
     const next = index + 1;
     const following = index === last + 1 && !blocks.has(next) && next * blockBytes < size;
     last = index;
-    const bytes = block(index);
-    if (ahead && following) void block(next);
+    const bytes = readCached(index);
+    if (ahead && following) void readCached(next);
     return bytes;
   };
 
@@ -121,7 +117,7 @@ export function blockAccess(
       for (let done = 0; done < length;) {
         const at = offset + done;
         const within = at % blockBytes;
-        const piece = (await inOrder(Math.floor(at / blockBytes))).subarray(within, within + length - done);
+        const piece = (await readAhead(Math.floor(at / blockBytes))).subarray(within, within + length - done);
         result.set(piece, done);
         done += piece.length;
       }
@@ -130,14 +126,14 @@ export function blockAccess(
   };
 }
 
-/** Random access to an object as it was listed; `io.CHANGED` once it was replaced. */
+/** Opens a listed object for random access. @throws `io.CHANGED` if it was replaced */
 export function objectAccess(bucket: Bucket, object: ObjectRef): OpenFile {
   const readBlock = (start: number, end: number) => readObject(bucket, object, { start, end });
   return { ...blockAccess(object.bytes, readBlock, BLOCKS), close: () => Promise.resolve() };
 }
 
 /**
- * The objects below a prefix, which ends with a slash or is empty, by their path from there. The empty objects that
+ * Lists the objects below a prefix, which ends with a slash or is empty, by their relative path. The empty objects that
  * consoles create to show a folder are ignored.
  * @throws LimitError `export.FILES_EXCEEDED`, and what the bucket throws
  */
@@ -156,9 +152,8 @@ export async function listTree(bucket: Bucket, prefix: string): Promise<Map<stri
 }
 
 /**
- * The tree below a prefix as it was when it was listed: an object that is replaced afterwards is not read
- * (`io.CHANGED`). A key that is not a valid path, such as one with an empty step, is listed unchanged; no manifest
- * lists it.
+ * Reads the tree below a prefix. An object that is replaced after it was listed is not read (`io.CHANGED`). A key that is
+ * not a valid path, such as one with an empty step, is listed unchanged; no manifest lists it.
  */
 export function s3Source(bucket: Bucket, prefix: string): EvidenceSource {
   let listing: Promise<Map<string, ListedObject>> | undefined;

@@ -7,11 +7,11 @@ import type { Lease } from './lease.ts';
 import { streamObject } from './objects.ts';
 import { ensureRetained } from './retention.ts';
 
-/** A prefix that is held, and its objects: no other process writes below it. */
+/** A prefix with its lease and its objects. No other process writes below it. */
 export type Place = {
   readonly bucket: Bucket;
   readonly prefix: string;
-  /** By path below the prefix. */
+  /** Objects by their path below the prefix. */
   readonly tree: Map<string, ObjectFacts>;
   readonly lease: Lease;
   readonly retention: Retention;
@@ -26,13 +26,13 @@ export function keyIn(prefix: string, path: string): string {
   throw new DrillproofError('io.KIND', `the path cannot be used in a bucket: ${problem}`, { path });
 }
 
-/** How objects are written: with checksums for the server to verify, and retained, except for the claim. */
+/** Objects are written with checksums for the server to verify, and retained, except for the claim. */
 export const writeOptions = (place: Place, path: string): WriteOptions => ({
-  retention: retentionOf(place, path),
+  retention: selectRetention(place, path),
   checksums: true,
 });
 
-const retentionOf = ({ retention }: Place, path: string): Retention =>
+const selectRetention = ({ retention }: Place, path: string): Retention =>
   path.startsWith(`${PRIVATE}/`) ? {} : retention;
 
 /** Writes a small file with one request, and verifies it. */
@@ -43,15 +43,15 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
   const options = writeOptions(place, path);
   const before = tree.get(path);
   let written = await bucket.replace(key, bytes, before?.etag, options);
-  // A server that never accepts the condition is replaced by this comparison.
+  // This comparison replaces a condition that the server never accepts.
   if (written.outcome === 'conflict' && before && (await bucket.facts(key))?.etag === before.etag)
     written = await bucket.put(key, bytes, options);
   await assertWritten(place, path, { digest: digestOf(bytes), bytes: bytes.length }, written);
 }
 
 /**
- * Verifies the object under a final name after a write: by the SHA-256 that the server computed over all of it, else by
- * reading it back; never by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier
+ * Verifies an object after a write with the SHA-256 that the server computed over all of it, or by reading it back, but
+ * not by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier
  * attempt of the same write, or another mirror) or left unchanged.
  * @throws DrillproofError `io.EXISTS`, `io.WRITE_FAILED`
  */
@@ -64,14 +64,14 @@ export async function assertWritten(
   const { bucket, prefix, tree } = place;
   const key = keyIn(prefix, path);
   const facts = await bucket.facts(key);
-  if (facts === undefined) throw writeFailed(bucket, key, 'does not have what it accepted');
-  if (!confirms(written, content, facts) && !(await hasContent(bucket, key, facts, content)))
+  if (facts === undefined) throw writeError(bucket, key, 'does not have the object that it accepted');
+  if (!isConfirmed(written, content, facts) && !(await hasContent(bucket, key, facts, content)))
     throw await rejectObject(bucket, key, written);
-  await ensureRetained(bucket, key, retentionOf(place, path));
+  await ensureRetained(bucket, key, selectRetention(place, path));
   tree.set(path, facts);
 }
 
-const confirms = (written: Written, { digest, bytes }: Content, facts: ObjectFacts): boolean =>
+const isConfirmed = (written: Written, { digest, bytes }: Content, facts: ObjectFacts): boolean =>
   written.outcome === 'written' && written.sha256 === toBase64Sum(digest) && facts.bytes === bytes;
 
 const toBase64Sum = (digest: Digest): string =>
@@ -92,10 +92,10 @@ async function rejectObject(bucket: Bucket, key: string, { outcome }: Written): 
   if (outcome === 'conflict')
     return new DrillproofError('io.EXISTS', `another process wrote ${path} at the same time`, { path });
   await bucket.remove(key);
-  return writeFailed(bucket, key, 'returns other bytes than it received; the object was removed');
+  return writeError(bucket, key, 'returns other bytes than it received; the object was removed');
 }
 
-function writeFailed(bucket: Bucket, key: string, how: string): DrillproofError {
+function writeError(bucket: Bucket, key: string, how: string): DrillproofError {
   const path = bucket.nameOf(key);
   return new DrillproofError('io.WRITE_FAILED', `cannot write ${path}: the storage ${how}`, { path });
 }

@@ -4,7 +4,6 @@ import type { Bucket } from './bucket.ts';
 import type { Retention } from './location.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 
-/** The checks of the members of a retention. */
 export const RETENTION: MembersOf<Retention> = {
   retain: optional(optionsOf({ mode: oneOf(['GOVERNANCE', 'COMPLIANCE']), untilMs: AMOUNT })),
   legalHold: optional(FLAG),
@@ -17,10 +16,10 @@ type ReportedRetention = {
   readonly ObjectLockLegalHoldStatus?: string | undefined;
 };
 
-export const asksForLock = ({ retain, legalHold }: Retention): boolean =>
+export const needsLock = ({ retain, legalHold }: Retention): boolean =>
   retain !== undefined || legalHold === true;
 
-/** Whether an object is retained at least as requested. The times of S3 may lack milliseconds. */
+/** Checks if an object is retained at least as requested. The times of S3 may lack milliseconds. */
 export function isRetained(reported: ReportedRetention, { retain, legalHold }: Retention): boolean {
   const until = reported.ObjectLockRetainUntilDate?.getTime() ?? -Infinity;
   if (legalHold === true && reported.ObjectLockLegalHoldStatus !== 'ON') return false;
@@ -35,14 +34,14 @@ export function isRetained(reported: ReportedRetention, { retain, legalHold }: R
  */
 export async function assertLockable(bucket: Bucket): Promise<void> {
   const { client, sdk, name } = bucket;
-  const where = bucket.nameOf('');
+  const path = bucket.nameOf('');
   try {
     const answer = await client.send(new sdk.GetObjectLockConfigurationCommand({ Bucket: name }));
     if (answer.ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled') return;
   } catch (cause) {
-    if (s3StatusOf(cause) !== 404 || isBucketMissing(cause)) throw s3Error(cause, where, 'read');
+    if (s3StatusOf(cause) !== 404 || isBucketMissing(cause)) throw s3Error(cause, path, 'read');
   }
-  throw new DrillproofError('io.KIND', `${where} has no object lock, which retention needs`, { path: where });
+  throw new DrillproofError('io.KIND', `${path} has no object lock, which retention needs`, { path });
 }
 
 /**
@@ -51,7 +50,7 @@ export async function assertLockable(bucket: Bucket): Promise<void> {
  * @throws DrillproofError `io.WRITE_FAILED` if the server does not retain it, `io.READ_ONLY` without permission
  */
 export async function ensureRetained(bucket: Bucket, key: string, retention: Retention): Promise<void> {
-  if (!asksForLock(retention) || (await checkRetained(bucket, key, retention))) return;
+  if (!needsLock(retention) || (await checkRetained(bucket, key, retention))) return;
   await setRetention(bucket, key, retention);
   if (await checkRetained(bucket, key, retention)) return;
   const path = bucket.nameOf(key);

@@ -1,14 +1,11 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { defined } from '../../bytes/index.ts';
-import { DrillproofError } from '../../errors.ts';
-import { errnoOf } from '../fs-errors.ts';
+import { packageError } from '../fs-errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
 
 /** The two packages of the SDK, which only S3 needs. */
 export type S3Sdk = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
 export type LoadSdk = () => Promise<S3Sdk>;
-
-const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** Loads the SDK, an optional dependency. @throws DrillproofError `io.PACKAGE_MISSING` */
 export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
@@ -18,16 +15,13 @@ export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
     const client = await import('@aws-sdk/client-s3');
     return { ...client, ...(await import('@aws-sdk/lib-storage')) };
   } catch (cause) {
-    if (!ABSENT.has(errnoOf(cause) ?? '')) throw cause;
-    throw new DrillproofError(
-      'io.PACKAGE_MISSING',
-      'S3 needs the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage, which are not installed',
-      { cause },
-    );
+    const message =
+      'S3 needs the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage, which are not installed';
+    throw packageError(cause, message);
   }
 }
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export const TIMEOUTS = {
   connectionTimeout: 5_000,
   requestTimeout: 60_000, // until the answer starts
@@ -36,7 +30,7 @@ export const TIMEOUTS = {
 } as const;
 
 /**
- * The client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request that fails
+ * Creates the client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request that fails
  * on the network, or with 429 or 5xx, is made `attempts` times in total, with growing pauses.
  */
 export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, attempts: number): S3Client {
@@ -54,7 +48,7 @@ export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, 
   return new sdk.S3Client({
     forcePathStyle,
     ...defined({ endpoint, region, credentials }),
-    // Servers other than AWS reject or ignore the default checksums; bytes are hashed here anyway.
+    // Servers other than AWS reject or ignore the default checksums; the bytes are hashed by this program.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,

@@ -10,8 +10,8 @@ import { s3StatusOf, s3Error } from './errors.ts';
 import { assertWritten, keyIn, type Place, writeOptions, writeSmall } from './place.ts';
 
 /**
- * A file on its way into a bucket. A small one is held in memory, a larger one is uploaded in parts. Nothing appears
- * under the final name before `commit`. The parts of an ended run cannot be read, so a file never starts with bytes.
+ * Opens a file for upload. A small one stays in memory until `commit`, and a larger one is uploaded in parts. No object
+ * appears before `commit`. The parts of an earlier run cannot be read, so a file never starts with bytes.
  */
 export function openUpload(place: Place, path: string): PartialFile {
   const key = keyIn(place.prefix, path);
@@ -61,9 +61,9 @@ async function endUpload({ bucket, prefix, tree }: Place, path: string, upload: 
   return { outcome: 'conflict' };
 }
 
-/** An upload whose bytes are pushed; nothing of it is visible before `end`. */
+/** An upload whose bytes are pushed. It is not visible before `end`. */
 type Upload = {
-  /** Resolves when there is room for more. Throws what ended the upload. */
+  /** Resolves when there is room for more. Throws the error that ended the upload. */
   push(chunk: Uint8Array): Promise<void>;
   end(): Promise<Written>;
   abort(): Promise<void>;
@@ -74,8 +74,8 @@ function startUpload(begin: (body: Bytes) => Promise<Written>): Upload {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const done = begin(readable);
-  done.catch(() => undefined); // the next call reports it
-  const orReason = async (work: Promise<void>): Promise<void> => {
+  done.catch(() => undefined); // the next call reports the failure
+  const reportReason = async (work: Promise<void>): Promise<void> => {
     try {
       await work;
     } catch (cause) {
@@ -84,9 +84,9 @@ function startUpload(begin: (body: Bytes) => Promise<Written>): Upload {
     }
   };
   return {
-    push: (chunk) => orReason(writer.write(chunk)),
+    push: (chunk) => reportReason(writer.write(chunk)),
     async end() {
-      await orReason(writer.close());
+      await reportReason(writer.close());
       return done;
     },
     async abort() {
@@ -96,7 +96,7 @@ function startUpload(begin: (body: Bytes) => Promise<Written>): Upload {
   };
 }
 
-/** Uploads the file that `take` writes on this machine; `false`, and nothing is visible, without valid bytes. */
+/** Uploads the file that `take` writes on this machine; returns `false` without an object if its bytes are not valid. */
 export async function uploadFile(
   place: Place,
   path: string,
@@ -114,7 +114,7 @@ export async function uploadFile(
   }
 }
 
-// The file may be a link to one that others can change, so its bytes are verified on their way.
+// The file may be a link to one that others can change, so its bytes are verified during the upload.
 async function copyFile(file: string, digest: string, upload: PartialFile): Promise<boolean> {
   const sum = createDigester();
   try {

@@ -14,14 +14,14 @@ import {
 } from './location.ts';
 import { listTree, missingObject, objectAccess, readObject, s3Source, streamObject } from './objects.ts';
 import { keyIn, writeSmall, type Place } from './place.ts';
-import { asksForLock, assertLockable, ensureRetained } from './retention.ts';
+import { needsLock, assertLockable, ensureRetained } from './retention.ts';
 import { loadSdk } from './sdk.ts';
 import { abortUploads, openUpload, uploadFile } from './upload.ts';
 
 /** Mirrors run for years, so a failure of up to a minute is retried. */
 const ATTEMPTS = 6;
 const APPEND_TRIES = 5;
-/** Where an export, or one in a bag, has files that are large enough for an upload in parts (formats §1, Export). */
+/** The folders of an export or a bag with files that can be uploaded in parts (formats §1, Export). */
 const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
 
 /** @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING` */
@@ -36,13 +36,13 @@ export const connectTo = async (location: S3Location, env: AwsEnvironment): Prom
   openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
 
 type PrefixOptions = {
-  /** How long objects written below the prefix are retained; default: as the bucket does. */
+  /** The retention of objects below the prefix; default: as the bucket does. */
   readonly retention?: Retention;
-  /** The object that has the name of the prefix without its slash, if that can be meant. */
+  /** The key of an object with the name of the prefix without its slash, if the address can name one. */
   readonly key?: string;
 };
 
-/** A prefix of a bucket, empty or with a slash at its end, as a volume. */
+/** Uses a prefix of a bucket, empty or with a slash at its end, as a volume. */
 export const s3Volume = (bucket: Bucket, prefix: string, options: PrefixOptions = {}): Volume => ({
   name: bucket.nameOf(prefix),
   list: () => bucket.listLevel(prefix),
@@ -50,10 +50,10 @@ export const s3Volume = (bucket: Bucket, prefix: string, options: PrefixOptions 
   openFile: async () => (options.key === undefined ? undefined : openObject(bucket, prefix, options.key)),
   async look() {
     const tree = await listTree(bucket, prefix);
-    return tree.size === 0 ? undefined : filesIn(bucket, prefix, tree);
+    return tree.size === 0 ? undefined : openFiles(bucket, prefix, tree);
   },
   hold: () => holdPrefix(bucket, prefix, options.retention ?? {}),
-  log: (path) => objectLog(bucket, `${prefix}${path}`),
+  log: (path) => openLog(bucket, `${prefix}${path}`),
   child: (name) => s3Volume(bucket, `${prefix}${name}/`),
   split() {
     const [, parent = '', name = ''] = /^(.*?)([^/]*)\/?$/s.exec(prefix) ?? [];
@@ -73,7 +73,7 @@ async function openObject(bucket: Bucket, prefix: string, key: string): Promise<
   throw new DrillproofError('io.KIND', message, { path });
 }
 
-function filesIn(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFacts>): Files {
+function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFacts>): Files {
   return {
     isEmpty: async () => [...tree.keys()].every((path) => path.startsWith(`${PRIVATE}/`)),
     size: async (path) => tree.get(keyIn('', path))?.bytes,
@@ -91,28 +91,28 @@ function filesIn(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, Objec
 }
 
 async function holdPrefix(bucket: Bucket, prefix: string, retention: Retention): Promise<Hold> {
-  if (asksForLock(retention)) await assertLockable(bucket);
+  if (needsLock(retention)) await assertLockable(bucket);
   const lease = await takeLease(bucket, `${prefix}${PRIVATE}/lease/`);
   try {
     for (const folder of LARGE) await abortUploads(bucket, prefix + folder);
-    return holdOf({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention });
+    return createHold({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention });
   } catch (cause) {
     await lease.release();
     throw cause;
   }
 }
 
-function holdOf(place: Place): Hold {
+function createHold(place: Place): Hold {
   const { bucket, prefix, tree, lease, retention } = place;
   return {
-    ...filesIn(bucket, prefix, tree),
+    ...openFiles(bucket, prefix, tree),
     write: (path, bytes) => writeSmall(place, path, bytes),
     partial: async (path) => openUpload(place, path),
     adopt: (path, digest, take) => uploadFile(place, path, digest, take),
     async clean() {
       await bucket.remove(prefix + CLAIM);
       tree.delete(CLAIM);
-      if (!asksForLock(retention)) return;
+      if (!needsLock(retention)) return;
       const files = [...tree.keys()].filter((path) => !path.startsWith(`${PRIVATE}/`));
       for (const path of files) await ensureRetained(bucket, prefix + path, retention);
     },
@@ -120,8 +120,8 @@ function holdOf(place: Place): Hold {
   };
 }
 
-/** Appending writes a new object with all lines, provided that the old one was not replaced since it was read. */
-function objectLog(bucket: Bucket, key: string): ScrubJournal {
+/** Opens a log. Appending writes a new object with all lines if the old one was not replaced since it was read. */
+function openLog(bucket: Bucket, key: string): ScrubJournal {
   const readAll = async (): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
     const facts = await bucket.facts(key);
     if (facts === undefined || facts.bytes > MAX_LOG_BYTES) return { facts, bytes: new Uint8Array() };
@@ -144,7 +144,7 @@ function objectLog(bucket: Bucket, key: string): ScrubJournal {
     },
     async replace(content) {
       const { facts } = await readAll();
-      await bucket.replace(key, content, facts?.etag); // a log written meanwhile is newer and as good
+      await bucket.replace(key, content, facts?.etag); // a log that another process wrote meanwhile is newer
     },
   };
 }

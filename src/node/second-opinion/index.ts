@@ -19,22 +19,22 @@ import { importCommonJs } from '../import-common-js.ts';
  */
 export const secondOpinion: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
-/** An entry as yauzl sees it. */
+/** An entry as yauzl reads it. */
 export type SeenEntry = { readonly name: string; readonly bytes: number; readonly digest: Digest };
 
 /**
  * Reads an archive with yauzl, the second reader, which shares no code with `openZip`: entry by entry in the order of its
  * central directory, each streamed and hashed. It accepts more archives than `openZip` and checks no CRC-32, but both
- * must see the same entries and bytes in every archive that `openZip` accepts.
- * @throws DrillproofError `zip.RECORD_INVALID` for what yauzl refuses, `zip.TRUNCATED` where it would read outside the
- * file, `io.CHANGED` for a source that gives fewer bytes than it has; what the source throws passes unchanged.
+ * must return the same entries and bytes in every archive that `openZip` accepts.
+ * @throws DrillproofError `zip.RECORD_INVALID` if yauzl refuses the archive, `zip.TRUNCATED` if it would read outside the
+ *   file, `io.CHANGED` if a read returns fewer bytes than requested; an error of the source
  */
 export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<SeenEntry, void, undefined> {
   const yauzl = await importCommonJs(() => import('yauzl')); // only a second opinion needs it
-  const reader = boundedReader(yauzl, access);
+  const reader = createReader(yauzl, access);
   let path: string | undefined;
   try {
-    // Backslashes stay as they are, so that a name is what the archive says.
+    // Backslashes are kept, so that a name is that in the archive.
     const zip = await yauzl.fromRandomAccessReaderPromise(reader, access.size, {
       autoClose: false,
       strictFileNames: true,
@@ -46,22 +46,22 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
     }
   } catch (cause) {
     if (reader.failure !== undefined) throw reader.failure.error;
-    throw new DrillproofError('zip.RECORD_INVALID', `yauzl cannot read the archive: ${reasonOf(cause)}`, {
+    throw new DrillproofError('zip.RECORD_INVALID', `yauzl cannot read the archive: ${formatReason(cause)}`, {
       ...defined({ path }),
       cause,
     });
   }
 }
 
-/** In one line, because yauzl quotes names, which may contain anything. */
-const reasonOf = (cause: unknown): string => asError(cause).message.replaceAll(/\p{Cc}+/gu, ' ');
+/** Formats one line, because yauzl quotes names, which may contain any character. */
+const formatReason = (cause: unknown): string => asError(cause).message.replaceAll(/\p{Cc}+/gu, ' ');
 
 /**
- * The reader that yauzl reads through. yauzl does not check offsets, and its own readers throw uncatchable errors for
- * offsets outside the file; here each is an error of the call. The first failure is kept unchanged, because yauzl would
+ * Creates the reader for yauzl. yauzl does not check offsets, and its own readers throw uncatchable errors for offsets
+ * outside the file. With this reader each is an error of the call. The first failure is kept unchanged, because yauzl would
  * report it as a fault of the archive.
  */
-function boundedReader({ RandomAccessReader }: typeof import('yauzl'), access: RandomAccess) {
+function createReader({ RandomAccessReader }: typeof import('yauzl'), access: RandomAccess) {
   const exact = exactAccess(access);
   class BoundedReader extends RandomAccessReader {
     failure: { readonly error: unknown } | undefined;

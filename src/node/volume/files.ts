@@ -19,7 +19,7 @@ import { errnoOf, ioError } from '../fs-errors.ts';
 // Missing on Windows, where only `lstat` detects a link.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const PIECE_BYTES = 256 * 1024;
-/** Reads are synchronous because that is faster; after this many, timers and signals run. */
+/** Reads are synchronous because that is faster. After this many, timers and signals run. */
 const PIECES_PER_TURN = 32;
 
 /**
@@ -37,7 +37,7 @@ export function placeIn(root: string, path: string): string {
 /** Folders that exist or are being created. */
 export type MadeFolders = Map<string, Promise<void>>;
 
-/** Creates the folders between `root` and a file; a symbolic link among them is refused. */
+/** Creates the folders between `root` and a file, and refuses a symbolic link among them. */
 export function makeFolders(root: string, file: string, folders: MadeFolders): Promise<void> {
   const folder = dirname(file);
   if (folder === root) return Promise.resolve();
@@ -56,7 +56,7 @@ export async function makeFolder(folder: string): Promise<void> {
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
   }
-  kindOf(folder, 'folder');
+  statKind(folder, 'folder');
   await flushFolder(dirname(folder));
 }
 
@@ -84,20 +84,20 @@ export async function makeRoot(folder: string): Promise<string> {
 const notAFolder = (path: string): DrillproofError =>
   new DrillproofError('io.KIND', `${path} is not a folder`, { path });
 
-/** The size of a regular file that is reached without a symbolic link; `undefined` if it is missing. */
+/** Reads the size of a regular file without following a symbolic link; `undefined` if it is missing. */
 export function sizeIn(root: string, file: string): number | undefined {
   const folder = dirname(file);
-  if (folder !== root && kindOf(folder, 'folder') === undefined) return undefined;
-  return kindOf(file, 'file')?.size;
+  if (folder !== root && statKind(folder, 'folder') === undefined) return undefined;
+  return statKind(file, 'file')?.size;
 }
 
-function kindOf(path: string, kind: 'file' | 'folder'): Stats | undefined {
+function statKind(path: string, kind: 'file' | 'folder'): Stats | undefined {
   const stat = attempt(path, 'read', () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat === undefined || (kind === 'file' ? stat.isFile() : stat.isDirectory())) return stat;
   throw new DrillproofError('io.KIND', `${path} is not a regular ${kind}`, { path });
 }
 
-/** The bytes of a file; no piece is reused. */
+/** Reads a file, each piece in new memory. */
 export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const fd = attempt(file, 'read', () => openSync(file, constants.O_RDONLY | NO_FOLLOW));
   try {
@@ -107,7 +107,7 @@ export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void
   }
 }
 
-/** The bytes of an open file from its beginning. */
+/** Reads an open file from its beginning. */
 export async function* readDescriptor(fd: number, file: string): AsyncGenerator<Uint8Array, void, undefined> {
   let at = 0;
   for (let pieces = 1; ; pieces++) {
@@ -120,13 +120,13 @@ export async function* readDescriptor(fd: number, file: string): AsyncGenerator<
   }
 }
 
-/** Creates a file under a name that must be free, and opens it for reading and writing. */
+/** Creates a file with a name that must be free, and opens it for reading and writing. */
 export const createFile = (file: string): number =>
   attempt(file, 'write', () =>
     openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o644),
   );
 
-/** Opens a file for reading and writing; it is created if missing. */
+/** Opens a file for reading and writing, and creates it if it is missing. */
 export function openForWriting(file: string): { fd: number; bytes: number } {
   return attempt(file, 'write', () => {
     const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o644);
@@ -146,7 +146,6 @@ export function writeAll(fd: number, chunk: Uint8Array, position: number): numbe
   return written;
 }
 
-/** Flushes an open file. */
 export async function flushFile(fd: number, file: string): Promise<void> {
   await fsyncFile(fd).catch((cause: unknown) => {
     throw ioError(cause, file, 'write');
@@ -162,7 +161,7 @@ export async function remove(path: string, recursive = false): Promise<void> {
   }
 }
 
-/** Runs a system call on a file; its error becomes one with a code. */
+/** Runs a system call on a file, and gives its error a code. */
 export function attempt<T>(file: string, act: 'read' | 'write', call: () => T): T {
   try {
     return call();

@@ -27,7 +27,7 @@ import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 /** Files that are flushed together. Each of them is open. */
 const COMMITS_AT_ONCE = 32;
 
-/** A folder as a volume. Symbolic links below it are not followed. */
+/** Uses a folder as a volume. Symbolic links below it are not followed. */
 export const folderVolume = (root: string): Volume => ({
   name: resolve(root),
   folder: root,
@@ -35,11 +35,11 @@ export const folderVolume = (root: string): Volume => ({
   source: () => directorySource(root),
   openFile: async () => (isFolder(root) ? undefined : openFile(root)),
   async look() {
-    const real = await readingOptional(root, realpath(root));
-    return real === undefined ? undefined : filesIn(real);
+    const real = await ignoreMissing(root, realpath(root));
+    return real === undefined ? undefined : openFiles(real);
   },
   hold: () => holdFolder(root),
-  log: (path) => folderLog(join(root, path)),
+  log: (path) => openLog(join(root, path)),
   child: (name) => folderVolume(join(root, name)),
   split: () => ({ parent: folderVolume(dirname(resolve(root))), name: basename(resolve(root)) }),
   close: () => Promise.resolve(),
@@ -49,18 +49,18 @@ function isFolder(root: string): boolean {
   try {
     return statSync(root).isDirectory();
   } catch {
-    return false; // to open it reports why
+    return false; // opening it reports the reason
   }
 }
 
-const reading = <T>(path: string, call: Promise<T>): Promise<T> =>
+const convertReadError = <T>(path: string, call: Promise<T>): Promise<T> =>
   call.catch((cause: unknown) => {
     throw ioError(cause, path, 'read');
   });
 
-/** As `reading`; `undefined` if the path does not exist. */
-const readingOptional = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
-  reading(
+/** Also returns `undefined` if the path does not exist. */
+const ignoreMissing = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
+  convertReadError(
     path,
     call.catch((cause: unknown) => {
       if (errnoOf(cause) === 'ENOENT') return undefined;
@@ -71,26 +71,26 @@ const readingOptional = <T>(path: string, call: Promise<T>): Promise<T | undefin
 function listFolder(root: string): Level {
   try {
     const entries = readdirSync(root, { withFileTypes: true });
-    const namesOf = (folders: boolean): string[] =>
+    const listNames = (folders: boolean): string[] =>
       entries
         .filter((entry) => entry.isDirectory() === folders)
         .map(({ name }) => name)
         .toSorted(compareUtf8);
-    return { folders: namesOf(true), files: namesOf(false) };
+    return { folders: listNames(true), files: listNames(false) };
   } catch (cause) {
     throw ioError(cause, root, 'read');
   }
 }
 
-const filesIn = (root: string): Files => ({
-  isEmpty: async () => (await reading(root, readdir(root))).every((name) => name === PRIVATE),
+const openFiles = (root: string): Files => ({
+  isEmpty: async () => (await convertReadError(root, readdir(root))).every((name) => name === PRIVATE),
   size: async (path) => sizeIn(root, placeIn(root, path)),
   async *read(path) {
     yield* readPieces(placeIn(root, path));
   },
   async list(folder) {
     const place = placeIn(root, folder);
-    const entries = (await readingOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
+    const entries = (await ignoreMissing(place, readdir(place, { withFileTypes: true }))) ?? [];
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
     return files.toSorted(compareUtf8);
   },
@@ -98,24 +98,24 @@ const filesIn = (root: string): Files => ({
 
 async function holdFolder(folder: string): Promise<Hold> {
   const root = await makeRoot(folder);
-  const ownFolder = join(root, PRIVATE);
-  const release = await lockFolder(ownFolder);
-  const partials = join(ownFolder, 'partial');
+  const privateFolder = join(root, PRIVATE);
+  const release = await lockFolder(privateFolder);
+  const partials = join(privateFolder, 'partial');
   const folders: MadeFolders = new Map();
-  const files = filesIn(root);
-  // Names become durable before anything that depends on them is written: a document, the manifest, a receipt. The process
+  const files = openFiles(root);
+  // Names become durable before a document, the manifest or a receipt that depends on them is written. The process
   // that wrote a file may have died before, so those of files that were read are flushed too.
   const unflushed = new Map<string, number>();
   let names = 0;
-  const noteName = (file: string): void => void unflushed.set(dirname(file), ++names);
+  const recordName = (file: string): void => void unflushed.set(dirname(file), ++names);
   const flushNames = async (): Promise<void> => {
     for (const [parent, last] of new Map(unflushed)) {
       await flushFolder(parent);
-      if (unflushed.get(parent) === last) unflushed.delete(parent); // else it got a name during the flush
+      if (unflushed.get(parent) === last) unflushed.delete(parent); // otherwise a file got its name during the flush
     }
   };
   // Final paths can be longer than a name may be, so a temporary file is named by the digest of its path.
-  const temporary = async (path: string, suffix = ''): Promise<string> => {
+  const makeTemporary = async (path: string, suffix = ''): Promise<string> => {
     const name = `${partials}${sep}${digestOf(toUtf8(path)).slice('sha256:'.length)}${suffix}`;
     await makeFolders(root, name, folders);
     return name;
@@ -123,25 +123,23 @@ async function holdFolder(folder: string): Promise<Hold> {
   const commit = async (draft: string, file: string): Promise<void> => {
     await makeFolders(root, file, folders);
     attempt(file, 'write', () => renameSync(draft, file));
-    noteName(file);
+    recordName(file);
   };
   // The suffixes of the files begin with the only dot in their names.
-  const begun = new Set(
-    (await readingOptional(partials, readdir(partials)))?.map((name) =>
-      join(partials, name.split('.', 1)[0]!),
-    ),
+  const startedFiles = new Set(
+    (await ignoreMissing(partials, readdir(partials)))?.map((name) => join(partials, name.split('.', 1)[0]!)),
   );
   return {
     ...files,
     async *read(path) {
       yield* files.read(path);
-      noteName(placeIn(root, path));
+      recordName(placeIn(root, path));
     },
     async write(path, bytes) {
       const file = placeIn(root, path);
       await flushNames();
-      const draft = await temporary(path, '.draft');
-      await remove(draft); // a process that died may have left it
+      const draft = await makeTemporary(path, '.draft');
+      await remove(draft); // of a process that died
       await writeNewFile(draft, [bytes], 0o644).catch((cause: unknown) => {
         throw ioError(cause, draft, 'write');
       });
@@ -151,17 +149,17 @@ async function holdFolder(folder: string): Promise<Hold> {
     commitsAtOnce: COMMITS_AT_ONCE,
     async partial(path) {
       const file = placeIn(root, path);
-      const base = await temporary(path);
-      const isNew = !begun.has(base);
-      begun.add(base);
+      const base = await makeTemporary(path);
+      const isNew = !startedFiles.has(base);
+      startedFiles.add(base);
       return openPartialFile(base, isNew, (data) => commit(data, file));
     },
     async adopt(path, _digest, take) {
       const file = placeIn(root, path);
-      const copy = await temporary(path, '.linked');
+      const copy = await makeTemporary(path, '.linked');
       if (!(await take(copy))) return false;
       await commit(copy, file);
-      await remove(copy); // to rename one of two hard links to the other does nothing
+      await remove(copy); // a rename of one hard link to another does nothing
       return true;
     },
     localPath: (path) => placeIn(root, path),
@@ -171,12 +169,12 @@ async function holdFolder(folder: string): Promise<Hold> {
     },
     async release() {
       await release();
-      await rmdir(ownFolder).catch(() => undefined); // it stays while it contains a claim or partial files
+      await rmdir(privateFolder).catch(() => undefined); // it stays while it contains a claim or partial files
     },
   };
 }
 
-// The process that releases the lock removes its folder, possibly between the two steps here.
+// The process that releases the lock removes its folder, possibly between the two steps.
 async function lockFolder(folder: string): Promise<() => Promise<void>> {
   for (let tries = 1; ; tries++) {
     await makeFolder(folder);
@@ -188,9 +186,9 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Any number of processes may append: each batch of lines is one write at the end of the file. */
-function folderLog(file: string): ScrubJournal {
-  const writing = async (work: () => Promise<void>): Promise<void> => {
+/** Opens a log. Any number of processes may append, because each batch of lines is one write at the end. */
+function openLog(file: string): ScrubJournal {
+  const write = async (work: () => Promise<void>): Promise<void> => {
     try {
       await mkdir(dirname(file), { recursive: true });
       await work();
@@ -200,11 +198,11 @@ function folderLog(file: string): ScrubJournal {
   };
   return {
     async read() {
-      const size = (await readingOptional(file, stat(file)))?.size ?? Infinity;
-      return size > MAX_LOG_BYTES ? undefined : readingOptional(file, readFile(file));
+      const size = (await ignoreMissing(file, stat(file)))?.size ?? Infinity;
+      return size > MAX_LOG_BYTES ? undefined : ignoreMissing(file, readFile(file));
     },
     append: (lines) =>
-      writing(async () => {
+      write(async () => {
         const handle = await open(file, 'a', 0o644);
         try {
           await handle.writeFile(lines);
@@ -213,7 +211,7 @@ function folderLog(file: string): ScrubJournal {
           await handle.close();
         }
       }),
-    replace: (content) => writing(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
+    replace: (content) => write(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
   };
 }
 

@@ -9,35 +9,35 @@ import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 import { attempt, remove } from './files.ts';
 
-/** Locks of this process. A lock with our own pid may be older: in containers every process can have pid 1. */
+/** Locks of this process. A lock with our pid may be older, because in containers every process can have pid 1. */
 const ownLocks = new Set<string>();
-/** The end of the name that a stale lock gets before it is removed. */
+/** The suffix of a stale lock that is about to be removed. */
 const ASIDE = /\.[0-9a-f]{12}$/;
 const TRIES = 5;
-/** Longer than it takes to write a lock. */
+/** Longer than writing a lock takes. */
 const WRITING_MS = 200;
 
-/** How long to wait for a lock that another process holds. */
+/** The longest wait for a lock that another process holds. */
 export type LockWait = { readonly waitMs: number; readonly signal?: AbortSignal };
 export const LOCK_WAIT: MembersOf<LockWait> = { waitMs: AMOUNT, signal: optional(SIGNAL) };
 const NO_WAIT: LockWait = { waitMs: 0 };
 const LOOK_EVERY_MS = 500;
 
 /** Calls `take` again while it throws `io.LOCKED`. @throws what `take` throws; the reason of an aborted `signal` */
-export async function whenFree<T>(take: () => Promise<T>, wait = NO_WAIT): Promise<T> {
-  for (let leftMs = wait.waitMs; ; leftMs -= LOOK_EVERY_MS) {
+export async function retryWhileLocked<T>(take: () => Promise<T>, wait = NO_WAIT): Promise<T> {
+  for (let remainingMs = wait.waitMs; ; remainingMs -= LOOK_EVERY_MS) {
     try {
       return await take();
     } catch (cause) {
-      if (!isLocked(cause) || leftMs <= 0) throw cause;
-      await pauseUnless(wait.signal, Math.min(leftMs, LOOK_EVERY_MS));
+      if (!isLocked(cause) || remainingMs <= 0) throw cause;
+      await pauseUnlessAborted(wait.signal, Math.min(remainingMs, LOOK_EVERY_MS));
     }
   }
 }
 
 const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError && cause.code === 'io.LOCKED';
 
-async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
+async function pauseUnlessAborted(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await pause(ms, undefined, { signal }).catch((cause: unknown) => {
     signal?.throwIfAborted(); // the error of the timer has the reason only as its cause
     throw cause;
@@ -46,7 +46,7 @@ async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise
 
 /**
  * Creates a lock file, which names its holder and the time, and returns a function that removes it. The lock of a dead
- * process is taken over; one of another machine never is, because this machine cannot check whether its holder lives.
+ * process is taken over. A lock of another machine never is, because this machine cannot check if its holder lives.
  * @throws DrillproofError `io.LOCKED`
  */
 export async function takeLock(file: string): Promise<() => Promise<void>> {
@@ -92,7 +92,7 @@ function create(file: string): boolean {
   }
 }
 
-// An empty lock is being written at this moment, or its holder died while writing it.
+// An empty lock is being written, or its holder died while writing it.
 async function readHolder(file: string): Promise<string | undefined> {
   const content = await readLock(file);
   if (content !== '') return content;
@@ -114,12 +114,13 @@ function describeHolder(file: string, content: string): string | undefined {
   const { pid, host, sinceMs } = readContent(content);
   if (pid === undefined) return undefined;
   const holder = `process ${pid} on ${String(host)}`;
-  if (host !== hostname()) return `${holder}, which is not this machine (${hostname()})${since(sinceMs)}`;
+  if (host !== hostname())
+    return `${holder}, which is not this machine (${hostname()})${formatSince(sinceMs)}`;
   if (pid === process.pid) return ownLocks.has(file) ? 'this process' : undefined;
-  return isAlive(pid) ? `${holder}${since(sinceMs)}` : undefined;
+  return isAlive(pid) ? `${holder}${formatSince(sinceMs)}` : undefined;
 }
 
-const since = (atMs: unknown): string =>
+const formatSince = (atMs: unknown): string =>
   typeof atMs === 'number' && Math.abs(atMs) <= 8.64e15 ? `, since ${new Date(atMs).toISOString()}` : '';
 
 function readContent(content: string): { pid?: number; host?: unknown; sinceMs?: unknown } {
@@ -133,7 +134,7 @@ function readContent(content: string): { pid?: number; host?: unknown; sinceMs?:
   }
 }
 
-/** Whether a process of this machine lives, whoever runs it. */
+/** Checks if a process of this machine lives, whoever runs it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -144,7 +145,7 @@ export function isAlive(pid: number): boolean {
 }
 
 // Only one of two processes that see the same stale lock can rename it. If the second one renames the new lock of the
-// first, it notices by the content, puts it back and looks again.
+// first, it detects that by the content, puts it back and tries again.
 async function removeStale(file: string, content: string): Promise<void> {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -157,7 +158,7 @@ async function removeStale(file: string, content: string): Promise<void> {
   await remove(aside);
 }
 
-/** Removes renamed locks that a process left when it died. */
+/** Removes the renamed locks of processes that died. */
 async function removeAsides(file: string): Promise<void> {
   const folder = dirname(file);
   const names = await readdir(folder).catch(() => []); // a missing folder contains none
@@ -165,7 +166,7 @@ async function removeAsides(file: string): Promise<void> {
   for (const name of asides) {
     const aside = join(folder, name);
     const content = await readLock(aside);
-    // A live holder is kept: another process may have renamed our lock and be about to put it back.
+    // The lock of a live holder stays: another process may have renamed our lock and be about to put it back.
     if (content !== undefined && describeHolder(file, content) === undefined) await remove(aside);
   }
 }

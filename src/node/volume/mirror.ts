@@ -7,15 +7,15 @@ import {
   readSmallFile,
 } from '../../mirror/index.ts';
 import { folderVolume } from './folder.ts';
-import { LOCK_WAIT, type LockWait, whenFree } from './lock.ts';
+import { LOCK_WAIT, type LockWait, retryWhileLocked } from './lock.ts';
 import { PART_STORE, type PartStore, type StoreDraft } from './part-store.ts';
 import { CLAIM, type Files, type Hold, type Volume } from './volume.ts';
 
 /** The options of `mirrorDirectory`. All are optional. */
 export type MirrorDirectoryOptions = {
-  /** Files shared between the mirrors of this machine: a file in it is not fetched, and a fetched file is added. */
+  /** Files that the mirrors of this machine share. A file in it is not fetched, and a fetched file is added. */
   readonly store?: PartStore;
-  /** How long to wait for another process that writes to the same place; default: not at all. */
+  /** The longest wait for another process that writes to the same place; default: none. */
   readonly lock?: LockWait;
 };
 export const SINK_OPTIONS: MembersOf<MirrorDirectoryOptions> = {
@@ -26,10 +26,10 @@ export const SINK_OPTIONS: MembersOf<MirrorDirectoryOptions> = {
 const MAX_CLAIM_BYTES = 4096;
 
 /**
- * A folder as the target of a mirror, created if absent (formats §1, Export). Files are written under temporary names
- * in a private folder inside and flushed before they get their final name; symbolic links below the folder are not
- * followed.
- * @param options.lock how long to wait for another process that writes to the folder; default: not at all
+ * Uses a folder as the target of a mirror, and creates it if it is missing (formats §1, Export). Files are written under
+ * temporary names in a private folder and flushed before they get their final name. Symbolic links below the folder are
+ * not followed.
+ * @param options.lock the longest wait for another process that writes to the folder; default: none
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.LOCKED`, `io.KIND`,
  *   `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
  * @example
@@ -41,7 +41,7 @@ export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions 
   return mirrorVolume(async () => folderVolume(folder), options);
 }
 
-/** A volume as the target of a mirror. It is connected each time that the target is opened or looked at. */
+/** Uses a volume as the target of a mirror. It is connected each time that the target is opened or examined. */
 export const mirrorVolume = (
   connect: () => Promise<Volume>,
   { store, lock }: MirrorDirectoryOptions = {},
@@ -49,12 +49,12 @@ export const mirrorVolume = (
   async open() {
     const volume = await connect();
     try {
-      const hold = await whenFree(() => volume.hold(), lock);
+      const hold = await retryWhileLocked(() => volume.hold(), lock);
       const close = async (): Promise<void> => {
         await hold.release();
         await volume.close();
       };
-      return { ...targetOn(hold, close), ...(store !== undefined && sharing(hold, store)) };
+      return { ...createTarget(hold, close), ...(store !== undefined && shareFiles(hold, store)) };
     } catch (cause) {
       await volume.close();
       throw cause;
@@ -62,11 +62,11 @@ export const mirrorVolume = (
   },
   async look() {
     const files = await (await connect()).look();
-    return files && viewOf(files);
+    return files && createView(files);
   },
 });
 
-const viewOf = (files: Files): MirrorView => ({
+const createView = (files: Files): MirrorView => ({
   isEmpty: () => files.isEmpty(),
   size: (path) => files.size(path),
   read: (path) => files.read(path),
@@ -74,8 +74,8 @@ const viewOf = (files: Files): MirrorView => ({
   readClaim: () => readSmallFile(files, CLAIM, MAX_CLAIM_BYTES),
 });
 
-const targetOn = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
-  ...viewOf(hold),
+const createTarget = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
+  ...createView(hold),
   write: (path, bytes) => hold.write(path, bytes),
   partial: (path) => hold.partial(path),
   ...defined({ commitsAtOnce: hold.commitsAtOnce }),
@@ -84,8 +84,8 @@ const targetOn = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
   close,
 });
 
-/** A file on this machine is linked into the store; any other is copied to the store while it is written. */
-function sharing(hold: Hold, store: PartStore): Partial<MirrorTarget> {
+/** Links files on this machine into the store. Other files are copied to the store while they are written. */
+function shareFiles(hold: Hold, store: PartStore): Partial<MirrorTarget> {
   const { localPath } = hold;
   const share: MirrorTarget['share'] =
     localPath && ((path, expected) => store.put(expected, localPath(path)));
@@ -93,13 +93,13 @@ function sharing(hold: Hold, store: PartStore): Partial<MirrorTarget> {
     adopt: (path, expected) => hold.adopt(path, expected.digest, (file) => store.take(expected, file)),
     ...defined({ share }),
     ...(localPath === undefined && {
-      partial: async (path: string) => copyingTo(await hold.partial(path), await store.begin()),
+      partial: async (path: string) => copyTo(await hold.partial(path), await store.begin()),
     }),
   };
 }
 
-/** Files of S3 cannot be resumed, so a draft in the store has all their bytes. */
-const copyingTo = (partial: PartialFile, draft: StoreDraft): PartialFile => ({
+/** Copies a file of S3 to a draft in the store. It cannot be resumed, so the draft has all its bytes. */
+const copyTo = (partial: PartialFile, draft: StoreDraft): PartialFile => ({
   ...partial,
   async restart(etag) {
     await partial.restart(etag);

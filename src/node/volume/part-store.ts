@@ -34,27 +34,26 @@ import {
 } from './files.ts';
 import { isAlive } from './lock.ts';
 
-/** How a file gets a second name; `auto` uses the first of the others that the file system supports. */
+/** The ways to give a file a second name; `auto` uses the first of the others that the file system supports. */
 const LINK_MODES = ['auto', 'reflink', 'hardlink', 'copy'] as const;
 type LinkMode = (typeof LINK_MODES)[number];
 
-/** Files by their digest, shared between the mirrors of one machine. `openPartStore` makes one. */
+/** Files by their digest that the mirrors of one machine share. `openPartStore` opens one. */
 export type PartStore = {
   /**
-   * Writes the bytes of a digest to a new file, verified and flushed; returns `false` if the store has no valid ones.
-   * A damaged file is never returned.
+   * Writes the bytes of a digest to a new file, verified and flushed. Returns `false` if the store has no valid ones.
    */
   readonly take: (expected: Expected, file: string) => Promise<boolean>;
-  /** Adds a verified file unless the store has it; a damaged one is replaced. */
+  /** Adds a verified file unless the store has it, and replaces a damaged one. */
   readonly put: (expected: Expected, file: string) => Promise<void>;
-  /** Starts a file whose bytes are appended, for callers that have no file of them. */
+  /** Starts a file whose bytes are appended, for callers that have no file. */
   readonly begin: () => Promise<StoreDraft>;
 };
 
 /** A file that may be added to a store. */
 export type StoreDraft = {
   append(chunk: Uint8Array): void;
-  /** Discards what was appended. */
+  /** Discards the appended bytes. */
   restart(): void;
   /** Adds it to the store. Nothing can be appended afterwards. */
   keep(): Promise<void>;
@@ -63,7 +62,7 @@ export type StoreDraft = {
 };
 
 export type PartStoreOptions = {
-  /** How files enter and leave the store; default `auto`: a reflink, else a hard link, else a copy. */
+  /** The way to link files to and from the store; default `auto`: a reflink, else a hard link, else a copy. */
   readonly link?: LinkMode;
 };
 
@@ -73,13 +72,13 @@ export const PART_STORE = withMethods('a PartStore', 'take', 'put', 'begin');
 
 /** Drafts of other machines are removed after this time. */
 const DRAFT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-const OURS = randomBytes(6).toString('hex');
-// The name of a host may contain what a file name may not.
+const RUN = randomBytes(6).toString('hex');
+// The name of a host may contain characters that a file name may not.
 const HOST = digestOf(toUtf8(hostname())).slice(-12);
 
 /**
- * Opens a folder of files by digest, `sha256/<two digits>/<digest>`, created if absent, that the mirrors of one machine
- * share. Any number of processes may use it at the same time, without a lock: files are written under a temporary name
+ * Opens a folder of files by digest, `sha256/<two digits>/<digest>`, that the mirrors of one machine share, and creates
+ * it if it is missing. Any number of processes may use it at the same time, without a lock: files are written under a temporary name
  * and renamed, and each file is hashed again before it is used.
  * @param options.link `auto` (default): a reflink, else a hard link, else a copy
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
@@ -96,19 +95,19 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   await makeFolders(root, join(drafts, 'x'), folders);
   await removeOldDrafts(drafts);
 
-  const placeOf = ({ digest }: Expected): string => {
+  const pathOf = ({ digest }: Expected): string => {
     const hex = digest.slice('sha256:'.length);
     return join(root, 'sha256', hex.slice(0, 2), hex);
   };
-  const newDraft = (): string =>
-    join(drafts, `${process.pid}-${HOST}-${OURS}-${randomBytes(6).toString('hex')}`);
-  const has = (expected: Expected): boolean => sizeIn(root, placeOf(expected)) === expected.bytes;
+  const nameDraft = (): string =>
+    join(drafts, `${process.pid}-${HOST}-${RUN}-${randomBytes(6).toString('hex')}`);
+  const has = (expected: Expected): boolean => sizeIn(root, pathOf(expected)) === expected.bytes;
   const needs = (expected: Expected): boolean => damaged.has(expected.digest) || !has(expected);
   const add = async (draft: string, expected: Expected): Promise<void> => {
     if (!(await isProven(draft, expected))) return;
     await sync(draft);
-    await makeFolders(root, placeOf(expected), folders);
-    await renameDurably(draft, placeOf(expected));
+    await makeFolders(root, pathOf(expected), folders);
+    await renameDurably(draft, pathOf(expected));
     damaged.delete(expected.digest);
   };
 
@@ -116,7 +115,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     async take(expected, file) {
       if (!has(expected)) return false;
       await remove(file);
-      if (!(await linkOut(placeOf(expected), file, mode))) return false;
+      if (!(await linkFromStore(pathOf(expected), file, mode))) return false;
       if (await isProven(file, expected)) {
         await sync(file);
         return true;
@@ -127,16 +126,16 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     },
     async put(expected, file) {
       if (!needs(expected)) return;
-      const draft = newDraft();
+      const draft = nameDraft();
       try {
-        // A final file that is missing was removed by somebody else, and the store loses nothing.
+        // A missing final file was removed by another process, and the store loses nothing.
         if (await linkFile(file, draft, mode)) await add(draft, expected);
       } finally {
         await remove(draft);
       }
     },
     async begin() {
-      const draft = newDraft();
+      const draft = nameDraft();
       return beginDraft(draft, async (expected) => {
         if (needs(expected)) await add(draft, expected);
       });
@@ -148,7 +147,7 @@ function beginDraft(draft: string, add: (expected: Expected) => Promise<void>): 
   const { fd } = openForWriting(draft);
   let sum = createDigester();
   let open = true;
-  const shut = (): void => {
+  const closeOnce = (): void => {
     if (open) closeSync(fd);
     open = false;
   };
@@ -162,18 +161,18 @@ function beginDraft(draft: string, add: (expected: Expected) => Promise<void>): 
       sum = createDigester();
     },
     async keep() {
-      shut();
+      closeOnce();
       await add({ digest: sum.digest(), bytes: sum.bytes });
     },
     async discard() {
-      shut();
+      closeOnce();
       await remove(draft);
     },
   };
 }
 
-// A file that cannot be read is fetched instead. If the target caused the error, that write fails with it again.
-async function linkOut(from: string, to: string, mode: LinkMode): Promise<boolean> {
+// An unreadable file is fetched instead. If the target caused the error, that write fails with the same error.
+async function linkFromStore(from: string, to: string, mode: LinkMode): Promise<boolean> {
   try {
     return await linkFile(from, to, mode);
   } catch (cause) {
@@ -202,7 +201,7 @@ async function sync(file: string): Promise<void> {
   }
 }
 
-/** Removes the drafts of processes that died. */
+/** Removes the drafts of processes that ended. */
 async function removeOldDrafts(drafts: string): Promise<void> {
   const names = await readdir(drafts).catch((cause: unknown) => {
     throw ioError(cause, drafts, 'read');
@@ -212,7 +211,7 @@ async function removeOldDrafts(drafts: string): Promise<void> {
 
 async function isOld(file: string, name: string): Promise<boolean> {
   const [pid, host, run] = name.split('-');
-  if (host === HOST && run !== OURS && (Number(pid) === process.pid || !isAlive(Number(pid)))) return true;
+  if (host === HOST && run !== RUN && (Number(pid) === process.pid || !isAlive(Number(pid)))) return true;
   const stat = await lstat(file).catch(() => undefined); // another process may have removed it
   return stat !== undefined && Date.now() - stat.ctimeMs > DRAFT_AGE_MS;
 }

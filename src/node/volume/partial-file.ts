@@ -6,10 +6,10 @@ import { attempt, createFile, flushFile, openForWriting, readDescriptor, remove,
 const MAX_ETAG = 1024;
 
 /**
- * An unfinished file in a folder: its bytes in `<base>.partial`, and in `<base>.etag` the entity tag of the answer that
- * they came from. Neither is flushed while it grows: a crash of the machine can lose any byte, and the digest detects
- * that. Nothing is written before it is needed, so a file that arrives whole costs one open, write, flush and rename.
- * @param isNew whether no earlier run can have left anything under this name
+ * Opens an unfinished file in a folder: its bytes in `<base>.partial`, and in `<base>.etag` the entity tag of their answer.
+ * Neither is flushed while it grows. A crash of the machine can lose any byte, and the digest detects that. Nothing is
+ * written before it is needed, so a file that arrives in one chunk costs one open, write, flush and rename.
+ * @param isNew true if no earlier run can have written this file
  */
 export function openPartialFile(
   base: string,
@@ -25,9 +25,9 @@ export function openPartialFile(
   let hasNote = !isNew;
   // After a failed flush the system may treat unwritten pages as written, and the next flush would succeed. A file that
   // cannot be flushed or read is therefore never used again.
-  let useless = false;
+  let unusable = false;
   const open = (): number => (fd ??= createFile(data));
-  const shut = (): void => {
+  const closeData = (): void => {
     const closed = open();
     fd = undefined;
     attempt(data, 'write', () => closeSync(closed));
@@ -39,14 +39,14 @@ export function openPartialFile(
       try {
         yield* readDescriptor(open(), data);
       } catch (cause) {
-        useless = true;
+        unusable = true;
         throw cause;
       }
     },
     async restart(next) {
       attempt(data, 'write', () => end > 0 && ftruncateSync(open(), 0));
       end = 0;
-      // The tag is written before the first byte, so that no bytes are ever paired with the tag of others.
+      // The tag is written before the first byte, so that no bytes ever have the tag of others.
       if (next !== undefined) attempt(note, 'write', () => writeFileSync(note, next));
       else if (hasNote) await remove(note);
       hasNote = next !== undefined;
@@ -57,18 +57,18 @@ export function openPartialFile(
     },
     async commit() {
       await flushFile(open(), data).catch((cause: unknown) => {
-        useless = true;
+        unusable = true;
         throw cause;
       });
-      shut();
+      closeData();
       await rename(data);
       if (hasNote) await remove(note);
       hasNote = false;
     },
     async close() {
       const wasWritten = fd !== undefined || hasNote;
-      if (fd !== undefined) shut();
-      if (wasWritten && (end === 0 || useless)) await Promise.all([remove(data), remove(note)]);
+      if (fd !== undefined) closeData();
+      if (wasWritten && (end === 0 || unusable)) await Promise.all([remove(data), remove(note)]);
     },
   };
 }
