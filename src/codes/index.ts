@@ -1,3 +1,3 @@
 export * from './catalogue.ts';
-export { CODE_CLASSES, type CodeClass, type CodeEntry, SEVERITIES, type Severity } from './entry.ts';
+export { CODE_CLASSES, type CodeClass, SEVERITIES, type Severity } from './entry.ts';
 export * from './facts.ts';

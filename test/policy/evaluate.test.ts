@@ -13,7 +13,6 @@ import {
   inExport,
   local,
   stateOf,
-  unsigned,
   violationsOf,
   type Rules,
 } from './make.ts';
@@ -209,23 +208,4 @@ describe('a rule', () => {
     expect(evaluateRules(bad(1), unread)).toBe('not_checked');
     expect(evaluateRules(bad(1), unread, bad(2))).toBe('failed');
   });
-});
-
-it('the answer is no for one violation, even if other rules are undecided', () => {
-  const failed = bundle(2, { verdict: 'failed', findings: [findingOf('part.MISSING', idOf('evidence', 2))] });
-  const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
-  expect(decide({}, [inputOf(failed), gone]).answer).toBe('no');
-  expect(decide({}, [inputOf(bundle(1)), gone]).answer).toBe('could_not_tell');
-  expect(decide({}, [inputOf(bundle(1))]).answer).toBe('yes');
-});
-
-it('the answer is not yes without inputs or for an empty export', () => {
-  expect(decide({}, []).answer).toBe('could_not_tell');
-  expect(decide({}, inExport()).answer).toBe('could_not_tell');
-});
-
-it('the answer is yes for unsigned evidence only if the policy accepts it', () => {
-  const evidence = [inputOf(unsigned(1))];
-  expect(decide({}, evidence).answer).toBe('no');
-  expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');
 });

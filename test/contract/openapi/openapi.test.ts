@@ -17,7 +17,7 @@ import { parameterNames } from '../../../src/contract/operations/rows.ts';
 const json = z.json();
 type Json = z.infer<typeof json>;
 
-// As a reader gets it: plain JSON.
+// The document as plain JSON.
 const document: Json = json.parse(JSON.parse(JSON.stringify(openApiDocument({ version: '1.0.0' }))));
 
 /** The value at a JSON pointer, references followed on the way. */
@@ -45,14 +45,14 @@ const items = (node: Json): Json[] => (Array.isArray(node) ? node : []);
 const statusOf = (code: Json): number | undefined =>
   typeof code === 'string' && isControlCode(code) ? controlErrors[code].status : undefined;
 
-/** Every value of the document, with where it stands. */
+/** Every value of the document with its pointer. */
 function* walk(node: Json, pointer = ''): Generator<[string, Json]> {
   yield [pointer, node];
   if (typeof node !== 'object' || node === null) return;
   for (const [name, child] of Object.entries(node)) yield* walk(child, `${pointer}/${escaped(name)}`);
 }
 
-/** The texts whose place ends so. */
+/** The texts whose pointers end with this. */
 const textsAt = (end: string): string[] =>
   [...walk(document)].flatMap(([pointer, value]) =>
     pointer.endsWith(end) && typeof value === 'string' ? [value] : [],
@@ -70,13 +70,12 @@ describe('the OpenAPI document', () => {
   });
 
   it('names the server when its address is given', () => {
-    expect(openApiDocument({ baseUrl: 'https://control.example.test' }).servers).toEqual([
-      { url: 'https://control.example.test' },
-    ]);
+    const url = 'https://control.example.test';
+    expect(openApiDocument({ baseUrl: url }).servers).toEqual([{ url }]);
   });
 
   it('is the same every time', () => {
-    expect(JSON.stringify(openApiDocument({ version: '1.0.0' }))).toBe(JSON.stringify(document));
+    expect(json.parse(openApiDocument({ version: '1.0.0' }))).toEqual(document);
   });
 
   it('resolves every reference', () => {
@@ -102,7 +101,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('keeps the identity and the dialect of each schema to itself', () => {
+  it('has no identity or dialect inside its schemas', () => {
     for (const [pointer] of walk(document)) expect(pointer).not.toMatch(/\/\$(?:id|schema|defs)$/);
   });
 
@@ -111,14 +110,14 @@ describe('the OpenAPI document', () => {
   });
 
   it('has each operation once, under its name, each endpoint without a token, and no other', () => {
-    const found = keys(at('/paths')).flatMap((path) =>
+    const ids = keys(at('/paths')).flatMap((path) =>
       keys(at(`/paths/${escaped(path)}`)).map((method) =>
         at(`/paths/${escaped(path)}/${method}/operationId`),
       ),
     );
     const names = [...operationNames, ...openEndpointNames];
-    expect(found).toHaveLength(names.length);
-    expect(new Set(found)).toEqual(new Set(names));
+    expect(ids).toHaveLength(names.length);
+    expect(new Set(ids)).toEqual(new Set(names));
   });
 
   it('marks the endpoints that need no token as such, and as extensions', () => {
@@ -156,7 +155,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     expect(inQuery.map((node) => member(node, 'name'))).toEqual(Object.keys(row.query?.shape ?? {}));
   });
 
-  it('takes the headers of its kind', () => {
+  it('declares the headers of its kind', () => {
     const headers = parameters
       .filter((node) => member(node, 'in') === 'header')
       .map((node) => member(node, 'name'));
@@ -170,7 +169,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     ]);
   });
 
-  it('requires a body exactly when it has one', () => {
+  it('requires a body exactly if its row has one', () => {
     const body = member(at(operation), 'requestBody');
     if (row.content !== undefined)
       expect(body).toEqual({ required: true, content: { [row.content.mediaType]: { schema: {} } } });
@@ -197,16 +196,16 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     const isGet = row.method === 'GET';
     expect(keys(responses).includes('304')).toBe(isGet);
     if (isGet) expect(member(at(`${operation}/responses/304`), 'content')).toBeUndefined();
-    for (const status of keys(responses).filter((one) => one.startsWith('2') || one === '304'))
+    for (const status of keys(responses).filter((code) => code.startsWith('2') || code === '304'))
       expect(keys(at(`${operation}/responses/${status}/headers`)).includes('ETag')).toBe(isGet);
   });
 
   it('declares the digest of every success', () => {
-    for (const status of keys(responses).filter((one) => one.startsWith('2')))
+    for (const status of keys(responses).filter((code) => code.startsWith('2')))
       expect(keys(at(`${operation}/responses/${status}/headers`))).toContain('Repr-Digest');
   });
 
-  it('carries a correlation id on every answer', () => {
+  it('declares a correlation id for every answer', () => {
     for (const status of keys(responses)) {
       expect(keys(at(`${operation}/responses/${status}/headers`))).toEqual(
         expect.arrayContaining(['X-Correlation-Id', 'Cache-Control']),
@@ -260,7 +259,7 @@ describe('schemas in OpenAPI', () => {
     });
   });
 
-  it('need a name when an operation sends or answers them', () => {
+  it('need a name if an operation sends or answers them', () => {
     expect(() => referenceTo(z.string())).toThrow(TypeError);
   });
 });
@@ -270,15 +269,8 @@ describe('bytes in OpenAPI', () => {
 
   it('have the headers that a download needs to be checked and resumed', () => {
     for (const status of ['200', '206']) {
-      expect(keys(at(`${part}/responses/${status}/headers`))).toEqual(
-        expect.arrayContaining([
-          'ETag',
-          'Repr-Digest',
-          'Accept-Ranges',
-          'Content-Length',
-          'Content-Disposition',
-        ]),
-      );
+      const headers = ['ETag', 'Repr-Digest', 'Accept-Ranges', 'Content-Length', 'Content-Disposition'];
+      expect(keys(at(`${part}/responses/${status}/headers`))).toEqual(expect.arrayContaining(headers));
     }
     expect(keys(at(`${part}/responses/206/headers`))).toContain('Content-Range');
     expect(keys(at(`${part}/responses/416/headers`))).toContain('Content-Range');

@@ -19,76 +19,52 @@ import {
 import * as samples from '../resources.ts';
 
 const P = '/v1/projects/{projectId}';
-const specified: readonly [OperationName, string, string, number, string][] = [
-  ['sessions.extend', 'POST', `${P}/sessions/{sessionId}/extend`, 200, 'session.control'],
-  [
-    'authoring.turns.create',
-    'POST',
-    `${P}/authoring-sessions/{authoringSessionId}/turns`,
-    202,
-    'authoring.write',
-  ],
-  ['builds.uploads.create', 'POST', `${P}/build-uploads`, 201, 'build.write'],
-  ['runs.reruns.create', 'POST', `${P}/runs/{hostedRunId}/reruns`, 202, 'run.write'],
-  ['builds.tools.source', 'GET', `${P}/builds/{buildHash}/tools/source`, 200, 'build.read'],
-  ['evidence.exports.read', 'GET', `${P}/evidence-exports/{evidenceExportId}`, 200, 'evidence.read'],
-  [
-    'evidence.exports.localReports',
-    'GET',
-    `${P}/evidence-exports/{evidenceExportId}/local-reports`,
-    200,
-    'evidence.read',
-  ],
-  ['evidence.bundles.read', 'GET', `${P}/evidence/{evidenceBundleId}`, 200, 'evidence.read'],
-  ['builds.attempts.read', 'GET', `${P}/build-attempts/{buildAttemptId}`, 200, 'build.read'],
-  [
-    'evidence.exports.parts.download',
-    'GET',
-    `${P}/evidence-exports/{evidenceExportId}/parts/{evidenceBundleId}`,
-    200,
-    'evidence.read',
-  ],
-];
+const E = '/evidence-exports/{evidenceExportId}';
+const specified = [
+  'sessions.extend POST /sessions/{sessionId}/extend 200 session.control',
+  'authoring.turns.create POST /authoring-sessions/{authoringSessionId}/turns 202 authoring.write',
+  'builds.uploads.create POST /build-uploads 201 build.write',
+  'runs.reruns.create POST /runs/{hostedRunId}/reruns 202 run.write',
+  'builds.tools.source GET /builds/{buildHash}/tools/source 200 build.read',
+  `evidence.exports.read GET ${E} 200 evidence.read`,
+  `evidence.exports.localReports GET ${E}/local-reports 200 evidence.read`,
+  'evidence.bundles.read GET /evidence/{evidenceBundleId} 200 evidence.read',
+  'builds.attempts.read GET /build-attempts/{buildAttemptId} 200 build.read',
+  `evidence.exports.parts.download GET ${E}/parts/{evidenceBundleId} 200 evidence.read`,
+].map((row) => row.split(' ') as [OperationName, string, string, string, string]);
 const extensions: readonly [OperationName, string][] = [
-  ['evidence.exports.list', `${P}/evidence-exports`],
-  ['evidence.exports.manifest', `${P}/evidence-exports/{evidenceExportId}/manifest`],
-  ['evidence.exports.attestation', `${P}/evidence-exports/{evidenceExportId}/export-attestation`],
-  [
-    'evidence.exports.localReports.archive',
-    `${P}/evidence-exports/{evidenceExportId}/local-reports/{localReportId}/archive`,
-  ],
-  ['operations.read', `${P}/operations/{operationId}`],
-  ['runs.read', `${P}/runs/{hostedRunId}`],
-  ['sessions.read', `${P}/sessions/{sessionId}`],
-  ['authoring.turns.read', `${P}/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}`],
+  ['evidence.exports.list', '/evidence-exports'],
+  ['evidence.exports.manifest', `${E}/manifest`],
+  ['evidence.exports.attestation', `${E}/export-attestation`],
+  ['evidence.exports.localReports.archive', `${E}/local-reports/{localReportId}/archive`],
+  ['operations.read', '/operations/{operationId}'],
+  ['runs.read', '/runs/{hostedRunId}'],
+  ['sessions.read', '/sessions/{sessionId}'],
+  ['authoring.turns.read', '/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}'],
 ];
 
 describe('the table of operations', () => {
   it.each(specified)('has %s as specified', (name, method, path, status, permission) => {
     expect(operationRow(name)).toMatchObject({
       method,
-      path,
+      path: P + path,
       permission,
       extension: false,
       security: 'bearer',
-      success: { status },
+      success: { status: Number(status) },
     });
   });
 
   it('has these permissions and no other', () => {
-    const known = new Set(specified.map(([, , , , permission]) => permission));
-    expect(new Set(permissions)).toEqual(known);
-    for (const permission of known) expect(permissionSchema.parse(permission)).toBe(permission);
+    const names = new Set(specified.map(([, , , , permission]) => permission));
+    expect(new Set(permissions)).toEqual(names);
+    for (const permission of names) expect(permissionSchema.parse(permission)).toBe(permission);
     expect(permissionSchema.safeParse('evidence.write').success).toBe(false);
   });
 
   it.each(extensions)('marks %s as an extension', (name, path) => {
-    expect(operationRow(name)).toMatchObject({
-      method: 'GET',
-      path,
-      extension: true,
-      permission: 'evidence.read',
-    });
+    const row = { method: 'GET', path: P + path, extension: true, permission: 'evidence.read' };
+    expect(operationRow(name)).toMatchObject(row);
   });
 
   it('has no other operation of the specification', () => {
@@ -98,22 +74,20 @@ describe('the table of operations', () => {
   });
 
   it.each(operationNames)(
-    'requires an Idempotency-Key and a body of %s exactly when it changes something',
+    'has the parameters of the path of %s, and a key and a body if it is a POST',
     (name) => {
       const row = operationRow(name);
-      expect(row.idempotent).toBe(row.method === 'POST');
-      expect(row.body !== undefined).toBe(row.method === 'POST');
+      expect(Object.keys(row.params.shape)).toEqual(parameterNames(row.path));
+      expect([row.idempotent, row.body !== undefined]).toEqual([
+        row.method === 'POST',
+        row.method === 'POST',
+      ]);
     },
   );
 
-  it.each(operationNames)('declares exactly the parameters that are in the path of %s', (name) => {
-    const row = operationRow(name);
-    expect(Object.keys(row.params.shape)).toEqual(parameterNames(row.path));
-  });
-
   it.each(operationNames)('refuses an unknown path and query parameter of %s', (name) => {
     const { params, query } = operationRow(name);
-    const unknown = { heard: 'never' };
+    const unknown = { unheardOf: 'x' };
     expect(params.safeParse(unknown).error?.issues.map(({ code }) => code)).toContain('unrecognized_keys');
     expect((query ?? params).safeParse(unknown).error?.issues.map(({ code }) => code)).toContain(
       'unrecognized_keys',
@@ -133,7 +107,7 @@ describe('the table of operations', () => {
     expect(ranged).toEqual(['evidence.exports.parts.download', 'evidence.exports.localReports.archive']);
   });
 
-  it('takes bytes at a signed address, without a token or a key', () => {
+  it('accepts bytes at a signed address, without a token or a key', () => {
     const row = operationRow('builds.uploads.put');
     expect(row).toMatchObject({
       method: 'PUT',
@@ -172,21 +146,21 @@ describe('the table of operations', () => {
     expect(query.safeParse({ ...good, [name]: value }).success).toBe(false);
   });
 
-  it('names a token only where one is needed', () => {
+  it('lists control.UNAUTHENTICATED only for operations that need a token', () => {
     const open = { ...operationRow('evidence.exports.read'), security: 'none' } as const;
     expect(errorsOf(open)).not.toContain('control.UNAUTHENTICATED');
   });
 });
 
 describe('bodies and answers of operations', () => {
-  it('take an empty object, and nothing else, to rerun', () => {
+  it('of runs.reruns.create are the empty object only', () => {
     const { body } = operations['runs.reruns.create'];
     expect(body.parse({})).toEqual({});
     for (const other of [{ seed: '1' }, [], null, 'x', undefined])
       expect(body.safeParse(other).success).toBe(false);
   });
 
-  it('ask for tool source by the slug of a package', () => {
+  it('of builds.tools.source name a package by its slug', () => {
     const { query } = operations['builds.tools.source'];
     expect(query.parse({ packageId: 'payments' })).toEqual({ packageId: 'payments' });
     for (const other of [{}, { packageId: '' }, { packageId: '../x' }, { packageId: ['a'] }]) {
@@ -201,7 +175,7 @@ describe('bodies and answers of operations', () => {
       { session: samples.authoringSession, turn: samples.authoringTurn, operation: samples.operation },
     ],
     ['runs.reruns.create', { run: samples.hostedRun, operation: samples.operation }],
-  ] as const)('join the resource and its operation: %s', (name, answer) => {
+  ] as const)('of %s have the resource and its operation', (name, answer) => {
     const { schema } = operations[name].success;
     expect(schema.parse(answer)).toEqual(answer);
     expect(schema.safeParse({ ...answer, extra: 1 }).success).toBe(false);
@@ -210,7 +184,7 @@ describe('bodies and answers of operations', () => {
     }
   });
 
-  it('have types by the name of the operation', () => {
+  it('have the types of their operation', () => {
     expectTypeOf<Params<'sessions.extend'>>().toEqualTypeOf<{ projectId: string; sessionId: string }>();
     expectTypeOf<Query<'builds.tools.source'>>().toEqualTypeOf<{ packageId: string }>();
     expectTypeOf<Query<'evidence.exports.read'>>().toEqualTypeOf<Record<string, never>>();

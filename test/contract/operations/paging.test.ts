@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cursorSchema, pageQuerySchema } from '../../../src/contract/index.ts';
 import { chars } from '../formats.ts';
@@ -11,9 +10,7 @@ describe('the query of a list', () => {
   });
 
   it('reads a page size from 1 to 100', () => {
-    expect(limitOf('1').data).toEqual({ limit: 1 });
-    expect(limitOf('10').data).toEqual({ limit: 10 });
-    expect(limitOf('100').data).toEqual({ limit: 100 });
+    for (let limit = 1; limit <= 100; limit++) expect(limitOf(String(limit)).data).toEqual({ limit });
   });
 
   it.each([
@@ -33,19 +30,7 @@ describe('the query of a list', () => {
     ['10'],
   ])('refuses the page size %j', (limit) => expect(limitOf(limit).success).toBe(false));
 
-  it('reads exactly the decimal numbers from 1 to 100', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.integer({ min: -5, max: 130 }).map(String), fc.string({ maxLength: 4 })),
-        (text) => {
-          const wanted = Array.from({ length: 100 }, (_, i) => String(i + 1)).includes(text);
-          return limitOf(text).success === wanted;
-        },
-      ),
-    );
-  });
-
-  it('takes a cursor of 1 to 2048 characters', () => {
+  it('accepts a cursor of 1 to 2048 characters', () => {
     const { accepts, rejects } = chars(1, 2048);
     for (const value of accepts) expect(cursorSchema.safeParse(value).success).toBe(true);
     for (const value of rejects) expect(cursorSchema.safeParse(value).success).toBe(false);

@@ -20,11 +20,11 @@ describe('filling a path', () => {
     );
   });
 
-  it('lets no parameter reach beyond its segment', () => {
+  it('keeps each parameter within its segment', () => {
     expect(fillPath({ path: '/a/{x}/b' }, { x: '../c?d#e%2f' })).toBe('/a/..%2Fc%3Fd%23e%252f/b');
   });
 
-  it.each(['', '.', '..', '\ud800'])('refuses %j, which no segment can carry', (x) => {
+  it.each(['', '.', '..', '\ud800'])('refuses %j, which cannot be a segment', (x) => {
     expect(() => fillPath({ path: '/a/{x}/b' }, { x })).toThrow(TypeError);
   });
 
@@ -40,10 +40,10 @@ describe('filling a path', () => {
     forAll(
       100,
       [fc.constantFrom(...operationNames), fc.array(values, { minLength: 3, maxLength: 3 })],
-      (name, given) => {
+      (name, texts) => {
         const row = operationRow(name);
         const params = Object.fromEntries(
-          Object.keys(row.params.shape).map((key, i) => [key, given[i] ?? 'x']),
+          Object.keys(row.params.shape).map((key, i) => [key, texts[i] ?? 'x']),
         );
         const path = fillPath(row, params);
         expect(matchPath(row.path, path)).toEqual(params);
@@ -66,8 +66,8 @@ describe('matching a path', () => {
     ['a segment too few', '/v1/projects/p/evidence'],
     ['another word', '/v1/projects/p/evidences/x'],
     ['another version', '/v2/projects/p/evidence/x'],
-    ['a percent-encoding that is none', '/v1/projects/%zz/evidence/x'],
-    ['a percent-encoding of no UTF-8', '/v1/projects/%ff/evidence/x'],
+    ['an invalid percent-encoding', '/v1/projects/%zz/evidence/x'],
+    ['a percent-encoding that is not UTF-8', '/v1/projects/%ff/evidence/x'],
   ])('refuses %s', (_, path) => {
     expect(matchPath(template, path)).toBeUndefined();
   });
@@ -85,7 +85,7 @@ it.each(operationNames)('the methods of a path include that of %s', (name) => {
   expect(allowedMethods(fillPath(row, params))).toContain(row.method);
 });
 
-it('the methods of a path are GET and HEAD where something is read, POST where something is changed', () => {
+it('the methods of a path are GET and HEAD for a read, POST for a change', () => {
   expect(allowedMethods(`/v1/projects/${projectId}/evidence-exports`)).toEqual(['GET', 'HEAD']);
   expect(allowedMethods(`/v1/projects/${projectId}/build-uploads`)).toEqual(['POST']);
 });

@@ -8,10 +8,6 @@ const trial = (n: number, pins: BundleParts['pins']) =>
 const attempt = (originalAttempt: number) => trial(1, { originalAttempt, originalAttemptLimit: 3 });
 const twice = (parts: BundleParts) =>
   problemsOf({}, inExport(bundle(1, parts), bundle(2, parts), bundle(3, parts)), 'trials.unique');
-const nameless = (n: number) => {
-  const { runId: _run, hostedRunId: _hosted, evidenceBundleId: _id, ...report } = bundle(n);
-  return report;
-};
 const inTrials = (...trials: readonly number[]) =>
   inExport(...trials.map((originalTrial, i) => trial(i + 1, { originalTrial })));
 const attempts = (which: 'every' | 'first', n: number) =>
@@ -47,18 +43,6 @@ describe('trials', () => {
       [3, 2, 1, 1, 2, 3],
     ])
       expect(valuesOf(inTrials(...trials))).toEqual([]);
-  });
-
-  it('are numbered from 0 if any trial or attempt has number 0', () => {
-    const inputs = inExport(
-      trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 0 }),
-      trial(2, { originalTrialCount: 2, originalTrial: 0, originalAttempt: 1 }),
-    );
-    expect(valuesOf(inputs)).toEqual([]);
-    const later = inExport(
-      trial(1, { originalTrialCount: 1, originalTrial: 0, originalAttempt: 1, originalAttemptLimit: 2 }),
-    );
-    expect(valuesOf(later)).toEqual([]);
   });
 
   it('are not started again by a later attempt', () => {
@@ -118,9 +102,5 @@ describe('trials', () => {
         { ...base, subject: idOf('evidence', 3), actual: `also in ${ONE}` },
       ]);
     expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // both have the same id
-  });
-
-  it('are not repeated because all of them lack a name', () => {
-    expect(problemsOf({}, inExport(nameless(1), nameless(2)), 'trials.unique')).toEqual([]);
   });
 });

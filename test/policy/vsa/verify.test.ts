@@ -29,7 +29,6 @@ import { decide, stateOf } from '../make.ts';
 const signer = makeSigner();
 const other = makeSigner();
 const trust = trusting(keyOf(signer));
-const HOUR_MS = 3_600_000;
 const OTHER = digestOfPair('ee');
 
 type Case = {
@@ -162,21 +161,12 @@ describe('a gate with a summary in place of evidence', () => {
   });
 
   const refused: [string, Uint8Array, Row[], TrustStore?][] = [
-    ['a policy without rules about summaries', passed, []],
-    ['another verifier', byOther, [row]],
     [
       'an expected verifier whose key is not trusted',
       byOther,
       [{ ...row, verifier: 'https://evil.example' }],
     ],
-    ['FAILED', failed, [row]],
-    ['another policy', passed, [{ ...row, policies: [OTHER] }]],
-    ['an input that is missing', passed, [{ ...row, inputs: [MANIFEST_A, MANIFEST_B] }]],
     ['an input too many', both, [{ ...row, resource }]],
-    ['another resource', passed, [{ ...row, resource }]],
-    ['fewer keys than the threshold', passed, [{ ...row, threshold: 2 }]],
-    ['another subject', passed, [{ ...row, inputs: [MANIFEST_B] }]],
-    ['another key', passed, [{ ...row, keys: [keyIdOf(other.point)] }]],
     ['a key of purpose evidence', passed, [row], trusting(keyOf(signer, { purposes: ['evidence'] }))],
     ['a key that is not trusted', passed, [row], trusting(keyOf(other))],
   ];
@@ -194,12 +184,6 @@ describe('a gate with a summary in place of evidence', () => {
   ])('refuses it %s', (_, policy, options) => {
     const summary = summaryFacts(passed, { asOfMs: AS_OF_MS, ...options });
     expect(evaluate([{ name: 'v', summary }], policy, { asOfMs: AS_OF_MS }).answer).toBe('no');
-  });
-
-  it('checks its age to the millisecond, and refuses a future time', () => {
-    expect(answer(passed, [row], trust, AS_OF_MS + HOUR_MS)).toBe('yes');
-    expect(answer(passed, [row], trust, AS_OF_MS + HOUR_MS + 1)).toBe('no');
-    expect(answer(passed, [row], trust, AS_OF_MS - 1)).toBe('no');
   });
 
   it('refuses a pass without the level of drillproof', async () => {
