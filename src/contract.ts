@@ -1,6 +1,6 @@
 /**
- * `drillproof/contract`: the control API as one table of operations, the resources that it answers with, and the
- * OpenAPI document that is derived from them. Schemas are those of zod/mini; types are inferred from them.
+ * `drillproof/contract`: the control API as one table of operations, its resources, and the OpenAPI document that is
+ * derived from them. Schemas are written with zod/mini; types are inferred from them.
  */
 export {
   type AssertionResult,

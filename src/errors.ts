@@ -1,7 +1,7 @@
 import type { Code } from './codes/index.ts';
 
 export type ErrorContext = {
-  /** Where in the input: a JSON pointer, an entry of an archive, a file. */
+  /** A place in the input: a JSON pointer, an entry of an archive, a file. */
   readonly path?: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
@@ -11,8 +11,8 @@ const BRAND: unique symbol = Symbol.for('drillproof.error');
 
 /**
  * An operation could not be completed. `code` is a row of the catalogue (docs/codes.md; `drillproof explain CODE`),
- * `message` says in one line what happened, `path` where, and `details` has further values. A mistake in calling this
- * library is a `TypeError` instead.
+ * `message` describes the failure in one line, `path` is its place, and `details` has further values. A wrong argument is a
+ * `TypeError` instead.
  * @example
  * try {
  *   await openEvidence('export');
@@ -26,7 +26,7 @@ export class DrillproofError extends Error {
   readonly path?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 
-  // A process can have two copies of this class, one from a bundle: an error of the other must be known for one here too.
+  // A process can have two copies of this class, one from a bundle. Errors of both must be instances of each.
   get [BRAND](): true {
     return true;
   }

@@ -1,7 +1,7 @@
 /**
- * drillproof: verify the evidence of drill runs. This entry is portable: it runs wherever there are Uint8Array, web
- * streams and ECMAScript modules. `drillproof/node` opens folders and files, `drillproof/client` talks to a control
- * plane, `drillproof/server` is one, and `drillproof/contract` is the interface between the two.
+ * drillproof: verify the evidence of drill runs. This entry runs wherever Uint8Array, web streams and ECMAScript modules
+ * exist. `drillproof/node` opens folders and files, `drillproof/client` calls a control plane, `drillproof/server` runs
+ * one, and `drillproof/contract` describes their interface.
  *
  * Each name here is public; everything else is internal and may change (test/package/door.test.ts lists them).
  */

@@ -1,4 +1,4 @@
-/** `drillproof/server`: a control plane, what listens for it, what works off its jobs, and what administers it. */
+/** `drillproof/server`: a control plane, its listener, its workers and its administration. */
 export {
   type Admin,
   type ControlServer,

@@ -1,7 +1,4 @@
-/**
- * `drillproof/web`: evidence in browsers. Files, folders and dropped things become the sources that `verifyExport` and
- * `verifyPart` of `drillproof` read. The page `drillproof.html` is built on the same.
- */
+/** `drillproof/web`: files and folders in browsers as sources for `verifyExport` and `verifyPart`. */
 export {
   blobAccess,
   type BlobAccessOptions,

@@ -7,7 +7,7 @@ import { ioError } from '../node/index.ts';
 import { bytesOfBase64, bytesOfHex } from './outcome.ts';
 import { countSchema, typeValue } from '../contract/index.ts';
 
-/** The version of the form of the files that this program reads (vectors/README.md, Versions). */
+/** The version of the vector files (vectors/README.md, Versions). */
 const VERSION = 1;
 
 const vectorSchema = z.strictObject({
@@ -35,22 +35,22 @@ export type VectorFile = z.infer<typeof fileSchema>;
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
 /**
- * Types a file of vectors. A verdict that is not known, and a number of cases that is not that of the file, are refused:
- * a case that is skipped must not pass for one that held.
+ * Parses a file of vectors. An unknown verdict and a wrong number of cases are refused, so that no case is skipped
+ * silently.
  * @throws DrillproofError `selftest.VECTORS_INVALID`
  */
 export function parseVectorFile(bytes: Uint8Array, name: string): VectorFile {
-  const file = typeValue(fileSchema, jsonOf(bytes, name));
+  const file = typeValue(fileSchema, parseStrict(bytes, name));
   if (!file.success) throw vectorsError(name, firstIssue(file.error));
   const { cases, numberOfCases } = file.data;
   if (cases.length !== numberOfCases)
-    throw vectorsError(name, `${cases.length} cases where ${numberOfCases} are announced`);
+    throw vectorsError(name, `it has ${cases.length} cases, but announces ${numberOfCases}`);
   if (new Set(cases.map(({ id }) => id)).size !== cases.length)
     throw vectorsError(name, 'an id is used twice');
   return file.data;
 }
 
-function jsonOf(bytes: Uint8Array, name: string): unknown {
+function parseStrict(bytes: Uint8Array, name: string): unknown {
   try {
     return parseJson(bytes, { maxBytes: MAX_VECTOR_BYTES });
   } catch (cause) {
@@ -60,7 +60,9 @@ function jsonOf(bytes: Uint8Array, name: string): unknown {
 }
 
 const firstIssue = ({ issues: [first] }: z.core.$ZodError): string =>
-  first === undefined ? 'not of the form' : `${first.path.map(String).join('/')}: ${first.message}`;
+  first === undefined
+    ? 'it does not follow the schema'
+    : `${first.path.map(String).join('/')}: ${first.message}`;
 
 const vectorsError = (path: string, message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('selftest.VECTORS_INVALID', `${path}: ${message}`, { path, cause });
@@ -73,7 +75,7 @@ const ENCODINGS = {
   base64: { decode: bytesOfBase64, encode: (bytes) => bytes.toString('base64') },
 } as const satisfies Readonly<Record<string, Encoding>>;
 
-/** A member that is a file in the folder of a case: the name of the file, and the encoding in the vectors. */
+/** A member that is a file in a case folder, with the encoding of its text in the vectors. */
 type MemberFile = { readonly name: string; readonly as: keyof typeof ENCODINGS };
 
 const trust: MemberFile = { name: 'trust.json', as: 'text' };
@@ -108,7 +110,7 @@ type Input = Readonly<Record<string, unknown>>;
 type CaseFiles = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Moves the bytes of an input to files with fixed names, so that no name from a case reaches a file system. A tree keeps
+ * Moves the bytes of an input to files with fixed names, so that no name of a case reaches the file system. A tree keeps
  * its paths as text, and its files are numbered.
  */
 function moveToFiles(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
@@ -137,7 +139,7 @@ function moveTreeToFiles(value: unknown, files: Map<string, Uint8Array>): z.infe
   });
 }
 
-/** The input as in the vectors, from the result of `moveToFiles`. */
+/** Restores the input from the result of `moveToFiles`. */
 async function restoreInput(
   kind: string,
   input: Input,
@@ -182,7 +184,7 @@ export async function writeCaseFolder(folder: string, kind: string, testCase: Se
 }
 
 /**
- * The case of a folder, with its input as in the vectors.
+ * Reads the case of a folder, with its input as in the vectors.
  * @throws DrillproofError `selftest.CASE_INVALID`, and what reading throws
  */
 export async function readCaseFolder(folder: string): Promise<{ kind: string; id: string; input: unknown }> {

@@ -6,16 +6,16 @@ import { type SelftestCase, writeCaseFolder } from './case-folder.ts';
 import { type CaseResult, listDifferences, type Facts } from './result.ts';
 
 export type ExecOptions = {
-  /** A command of the shell; the folder of the case is added as its last argument. */
+  /** A shell command; the case folder is added as its last argument. */
   readonly command: string;
-  /** After this many ms a case has failed. */
+  /** A case fails after this many ms. */
   readonly timeoutMs: number;
-  /** An empty folder for the cases; each is removed after it ran. */
+  /** An empty folder for the cases; each is removed after its run. */
   readonly scratch: string;
   readonly signal: AbortSignal;
 };
 
-/** Bytes of its output that a verifier may write. */
+/** The limit of a verifier's output. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export async function execCase(
@@ -26,19 +26,15 @@ export async function execCase(
   const folder = join(options.scratch, `${kind}.${testCase.id}`);
   try {
     await writeCaseFolder(folder, kind, testCase);
-    return {
-      kind,
-      id: testCase.id,
-      way: 'exec',
-      ...compareAnswer(testCase, await runProcess(folder, options)),
-    };
+    const result = await runProcess(folder, options);
+    return { kind, id: testCase.id, way: 'exec', ...compareAnswer(testCase, result) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function runProcess(folder: string, { command, timeoutMs, signal }: ExecOptions): Promise<Ended> {
-  // A process group, so that children of the command end with it.
+function runProcess(folder: string, { command, timeoutMs, signal }: ExecOptions): Promise<ProcessResult> {
+  // In a process group, so that children of the command end with it.
   const child = spawn('/bin/sh', ['-c', `${command} "$1"`, 'sh', folder], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -47,8 +43,8 @@ function runProcess(folder: string, { command, timeoutMs, signal }: ExecOptions)
     const chunks: Buffer[] = [];
     let bytes = 0;
     let fault: string | undefined;
-    const stop = (why: string): void => {
-      fault ??= why;
+    const stop = (reason: string): void => {
+      fault ??= reason;
       killGroup(child);
     };
     const timer = setTimeout(() => stop(`no answer within ${timeoutMs / 1000} s`), timeoutMs);
@@ -75,7 +71,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended a moment ago.
+    // It has already ended.
   }
 }
 
@@ -85,8 +81,8 @@ export const ANSWERS = { valid: 0, invalid: 1, unsupported: 77 } as const;
 /** The exit codes of a shell that cannot start a command. */
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 
-/** How a process ended: by itself with a code, or because of `fault`. */
-type Ended = {
+/** The result of a process. `fault` is the reason why it was stopped. */
+type ProcessResult = {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly fault?: string;
@@ -94,7 +90,7 @@ type Ended = {
 
 type Compared = Omit<CaseResult, 'kind' | 'id' | 'way'>;
 
-export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault }: Ended): Compared {
+export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault }: ProcessResult): Compared {
   const fail = (reason: string, actual?: Facts): Compared => ({
     state: 'failed',
     reason,
@@ -109,13 +105,13 @@ export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault 
   if (exitCode !== ANSWERS.valid && exitCode !== ANSWERS.invalid)
     return fail(`it ended with ${exitCode === undefined ? 'a signal' : `exit code ${exitCode}`}`);
   const verdict = exitCode === ANSWERS.valid ? 'valid' : 'invalid';
-  const facts = factsOf(stdout);
+  const facts = parseAnswer(stdout);
   if (facts === undefined) return fail('the first line of its output is not a JSON object', { verdict });
   return compareFacts(testCase, { ...facts, verdict }, fail);
 }
 
-/** The JSON object in the first line. Empty output counts as an empty object. */
-function factsOf(stdout: string): Facts | undefined {
+/** Parses the JSON object in the first line. Empty output counts as an empty object. */
+function parseAnswer(stdout: string): Facts | undefined {
   const [line = ''] = stdout.split('\n', 1);
   if (line.trim() === '') return {};
   try {
@@ -126,7 +122,7 @@ function factsOf(stdout: string): Facts | undefined {
   }
 }
 
-/** Omitted members are not compared. Additional members are wrong, because they could be misspelt names. */
+/** Omitted members are not compared. Additional members are wrong, because their names could be misspelt. */
 function compareFacts(
   { expected }: SelftestCase,
   actual: Facts,

@@ -1,11 +1,12 @@
 export * from './case-folder.ts';
-export { CASE_KINDS, toPlain, runCase } from './result.ts';
-export { execCase, type ExecOptions } from './exec.ts';
-export { ANSWERS } from './exec.ts';
+export { ANSWERS, execCase, type ExecOptions } from './exec.ts';
 export {
+  CASE_KINDS,
   type CaseResult,
   joinReports,
+  runCase,
   selftestReport,
   type SelftestReport,
   selftestReportSchema,
+  toPlain,
 } from './result.ts';

@@ -3,10 +3,10 @@ import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
-/** The outcome of a case here, in the form of the vector files. */
+/** The outcome of a case, in the form of the vector files. */
 export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };
 
-export const refusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
+export const makeRefusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
 
 /** The members of an outcome. `verdict` is valid by default. */
 type Members = Readonly<Record<string, unknown>> | void;
@@ -16,7 +16,7 @@ async function tryOutcome(act: () => Members | Promise<Members>): Promise<Outcom
   try {
     return { verdict: 'valid', ...(await act()) };
   } catch (error) {
-    if (error instanceof DrillproofError) return refusal(error.code);
+    if (error instanceof DrillproofError) return makeRefusal(error.code);
     throw error;
   }
 }
@@ -25,7 +25,7 @@ const BAD: ReadonlySet<string> = new Set(['failed', 'incomplete', 'invalid']);
 
 type HasFindings = { readonly findings: readonly { readonly code: string }[] };
 
-export const reportOutcome = (result: string, reports: readonly HasFindings[]): Outcome => ({
+export const makeOutcome = (result: string, reports: readonly HasFindings[]): Outcome => ({
   verdict: BAD.has(result) ? 'invalid' : 'valid',
   result,
   codes: [...new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)))].toSorted(),
@@ -38,13 +38,13 @@ type Way<I> = readonly [name: string, run: (input: I) => Members | Promise<Membe
 export type Kind = {
   readonly ways: readonly string[];
   /**
-   * The outcomes of a case by the name of the way in, of the first way alone when `most` is 1.
-   * @throws TypeError and the like for a fault of this program; an invalid input has an outcome
+   * The outcomes of a case by the name of the way, for at most `most` ways.
+   * @throws TypeError for a bug of this program; an invalid input has an outcome
    */
   outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, Outcome>>;
 };
 
-/** A kind whose inputs have this shape. */
+/** Defines a kind whose inputs have this shape. */
 export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[]): Kind => ({
   ways: ways.map(([name]) => name),
   async outcomes(input, most = ways.length) {
@@ -58,8 +58,8 @@ export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[
 export const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
 export const bytesOfHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 
-/** Random access that is asked for one byte at a time, each in its own promise. */
-function bytewiseAccess(bytes: Uint8Array): RandomAccess {
+/** Creates random access that reads one byte at a time, each in its own promise. */
+function createBytewiseAccess(bytes: Uint8Array): RandomAccess {
   const source = memoryAccess(bytes);
   return {
     size: source.size,
@@ -71,8 +71,8 @@ function bytewiseAccess(bytes: Uint8Array): RandomAccess {
   };
 }
 
-/** Throws for reads outside the bytes, as any source may. */
-function strictAccess(bytes: Uint8Array): RandomAccess {
+/** Creates random access that throws for reads outside the bytes, as any source may. */
+function createStrictAccess(bytes: Uint8Array): RandomAccess {
   const source = memoryAccess(bytes);
   return {
     size: source.size,
@@ -84,9 +84,9 @@ function strictAccess(bytes: Uint8Array): RandomAccess {
   };
 }
 
-/** Every way in which bytes come to the readers. */
+/** Every way to pass bytes to the readers. */
 export const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => RandomAccess])[] = [
   ['memory', memoryAccess],
-  ['strict', strictAccess],
-  ['one byte at a time', bytewiseAccess],
+  ['strict', createStrictAccess],
+  ['one byte at a time', createBytewiseAccess],
 ];

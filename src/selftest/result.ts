@@ -11,7 +11,7 @@ import type { SelftestCase } from './case-folder.ts';
 
 const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
 
-/** The result of one case by one way in. */
+/** The result of one case in one way. */
 const caseResultSchema = z.readonly(
   z.strictObject({
     kind: z.string(),
@@ -45,7 +45,7 @@ const kindResultSchema = z.readonly(
   z.strictObject({ kind: z.string(), ...counts, ways: z.readonly(z.array(z.string())) }),
 );
 
-/** What a selftest found, as `drillproof selftest --json` prints it. */
+/** The result of a selftest, as `drillproof selftest --json` prints it. */
 export const selftestReportSchema = z.readonly(
   z.strictObject({
     schemaVersion: z.literal(1),
@@ -67,7 +67,7 @@ type KindResult = z.infer<typeof kindResultSchema>;
 export type SelftestReport = z.infer<typeof selftestReportSchema>;
 type Counts = SelftestReport['total'];
 
-const count = (results: readonly CaseResult[]): Counts => {
+const countResults = (results: readonly CaseResult[]): Counts => {
   const countState = (state: CaseResult['state']): number =>
     results.filter((result) => result.state === state).length;
   return {
@@ -82,41 +82,41 @@ const count = (results: readonly CaseResult[]): Counts => {
 
 const NAMES = z.keyof(z.strictObject(counts)).options;
 
-const sum = (a: Counts, b: Counts): Counts => {
+const addCounts = (a: Counts, b: Counts): Counts => {
   const total = { ...a };
   for (const name of NAMES) total[name] += b[name];
   return total;
 };
 
-function kindResult(kind: string, results: readonly CaseResult[]): KindResult {
+function summarizeKind(kind: string, results: readonly CaseResult[]): KindResult {
   const ofKind = results.filter((result) => result.kind === kind);
-  return { kind, ...count(ofKind), ways: [...new Set(ofKind.map(({ way }) => way))] };
+  return { kind, ...countResults(ofKind), ways: [...new Set(ofKind.map(({ way }) => way))] };
 }
 
 export function selftestReport(target: string, results: readonly CaseResult[]): SelftestReport {
-  const kinds = [...new Set(results.map(({ kind }) => kind))].map((kind) => kindResult(kind, results));
+  const kinds = [...new Set(results.map(({ kind }) => kind))].map((kind) => summarizeKind(kind, results));
   const failures = results.filter(({ state }) => state === 'failed' || state === 'not_run');
-  return reportOf(target, kinds, failures);
+  return makeReport(target, kinds, failures);
 }
 
-/** Joins two reports about the same cases by different ways in. */
+/** Joins two reports about the same cases in different ways. */
 export function joinReports(a: SelftestReport, b: SelftestReport): SelftestReport {
   const kinds = a.kinds.map((row) => {
     const other = b.kinds.find(({ kind }) => kind === row.kind);
     if (other === undefined) throw new TypeError(`the other report has no kind ${row.kind}`);
     const cases = Math.max(row.cases, other.cases);
-    return { ...row, ...sum(row, other), cases, ways: [...row.ways, ...other.ways] };
+    return { ...row, ...addCounts(row, other), cases, ways: [...row.ways, ...other.ways] };
   });
-  return reportOf(a.target, kinds, [...a.failures, ...b.failures]);
+  return makeReport(a.target, kinds, [...a.failures, ...b.failures]);
 }
 
-/** An empty set is never a success, and a case that did not run leaves the result open. */
-function reportOf(
+/** Without cases, or if a case did not run, nothing is proven. */
+function makeReport(
   target: string,
   kinds: readonly KindResult[],
   failures: readonly CaseResult[],
 ): SelftestReport {
-  const total = kinds.reduce<Counts>(sum, count([]));
+  const total = kinds.reduce<Counts>(addCounts, countResults([]));
   const open = total.notRun > 0 || total.passed === 0;
   const verdict = total.failed > 0 ? 'failed' : open ? 'not_checked' : 'passed';
   return { schemaVersion: 1, kind: 'selftest', verdict, target, total, kinds, failures };
@@ -129,13 +129,13 @@ export const toPlain = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)
 
 const formatValue = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));
 
-/** The members that differ on either side: an outcome with unexpected members is wrong too. */
+/** The members that differ, including unexpected ones. */
 export function listDifferences(expected: Facts, actual: Facts): readonly string[] {
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...names].filter((name) => formatValue(expected[name]) !== formatValue(actual[name])).toSorted();
 }
 
-/** How each kind is run here, by every way in. */
+/** The tests of each kind. */
 export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...bytesKinds,
   ...cursorsKinds,
@@ -148,7 +148,7 @@ export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...summariesKinds,
 };
 
-/** Runs a case by every way in. `platform` names the primitives in use. */
+/** Runs a case in every way. `platform` names the primitives in use. */
 export async function runCase(
   kind: string,
   testCase: SelftestCase,

@@ -25,21 +25,17 @@ function checkFormat(format: string, value: string): Outcome {
   return { verdict: schema.safeParse(value).success ? 'valid' : 'invalid' };
 }
 
-/** The writer must refuse exactly the names that the reader refuses. */
+/** Writes files with these names: the writer must refuse exactly the names that the reader refuses. */
 async function writeTree(paths: readonly string[]): Promise<void> {
   const entries = paths.map((name) => ({ name, open: () => once(new Uint8Array()) }));
   for await (const _ of writeZip(entries, { compression: 'store' }));
 }
 
-async function readArchive(
-  access: RandomAccess,
-  limits: ZipLimits | undefined,
-): Promise<Record<string, unknown>> {
+async function readArchive(access: RandomAccess, limits: ZipLimits | undefined) {
   const archive = await openZip(access, limits);
   const entries = [];
-  for (const entry of archive.entries) {
+  for (const entry of archive.entries)
     entries.push({ name: entry.name, ...(await digestStream(archive.read(entry))) });
-  }
   return { entries, warnings: [...new Set(archive.notes.map(({ code }) => code))].toSorted() };
 }
 
@@ -48,7 +44,7 @@ export const bytesKinds: Readonly<Record<string, Kind>> = {
     'decoded, and encoded again',
     (input) => {
       const bytes = fromHex(input.text);
-      if (toHex(bytes) !== input.text) throw new TypeError('another text comes back');
+      if (toHex(bytes) !== input.text) throw new TypeError('the text encoded again differs');
       return { base64: Buffer.from(bytes).toString('base64') };
     },
   ]),
@@ -56,7 +52,7 @@ export const bytesKinds: Readonly<Record<string, Kind>> = {
     'decoded, and encoded again',
     (input) => {
       const bytes = fromBase64url(input.text);
-      if (toBase64url(bytes) !== input.text) throw new TypeError('another text comes back');
+      if (toBase64url(bytes) !== input.text) throw new TypeError('the text encoded again differs');
       return { hex: toHex(bytes) };
     },
   ]),

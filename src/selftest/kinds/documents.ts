@@ -11,7 +11,7 @@ import {
 import { secondOpinion } from '../../node/second-opinion/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
-import { type Kind, defineKind, reportOutcome, type Outcome } from '../outcome.ts';
+import { type Kind, defineKind, makeOutcome, type Outcome } from '../outcome.ts';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
 
@@ -24,14 +24,14 @@ const attestationShape = z.object({
   manifestDigest: z.exactOptional(z.string()),
 });
 
-function attestationOutcome(
+function testAttestation(
   input: z.infer<typeof attestationShape>,
   options: { secondOpinion?: SecondOpinion } = {},
 ): Outcome {
-  const { attestation, trust, ...known } = input;
+  const { attestation, trust, ...rest } = input;
   const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
-  const report = verifyAttestation(attestation, defined({ ...known, trust: store, ...options }));
-  return reportOutcome(report.verdict, [report]);
+  const report = verifyAttestation(attestation, defined({ ...rest, trust: store, ...options }));
+  return makeOutcome(report.verdict, [report]);
 }
 
 const toolShape = z.object({
@@ -41,7 +41,7 @@ const toolShape = z.object({
 });
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
-function toolSourceOutcome({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
+function testToolSource({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
   let text = resource;
   if (repeatedSource !== undefined) {
     const { implementation, ...rest } = resourceShape.parse(JSON.parse(resource));
@@ -49,12 +49,12 @@ function toolSourceOutcome({ resource, repeatedSource, lock }: z.infer<typeof to
     text = JSON.stringify({ ...rest, implementation: { ...implementation, source } });
   }
   const report = verifyToolSource(text, lock === undefined ? {} : { lock: toUtf8(lock) });
-  return reportOutcome(report.verdict, [report]);
+  return makeOutcome(report.verdict, [report]);
 }
 
-/** A manifest that is accepted is written again as the bytes that it came from. */
+/** A parsed manifest must be written as the same bytes. */
 function assertSameBytes(bytes: Uint8Array, written: Uint8Array): void {
-  if (digestOf(bytes) !== digestOf(written)) throw new TypeError('other bytes are written');
+  if (digestOf(bytes) !== digestOf(written)) throw new TypeError('the written bytes differ');
 }
 
 export const documentsKinds: Readonly<Record<string, Kind>> = {
@@ -90,10 +90,10 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
   ),
   attestations: defineKind(
     attestationShape,
-    ['alone', (input) => attestationOutcome(input)],
-    ['with a second opinion', (input) => attestationOutcome(input, { secondOpinion })],
+    ['alone', (input) => testAttestation(input)],
+    ['with a second opinion', (input) => testAttestation(input, { secondOpinion })],
   ),
-  'tool-sources': defineKind(toolShape, ['resource', toolSourceOutcome]),
+  'tool-sources': defineKind(toolShape, ['resource', testToolSource]),
 };
 
 const limit = z.exactOptional(z.int());
@@ -107,7 +107,7 @@ type Body = (text: string) => BodyInit;
 const HASH = `sha256:${'0'.repeat(64)}`;
 const PROJECT = 'prj_000000000001';
 
-/** A row as a server answers; its content is not under test. */
+/** A row of an answer, whose content is not tested. */
 const item = (n: number): LocalReportItem => ({
   source: {
     ordinal: n,
@@ -135,12 +135,12 @@ const item = (n: number): LocalReportItem => ({
   archive: { localReportId: `lrep_${n}`, path: `local-reports/lrep_${n}.zip`, digest: HASH, bytes: '1' },
 });
 
-/** Answers with the pages one after the other, and writes down with which cursor each was asked for. */
-function server(pages: Input['pages'], body: Body, cursors: (string | null)[]): typeof fetch {
+/** Creates a server that answers with the pages one after the other, and records the cursor of each request. */
+function createPageServer(pages: Input['pages'], body: Body, cursors: (string | null)[]): typeof fetch {
   return (address) => {
     const { searchParams } = new URL(address instanceof Request ? address.url : address);
     const page = pages[cursors.length];
-    if (page === undefined) throw new TypeError('more pages are asked for than there are');
+    if (page === undefined) throw new TypeError('the client requests more pages than exist');
     cursors.push(searchParams.get('cursor'));
     const rows = Array.from({ length: page.items }, (_, n) => item(n));
     const text = JSON.stringify({ ...page, items: rows });
@@ -148,15 +148,12 @@ function server(pages: Input['pages'], body: Body, cursors: (string | null)[]): 
   };
 }
 
-async function readList(
-  { pages, limits = {} }: Input,
-  body: Body,
-): Promise<Readonly<Record<string, unknown>>> {
+async function readList({ pages, limits = {} }: Input, body: Body) {
   const cursors: (string | null)[] = [];
   const client = createClient({
     baseUrl: 'https://control.example',
     token: 'none',
-    fetch: server(pages, body, cursors),
+    fetch: createPageServer(pages, body, cursors),
     retry: { retries: 0 },
     limits,
   });

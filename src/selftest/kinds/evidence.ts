@@ -20,7 +20,7 @@ import {
 import { parseTrustStore } from '../../trust/index.ts';
 import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
-import { bytesOfBase64, type Kind, defineKind, reportOutcome, type Outcome, WAYS } from '../outcome.ts';
+import { bytesOfBase64, type Kind, defineKind, makeOutcome, type Outcome, WAYS } from '../outcome.ts';
 import { secondOpinion } from '../../node/second-opinion/index.ts';
 
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
@@ -59,19 +59,19 @@ const optionsOf = ({ trust, asOfMs, expect = {} }: Part | Tree): VerifyOptions =
   ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
 });
 
-async function partOutcome(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function testPart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
   const bytes = bytesOfBase64(input.zip);
-  if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was not decoded right');
+  if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was decoded incorrectly');
   const report = await verifyPart(open(bytes), { ...optionsOf(input), ...more });
-  return { ...reportOutcome(report.verdict, [report]), ...(input.coverage && coverageOf(report)) };
+  return { ...makeOutcome(report.verdict, [report]), ...(input.coverage && coverageOf(report)) };
 }
 
 const coverageOf = ({
   coverage: { totalBytes, coveredBytes, attestedBytes },
 }: Pick<ExportReport, 'coverage'>): object => ({ coverage: { totalBytes, coveredBytes, attestedBytes } });
 
-/** A tree in memory whose files are opened in some way, and where some paths are no regular files. */
-function treeSource(
+/** Creates a tree in memory whose files are opened by `open`; the `irregular` paths are not regular files. */
+function createTree(
   files: Readonly<Record<string, Uint8Array>>,
   irregular: readonly string[],
   open: Open,
@@ -91,19 +91,19 @@ function treeSource(
   };
 }
 
-async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): Promise<EvidenceSource> {
+async function openSource({ files = {}, irregular = [], zip }: Tree, open: Open): Promise<EvidenceSource> {
   if (zip !== undefined) {
     const access = open(bytesOfBase64(zip));
     return zipSource(await openZip(access));
   }
   const decoded = Object.entries(files).map(([path, content]) => [path, bytesOfBase64(content)] as const);
-  const source = treeSource(Object.fromEntries(decoded), irregular, open);
+  const source = createTree(Object.fromEntries(decoded), irregular, open);
   return isBag(Object.keys(files)) ? bagSource(source) : source;
 }
 
-async function exportOutcome(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function testExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
   const { depth = 'full', limits, envelopes = [] } = input;
-  const report = await verifyExport(await sourceOf(input, open), {
+  const report = await verifyExport(await openSource(input, open), {
     ...optionsOf(input),
     depth,
     dsse: envelopes.map((text) => toUtf8(text)),
@@ -111,15 +111,15 @@ async function exportOutcome(input: Tree, open: Open, more: Partial<VerifyOption
     ...more,
   });
   const reports = [report, ...report.parts, ...report.localReports];
-  const outcome = { ...reportOutcome(report.verdict, reports), completeness: report.completeness };
+  const outcome = { ...makeOutcome(report.verdict, reports), completeness: report.completeness };
   return input.coverage === true ? { ...outcome, ...coverageOf(report) } : outcome;
 }
 
 /**
- * A second reader sees what the first accepts; of what is refused it may say more, so that only the verdict is
- * compared, and what the first says must be among what both say.
+ * A second opinion may report more about refused evidence, so only the verdict is compared then, and every code of the
+ * first opinion must be among those of both.
  */
-const seconded =
+const compareOpinions =
   <I>(run: (input: I, open: Open, more?: Partial<VerifyOptions>) => Promise<Outcome>) =>
   async (input: I): Promise<Outcome> => {
     const first = await run(input, memoryAccess);
@@ -133,12 +133,12 @@ const seconded =
 export const evidenceKinds: Readonly<Record<string, Kind>> = {
   bundles: defineKind(
     partShape,
-    ...WAYS.map(([name, open]) => [name, (input: Part) => partOutcome(input, open)] as const),
-    ['with a second opinion', seconded(partOutcome)],
+    ...WAYS.map(([name, open]) => [name, (input: Part) => testPart(input, open)] as const),
+    ['with a second opinion', compareOpinions(testPart)],
   ),
   exports: defineKind(
     exportShape,
-    ...WAYS.map(([name, open]) => [name, (input: Tree) => exportOutcome(input, open)] as const),
-    ['with a second opinion', seconded(exportOutcome)],
+    ...WAYS.map(([name, open]) => [name, (input: Tree) => testExport(input, open)] as const),
+    ['with a second opinion', compareOpinions(testExport)],
   ),
 };

@@ -18,7 +18,7 @@ import {
   verifyDsse,
   verifyPart,
 } from '../../verify/index.ts';
-import { type Kind, defineKind, reportOutcome, type Outcome, bytesOfBase64 } from '../outcome.ts';
+import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64 } from '../outcome.ts';
 import { digestSchema, narrowText } from '../../contract/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { secondOpinion } from '../../node/second-opinion/index.ts';
@@ -34,7 +34,7 @@ type Input = z.infer<typeof shape>;
 const reportsOf = ({ inputs }: Input): EvidenceInput[] =>
   z.array(evidenceInputSchema).parse(JSON.parse(inputs));
 
-async function policyOutcome(
+async function testPolicy(
   { policy, files = {}, asOfMs }: Input,
   inputs: readonly EvidenceInput[],
 ): Promise<Outcome> {
@@ -63,8 +63,8 @@ function outcomeOf({ answer, rules, unusedWaivers }: Decision): Outcome {
 export const policiesKinds: Readonly<Record<string, Kind>> = {
   policies: defineKind(
     shape,
-    ['in order', (input) => policyOutcome(input, reportsOf(input))],
-    ['backwards', (input) => policyOutcome(input, reportsOf(input).toReversed())],
+    ['in order', (input) => testPolicy(input, reportsOf(input))],
+    ['backwards', (input) => testPolicy(input, reportsOf(input).toReversed())],
   ),
 };
 
@@ -76,7 +76,7 @@ const chainShape = z.object({
   expectHead: z.optional(narrowText(z.string(), isDigest)),
 });
 
-async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
+async function testReceipts({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
   const source = memorySource(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [path, toUtf8(text)])),
   );
@@ -84,11 +84,11 @@ async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof cha
     single === undefined
       ? await verifyReceipts(source, defined({ expectHead }))
       : await verifyReceipt(source, single, {});
-  return reportOutcome(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
+  return makeOutcome(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
 }
 
 export const receiptsKinds: Readonly<Record<string, Kind>> = {
-  receipts: defineKind(chainShape, ['files', receiptsOutcome]),
+  receipts: defineKind(chainShape, ['files', testReceipts]),
 };
 
 const dsseShape = z.object({
@@ -101,30 +101,27 @@ const dsseShape = z.object({
   part: z.exactOptional(z.string()),
 });
 
-async function envelopeOutcome(
-  { envelope, trust, part, manifest, asOfMs, ...known }: z.infer<typeof dsseShape>,
+async function testEnvelope(
+  { envelope, trust, part, manifest, asOfMs, ...rest }: z.infer<typeof dsseShape>,
   options: { secondOpinion?: SecondOpinion } = {},
 ): Promise<Outcome> {
   const dsse = toUtf8(envelope);
-  const how = {
-    asOfMs,
-    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
-    ...options,
-  };
+  const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
+  const common = { asOfMs, ...defined({ trust: store }), ...options };
   if (part !== undefined) {
-    const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
-    return reportOutcome(report.verdict, [report]);
+    const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...common, dsse });
+    return makeOutcome(report.verdict, [report]);
   }
   const subject = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
-  const report = verifyDsse(dsse, { ...how, ...known, ...subject });
-  return reportOutcome(report.verdict, [report]);
+  const report = verifyDsse(dsse, { ...common, ...rest, ...subject });
+  return makeOutcome(report.verdict, [report]);
 }
 
 export const dsseKinds: Readonly<Record<string, Kind>> = {
   dsse: defineKind(
     dsseShape,
-    ['bytes', (input) => envelopeOutcome(input)],
-    ['with a second opinion', (input) => envelopeOutcome(input, { secondOpinion })],
+    ['bytes', (input) => testEnvelope(input)],
+    ['with a second opinion', (input) => testEnvelope(input, { secondOpinion })],
   ),
 };
 
@@ -141,7 +138,7 @@ const summaryShape = z.object({
   maxAgeMs: z.exactOptional(z.int()),
 });
 
-function summaryOutcome({
+function testSummary({
   envelope,
   trust,
   asOfMs,
@@ -154,9 +151,9 @@ function summaryOutcome({
     ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
     ...defined({ threshold }),
   });
-  return reportOutcome(report.verdict, [report]);
+  return makeOutcome(report.verdict, [report]);
 }
 
 export const summariesKinds: Readonly<Record<string, Kind>> = {
-  summaries: defineKind(summaryShape, ['bytes', summaryOutcome]),
+  summaries: defineKind(summaryShape, ['bytes', testSummary]),
 };

@@ -10,18 +10,18 @@ import {
   trustStoreJwks,
   verifySignature,
 } from '../../trust/index.ts';
-import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, refusal } from '../outcome.ts';
+import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, makeRefusal } from '../outcome.ts';
 
 const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });
 
-const verifiedBy =
+const verifyWith =
   (implementation: P256) =>
   (input: z.infer<typeof signatureShape>): Outcome => {
     const key = { point: bytesOfHex(input.point) };
     const [message, signature] = [bytesOfHex(input.message), bytesOfHex(input.signature)];
     return verifySignature({ key, message, signature, implementation })
       ? { verdict: 'valid' }
-      : refusal('attestation.SIGNATURE_INVALID');
+      : makeRefusal('attestation.SIGNATURE_INVALID');
   };
 
 const keyShape = z.object({ base64: z.string(), use: z.enum(['verify', 'sign']) });
@@ -38,7 +38,7 @@ const readKey = (input: z.infer<typeof keyShape>): Record<string, unknown> => {
   return { point: toHex(point), keyId, ...validity };
 };
 
-const keysOf = (bytes: Uint8Array): Record<string, unknown>[] =>
+const listKeys = (bytes: Uint8Array): Record<string, unknown>[] =>
   parseTrustStore(bytes).keys.map(({ issuer, keyId, purposes, compromised }) => ({
     issuer,
     keyId,
@@ -62,19 +62,19 @@ const keyCheckShape = z.object({
 export const trustKinds: Readonly<Record<string, Kind>> = {
   signatures: defineKind(
     signatureShape,
-    ['native', verifiedBy(native.p256)],
-    ['portable', verifiedBy(portable.p256)],
-    ['of the platform', verifiedBy(platform.p256)],
+    ['native', verifyWith(native.p256)],
+    ['portable', verifyWith(portable.p256)],
+    ['of the platform', verifyWith(platform.p256)],
   ),
   'key-files': defineKind(keyShape, ['bytes', readKey]),
   'trust-stores': defineKind(
     z.object({ base64: z.string() }),
-    ['bytes', ({ base64 }) => ({ keys: keysOf(bytesOfBase64(base64)) })],
+    ['bytes', ({ base64 }) => ({ keys: listKeys(bytesOfBase64(base64)) })],
     [
       'written and read again',
       ({ base64 }) => {
         const store = parseTrustStore(bytesOfBase64(base64));
-        return { keys: keysOf(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
+        return { keys: listKeys(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
       },
     ],
   ),
