@@ -4,24 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { canonicalBytes, parseCanonicalJson } from '../../src/bytes/json/canonical.ts';
 import { jsonValues } from './documents.ts';
 
-const LINE_FEED = 10;
-
-/** What Python makes of JSON texts, each on a line of its own. */
-function byPython(texts: readonly string[]): Buffer[] {
+/** The canonical form that Python writes for each JSON text. */
+function canonicalizeInPython(texts: readonly string[]): Buffer[] {
   const input = `${texts.join('\n')}\n`;
   const output = execFileSync('python3', ['test/bytes/canonical.py'], { input, maxBuffer: 256 * 2 ** 20 });
-  const lines: Buffer[] = [];
-  for (let at = 0; at < output.length;) {
-    const end = output.indexOf(LINE_FEED, at);
-    lines.push(output.subarray(at, end));
-    at = end + 1;
-  }
-  return lines;
+  const lines = output.toString('latin1').split('\n').slice(0, -1);
+  return lines.map((line) => Buffer.from(line, 'latin1'));
 }
 
 /** Compares our form of each value with Python's, byte for byte. */
 function compare(values: readonly unknown[]): void {
-  const theirs = byPython(values.map((value) => JSON.stringify(value)));
+  const theirs = canonicalizeInPython(values.map((value) => JSON.stringify(value)));
   expect(theirs).toHaveLength(values.length);
   for (const [i, value] of values.entries()) {
     const ours = Buffer.from(canonicalBytes(value));

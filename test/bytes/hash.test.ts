@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { DIGEST, createDigester, digestOf, digestStream, isDigest } from '../../src/bytes/hash.ts';
@@ -39,10 +40,8 @@ describe('digests', () => {
         for (const chunk of chunks) sum.update(chunk);
         expect(sum.bytes).toBe(whole.length);
         expect(sum.digest()).toBe(nodeDigest(whole));
-        async function* stream(): AsyncGenerator<Uint8Array> {
-          yield* chunks;
-        }
-        expect(await digestStream(stream())).toEqual({ digest: nodeDigest(whole), bytes: whole.length });
+        const stream = Readable.from(chunks, { objectMode: true });
+        expect(await digestStream(stream)).toEqual({ digest: nodeDigest(whole), bytes: whole.length });
       }),
     );
   });
@@ -58,21 +57,10 @@ describe('digests', () => {
 });
 
 test('a digest has the form of its pattern, and nothing else has it', () => {
-  const near = fc.tuple(
-    fc.constantFrom('sha256:', 'SHA256:', ''),
-    fc.stringMatching(/^[0-9a-f]{62,66}[gA\n]?$/),
-  );
-  forAll(
-    500,
-    [
-      fc.oneof(
-        near.map(([start, end]) => start + end),
-        fc.constant(`${EMPTY}\n`),
-      ),
-    ],
-    (text) => {
-      expect(isDigest(text)).toBe(DIGEST.test(text));
-    },
-  );
+  const start = fc.constantFrom('sha256:', 'SHA256:', '');
+  const near = fc.tuple(start, fc.stringMatching(/^[0-9a-f]{62,66}[gA\n]?$/)).map((parts) => parts.join(''));
+  forAll(500, [fc.oneof(near, fc.constant(`${EMPTY}\n`))], (text) => {
+    expect(isDigest(text)).toBe(DIGEST.test(text));
+  });
   expect([EMPTY, [EMPTY], undefined].map(isDigest)).toEqual([true, false, false]);
 });

@@ -1,4 +1,7 @@
-/** What `act` throws, or `undefined`; so that tests can look at codes and classes instead of messages. */
+import type { Code } from '../../src/codes/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+
+/** The error that `act` throws, or `undefined`. */
 export function thrownBy(act: () => unknown): unknown {
   try {
     act();
@@ -6,4 +9,20 @@ export function thrownBy(act: () => unknown): unknown {
     return error;
   }
   return undefined;
+}
+
+/** The coded error that `act` throws, or `undefined`; any other error is rethrown. */
+export function refusal(act: () => unknown): DrillproofError | undefined {
+  const error = thrownBy(act);
+  if (error === undefined || error instanceof DrillproofError) return error;
+  throw error;
+}
+
+export const codeOf = (act: () => unknown): Code | undefined => refusal(act)?.code;
+
+/** The result of `act`, or the code with which it refuses its input. */
+export function outcomeOf<T>(act: () => T): { readonly value: T } | { readonly code: Code } {
+  let value: T | undefined;
+  const code = codeOf(() => (value = act()));
+  return code === undefined ? { value: value as T } : { code };
 }

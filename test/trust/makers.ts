@@ -3,8 +3,6 @@ import { readDer, readDerItems } from '../../src/bytes/der.ts';
 import { toHex, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { platform as everywhere } from '../../src/bytes/platform-portable.ts';
 import type { P256 } from '../../src/bytes/platform.ts';
-import type { Code } from '../../src/codes/index.ts';
-import { DrillproofError } from '../../src/errors.ts';
 import { platform as onNode } from '../../src/node/platform-node.ts';
 import { keyIdOf, formatPublicJwk } from '../../src/trust/key/key.ts';
 import type { TrustedKey } from '../../src/trust/trusted-key.ts';
@@ -30,17 +28,7 @@ export const scalarOf = (seed: number): Uint8Array => bytes32(BigInt(seed) * 0x1
 export const message = toUtf8('{"statement":1}');
 export const pointOf = (seed: number): Uint8Array => native.signer(scalarOf(seed)).point;
 
-/** The code with which something is refused, and the error; `undefined` when it is not. */
-export function refusal(act: () => unknown): DrillproofError | undefined {
-  try {
-    act();
-    return undefined;
-  } catch (error) {
-    if (error instanceof DrillproofError) return error;
-    throw error;
-  }
-}
-export const codeOf = (act: () => unknown): Code | undefined => refusal(act)?.code;
+export { codeOf, refusal } from '../bytes/thrown-by.ts';
 
 /** A trusted key of issuer `acme`, with its own key id. */
 export const trusted = (seed: number, changes: Partial<TrustedKey> = {}): TrustedKey => {
@@ -55,7 +43,7 @@ export const trusted = (seed: number, changes: Partial<TrustedKey> = {}): Truste
   };
 };
 
-/** The JWK of a key in a trust store, with other members beside or instead. */
+/** The JWK of a key in a trust store, with changed or additional members. */
 export const storeJwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   ...formatPublicJwk(pointOf(seed)),
   issuer: 'acme',
@@ -64,7 +52,7 @@ export const storeJwk = (seed: number, changes: Record<string, unknown> = {}): R
 
 export const json = (value: unknown): Uint8Array => toUtf8(JSON.stringify(value));
 
-/** Keys of every kind that this project does not take. */
+/** Keys of unsupported kinds. */
 export const foreignKeys = {
   RSA: generateKeyPairSync('rsa', { modulusLength: 1024 }),
   'RSA-PSS': generateKeyPairSync('rsa-pss', { modulusLength: 1024 }),

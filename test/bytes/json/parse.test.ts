@@ -10,9 +10,9 @@ import {
   parseJsonPointer,
 } from '../../../src/bytes/json/parse.ts';
 import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { DrillproofError, LimitError } from '../../../src/errors.ts';
+import { LimitError } from '../../../src/errors.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
-import { thrownBy } from '../thrown-by.ts';
+import { codeOf, outcomeOf, thrownBy } from '../thrown-by.ts';
 import { tries } from '../../support/deep.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -22,12 +22,12 @@ const SAMPLE = '{"a":[1,-2.5e-3,true,false,null,"\\u00e9é😀"],"b":{"c":{}},"d
 
 const mixed = (pairs: number): string => `${'[{"a":'.repeat(pairs)}1${'}]'.repeat(pairs)}`;
 
-describe('what strict parsing accepts', () => {
+describe('strict parsing', () => {
   it('keeps the order of members', () => {
     expect(Object.keys(parse('{"b":1,"a":2}') ?? {})).toEqual(['b', 'a']);
   });
 
-  it('makes `__proto__` an own member and changes no prototype', () => {
+  it('reads `__proto__` as an own member and changes no prototype', () => {
     const value = parse(
       '{"__proto__":{"polluted":true},"a":{"constructor":{"prototype":{"polluted":true}}}}',
     );
@@ -42,16 +42,13 @@ it('text that is not JSON is found at every truncation of a document', () => {
   const whole = Buffer.from(SAMPLE, 'utf8');
   expect(parseJson(whole)).toStrictEqual(JSON.parse(SAMPLE));
   for (let length = 0; length < whole.length; length++) {
-    const error = thrownBy(() => parseJson(whole.subarray(0, length)));
-    expect(error, `${length} bytes`).toBeInstanceOf(DrillproofError);
-    expect(['json.INVALID', 'encoding.UTF8_INVALID']).toContain((error as DrillproofError).code);
+    const code = codeOf(() => parseJson(whole.subarray(0, length)));
+    expect(['json.INVALID', 'encoding.UTF8_INVALID'], `${length} bytes`).toContain(code);
   }
 });
 
-describe('the encoding', () => {
-  it('accepts the last code points of every length', () => {
-    expect(parse('"\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\u{10000}\u{10ffff}"')).toHaveLength(11);
-  });
+it('strict parsing accepts the last code points of every length of UTF-8', () => {
+  expect(parse('"\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\u{10000}\u{10ffff}"')).toHaveLength(11);
 });
 
 describe('numbers', () => {
@@ -60,8 +57,8 @@ describe('numbers', () => {
     '9007199254740993', '-9007199254740993', '9007199254740993.0', '90071992547409930e-1', '1e400', '-1e400', '1e-400', '1e309',
     '1e999999999999', '2e-324', '3e-324', '4.9406564584124654e-324', '0.1000000000000000055511151231257827',
     '333333333.33333329', '1.7976931348623158e308', '18446744073709551615', '3.141592653589793238', '1e-999999999999',
-  ])('%s has not', (text) => {
-    expect(thrownBy(() => parse(`[${text}]`))).toMatchObject({ code: 'json.NUMBER_INEXACT' });
+  ])('that a double does not hold exactly are refused: %s', (text) => {
+    expect(codeOf(() => parse(`[${text}]`))).toBe('json.NUMBER_INEXACT');
   });
 
   it('are read exactly as they are printed, for every double', () => {
@@ -73,7 +70,7 @@ describe('numbers', () => {
 
   it('are compared with their doubles in linear time, even with long runs of zeros', () => {
     const zeros = '0'.repeat(2_000_000);
-    expect(thrownBy(() => parse(`0.1${zeros}1`))).toMatchObject({ code: 'json.NUMBER_INEXACT' });
+    expect(codeOf(() => parse(`0.1${zeros}1`))).toBe('json.NUMBER_INEXACT');
     expect(parse(`0.${zeros}`)).toBe(0);
     expect(parse(`1.${zeros}`)).toBe(1);
   });
@@ -84,7 +81,7 @@ const list = (items: number): Buffer => Buffer.from(`[${'[],'.repeat(items - 1)}
 describe('limits', () => {
   it('counts the levels of arrays and objects together, and siblings once', () => {
     expect(parse(mixed(32))).toBeInstanceOf(Array);
-    expect(thrownBy(() => parse(`[${mixed(32)}]`))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
+    expect(codeOf(() => parse(`[${mixed(32)}]`))).toBe('json.DEPTH_EXCEEDED');
     expect(parse(`[${Array.from({ length: 1000 }, () => '[[]]').join()}]`)).toHaveLength(1000);
   });
 
@@ -94,7 +91,7 @@ describe('limits', () => {
   ])('%s accepts 1,000,000 values and refuses one more before it parses', (_name, parseBytes) => {
     expect(parseBytes(list(999_999))).toHaveLength(999_999);
     expect(thrownBy(() => parseBytes(list(1_000_000)))).toBeInstanceOf(LimitError);
-    expect(thrownBy(() => parseBytes(list(1_000_000)))).toMatchObject({ code: 'json.VALUES_EXCEEDED' });
+    expect(codeOf(() => parseBytes(list(1_000_000)))).toBe('json.VALUES_EXCEEDED');
   });
 
   it('the number of values is the same whether it is counted on bytes or on the parsed document', () => {
@@ -106,24 +103,20 @@ describe('limits', () => {
       const input = Buffer.from(JSON.stringify(value, undefined, space));
       const maxValues = count(value);
       expect(thrownBy(() => checkJsonLimits(input, { maxValues }))).toBeUndefined();
-      expect(thrownBy(() => checkJsonLimits(input, { maxValues: maxValues - 1 }))).toMatchObject({
-        code: 'json.VALUES_EXCEEDED',
-      });
+      expect(codeOf(() => checkJsonLimits(input, { maxValues: maxValues - 1 }))).toBe('json.VALUES_EXCEEDED');
     });
   });
 
   it('counts bytes, not characters', () => {
     const text = Buffer.from('"é"', 'utf8');
     expect(parseJson(text, { maxBytes: 4 })).toBe('é');
-    const error = thrownBy(() => parseJson(text, { maxBytes: 3 }));
-    expect(error).toBeInstanceOf(LimitError);
-    expect(error).toMatchObject({ code: 'json.TOO_LARGE' });
+    expect(codeOf(() => parseJson(text, { maxBytes: 3 }))).toBe('json.TOO_LARGE');
   });
 
   it('is 64 MiB by default and is checked before the text is read', () => {
     const tooLong = new Uint8Array(64 * 1024 * 1024 + 1);
-    expect(thrownBy(() => parseJson(tooLong))).toMatchObject({ code: 'json.TOO_LARGE' });
-    expect(thrownBy(() => parseJson(tooLong.subarray(1)))).toMatchObject({ code: 'json.INVALID' });
+    expect(codeOf(() => parseJson(tooLong))).toBe('json.TOO_LARGE');
+    expect(codeOf(() => parseJson(tooLong.subarray(1)))).toBe('json.INVALID');
   });
 });
 
@@ -139,41 +132,19 @@ describe('against the parser of the language', () => {
   function compare(text: string): void {
     const input = Buffer.from(text, 'utf8');
     let native: { value: unknown } | undefined;
-    try {
-      native = { value: JSON.parse(fromUtf8(input)) as unknown };
-    } catch {
-      native = undefined;
-    }
-    let ours: { value: unknown } | undefined;
-    let error: unknown;
-    try {
-      ours = { value: parseJson(input) };
-    } catch (thrown) {
-      error = thrown;
-    }
-    // vitest's own equality asks a member named "constructor" for a class
-    if (ours !== undefined) expect(isDeepStrictEqual(ours, native), text).toBe(true);
-    else {
-      expect(error).toBeInstanceOf(DrillproofError);
-      if (native !== undefined) expect(REFUSED_BEYOND_JSON).toContain((error as DrillproofError).code);
-    }
+    const isJson = thrownBy(() => (native = { value: JSON.parse(fromUtf8(input)) })) === undefined;
+    const ours = outcomeOf(() => parseJson(input));
+    // The equality of vitest calls a member named "constructor".
+    if ('value' in ours) expect(isDeepStrictEqual(ours, native), text).toBe(true);
+    else if (isJson) expect(REFUSED_BEYOND_JSON).toContain(ours.code);
   }
 
   it('reads the same from whatever it accepts, and refuses beyond JSON only for the stated reasons', () => {
-    fc.assert(fc.property(fragmentTexts, compare), { numRuns: tries(300, 3000) });
-    fc.assert(
-      fc.property(
-        jsonValues.chain((value) => editsOf(JSON.stringify(value))),
-        compare,
-      ),
-      { numRuns: tries(200, 2000) },
-    );
-    fc.assert(
-      fc.property(
-        jsonValues.map((value) => JSON.stringify(value, undefined, 2)),
-        compare,
-      ),
-    );
+    const edits = jsonValues.chain((value) => editsOf(JSON.stringify(value)));
+    const indented = jsonValues.map((value) => JSON.stringify(value, undefined, 2));
+    forAll(tries(300, 3000), [fragmentTexts], compare);
+    forAll(tries(200, 2000), [edits], compare);
+    forAll(100, [indented], compare);
   });
 
   it('reads canonical JSON back as the value that was written', () => {

@@ -11,20 +11,11 @@ import {
   parseBagInfo,
   parseBagManifest,
 } from '../../../src/evidence/index.ts';
-import { DrillproofError } from '../../../src/errors.ts';
+import { codeOf } from '../../bytes/thrown-by.ts';
 import { forAll } from '../../support/property.ts';
 
 const HEX = 'ab'.repeat(32);
 const manifest = (text: string) => parseBagManifest(toUtf8(text));
-const codeOf = (run: () => unknown): string | undefined => {
-  try {
-    run();
-    return undefined;
-  } catch (error) {
-    return error instanceof DrillproofError ? error.code : String(error);
-  }
-};
-
 describe('a manifest of a bag', () => {
   it('reads the forms that RFC 8493 shows: spaces, tabs, an asterisk, upper case, any end of line', () => {
     const rows = manifest(`${HEX} data/a\r\n${HEX.toUpperCase()}\t data/b\r${HEX}  *data/c\n${HEX} data/d e`);
@@ -33,9 +24,8 @@ describe('a manifest of a bag', () => {
   });
 
   it('decodes exactly the three encodings of RFC 8493 §2.1.3, once', () => {
-    expect(
-      manifest(`${HEX} data/100%25.txt\n${HEX} data/%41\n${HEX} data/%250A\n`).map(({ path }) => path),
-    ).toEqual(['data/100%.txt', 'data/%41', 'data/%0A']);
+    const rows = manifest(`${HEX} data/100%25.txt\n${HEX} data/%41\n${HEX} data/%250A\n`);
+    expect(rows.map(({ path }) => path)).toEqual(['data/100%.txt', 'data/%41', 'data/%0A']);
   });
 
   it.each([
@@ -59,9 +49,9 @@ describe('a manifest of a bag', () => {
     const path = fc
       .array(fc.stringMatching(/^[a-zA-Z0-9 %*~ä._-]{1,12}$/), { minLength: 1, maxLength: 3 })
       .map((steps) => ['data', ...steps].join('/').normalize('NFC'))
-      .filter((one) => findPathProblem(one) === undefined);
+      .filter((text) => findPathProblem(text) === undefined);
     forAll(100, [fc.uniqueArray(path)], (paths) => {
-      const rows = paths.map((one) => ({ path: one, digest: digestOf(toUtf8(one)) }));
+      const rows = paths.map((name) => ({ path: name, digest: digestOf(toUtf8(name)) }));
       const read = parseBagManifest(formatBagManifest(rows));
       expect(new Map(read.map((row) => [row.path, formatBagDigest(row)]))).toEqual(
         new Map(rows.map((row) => [row.path, row.digest])),
@@ -70,20 +60,15 @@ describe('a manifest of a bag', () => {
   });
 
   it('gives a code for any bytes', () => {
-    forAll(
-      100,
-      [fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }).map(utf8))],
-      (bytes) => {
-        for (const parse of [parseBagManifest, parseBagInfo, parseBagDeclaration])
-          expect([undefined, 'bag.INVALID', 'bag.UNSUPPORTED', 'encoding.UTF8_INVALID']).toContain(
-            codeOf(() => parse(bytes)),
-          );
-      },
-    );
+    const text = fc.string({ unit: 'binary' }).map((value) => new TextEncoder().encode(value));
+    forAll(100, [fc.oneof(fc.uint8Array({ maxLength: 200 }), text)], (bytes) => {
+      for (const parse of [parseBagManifest, parseBagInfo, parseBagDeclaration])
+        expect([undefined, 'bag.INVALID', 'bag.UNSUPPORTED', 'encoding.UTF8_INVALID']).toContain(
+          codeOf(() => parse(bytes)),
+        );
+    });
   });
 });
-
-const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 it('the declaration of a bag is read back as it was written', () => {
   expect(parseBagDeclaration(formatBagDeclaration())).toEqual({ version: '1.0' });
@@ -95,7 +80,7 @@ it.each([
     'BagIt-Version: 0.97\r\nTag-File-Character-Encoding: utf-8\r\n',
     undefined,
   ],
-  ['a version to come', 'BagIt-Version: 1.1\nTag-File-Character-Encoding: UTF-8\n', 'bag.UNSUPPORTED'],
+  ['a future version', 'BagIt-Version: 1.1\nTag-File-Character-Encoding: UTF-8\n', 'bag.UNSUPPORTED'],
   ['another encoding', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: ISO-8859-1\n', 'bag.UNSUPPORTED'],
   ['a third line', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\nx: y\n', 'bag.INVALID'],
   ['a byte order mark', '\uFEFFBagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n', 'bag.INVALID'],
@@ -115,13 +100,17 @@ it('bag-info.txt is read back as it was written', () => {
 
 it.each([
   ['no Payload-Oxum', 'Contact-Name: A\n  and B\n', undefined],
-  ['one in other case', 'payload-oxum : 0.0\n', undefined],
-  ['one twice', 'Payload-Oxum: 1.1\nPayload-Oxum: 1.1\n', 'bag.INVALID'],
-  ['one that is no pair', 'Payload-Oxum: 1\n', 'bag.INVALID'],
-  ['a negative one', 'Payload-Oxum: -1.1\n', 'bag.INVALID'],
-  ['one of more digits than a number holds exactly', `Payload-Oxum: ${'9'.repeat(16)}.1\n`, 'bag.INVALID'],
+  ['a Payload-Oxum in other case', 'payload-oxum : 0.0\n', undefined],
+  ['a Payload-Oxum twice', 'Payload-Oxum: 1.1\nPayload-Oxum: 1.1\n', 'bag.INVALID'],
+  ['a Payload-Oxum that is not a pair', 'Payload-Oxum: 1\n', 'bag.INVALID'],
+  ['a negative Payload-Oxum', 'Payload-Oxum: -1.1\n', 'bag.INVALID'],
+  [
+    'a Payload-Oxum of more digits than a number holds exactly',
+    `Payload-Oxum: ${'9'.repeat(16)}.1\n`,
+    'bag.INVALID',
+  ],
   ['a line without a label', 'hello\n', 'bag.INVALID'],
-  ['a value that goes on before there is one', ' hello\n', 'bag.INVALID'],
+  ['a continuation line without a value before it', ' hello\n', 'bag.INVALID'],
 ])('bag-info.txt with %s', (_, text, code) => {
   expect(codeOf(() => parseBagInfo(toUtf8(text)))).toBe(code);
 });
