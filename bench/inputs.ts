@@ -16,7 +16,7 @@ import {
   makeTrust,
 } from '../test/support/evidence.ts';
 
-/** What an export for a race is made of: its parts, and the bytes of the log in each of them. */
+/** The parts of an export for a race, and the size of the log in each. */
 export type Shape = {
   readonly parts: number;
   readonly logBytes: number;
@@ -26,7 +26,7 @@ export type Shape = {
 /** Parts of 3.7 kB. */
 export const small = (parts: number): Shape => ({ parts, logBytes: 1500, compression: 'deflate' });
 
-/** A change here, or in what makes parts, needs a new folder. */
+/** Change the name when inputs change. */
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? tmpdir(), 'drillproof-bench-2');
 
 const scalar = createHash('sha256').update('drillproof bench').digest();
@@ -63,7 +63,7 @@ async function writeExport(root: string, shape: Shape): Promise<void> {
   writeFileSync(join(root, 'trust.json'), JSON.stringify(trustStoreJwks(makeTrust(signer))));
 }
 
-/** The folder of an input, made on first use: a half-made one never gets its name. */
+/** The folder of an input, which is made on first use and named when it is complete. */
 export async function cached(name: string, make: (folder: string) => Promise<void> | void): Promise<string> {
   const folder = join(CACHE, name);
   if (existsSync(folder)) return folder;

@@ -8,25 +8,25 @@ import { missing, type Peer } from './peers.ts';
 /** One program in a race. */
 export type Contender = {
   readonly name: string;
-  /** What is timed. A line with "… per second", or what wrk prints, replaces the time that it took. */
+  /** The timed command. A line with "… per second", or the output of wrk, replaces its time. */
   readonly command: readonly [string, ...string[]];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The peers without which it does not run. */
+  /** The peers that it needs. */
   readonly needs?: readonly Peer[];
-  /** Done before each run, and not timed. */
+  /** Runs before each run, and is not timed. */
   readonly before?: (round: number) => void;
-  /** The process whose CPU time and memory count, if that is not the command but a server. */
+  /** The server whose CPU time and memory are measured instead of those of the command. */
   readonly pid?: number;
-  /** How many parts one run does; a race whose contenders differ in it compares the time of one part. */
+  /** The number of parts of one run. If contenders differ in it, the race compares the time of one part. */
   readonly parts?: number;
-  /** Runs, if more or fewer than of the others make sense. */
+  /** The number of runs, if it differs from that of the others. */
   readonly rounds?: number;
 };
 
 type Sample = { readonly speed: number; readonly cpuS?: number; readonly rssBytes?: number };
 
-/** What was measured of one contender: medians, and the lowest and highest speed. */
+/** The measurements of one contender: medians, and the lowest and highest speed. */
 export type Measured = {
   readonly name: string;
   readonly isRate: boolean;
@@ -47,7 +47,7 @@ export function median(values: readonly number[]): number {
 }
 
 const RATE = /([\d.]+) per second|Requests\/sec: +([\d.]+)/;
-// wrk counts failures and goes on; a fast failure is not a fast answer.
+// wrk counts failures and continues, but a fast failure is not a fast answer.
 const FAILED = /Non-2xx.*|Socket errors.*/;
 
 /** The CPU time so far and the highest memory of a process that runs, where there is /proc. */

@@ -1,4 +1,4 @@
-/** A bar for each contender of a race, as long as it is fast, in an SVG picture that needs no browser. */
+/** Draws an SVG picture with a bar for each contender of a race, whose length is its speed. */
 import type { Outcome } from './results.ts';
 import { figureText } from './results.ts';
 

@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
 import type { Contender } from './measure.ts';
 
-/** Where a race works, how much it does (a short one takes seconds), and what is stopped after it. */
+/** The folder of a race, its size (a short one takes seconds), and the resources to release after it. */
 export type Setting = {
   readonly folder: string;
   readonly short: boolean;
   readonly resources: AsyncDisposableStack;
 };
 
-/** A row of the table of races: our work, what a user would run instead, and what we aim for. */
+/** A row of the table of races: our work, what a user would run instead, and the target. */
 export type Race = {
   readonly name: string;
   readonly title: string;
@@ -20,7 +20,7 @@ export type Race = {
   readonly target?: number;
   readonly maxSeconds?: number;
   readonly maxRssMiB?: number;
-  /** Whether the tests run its short form, and fail below two thirds of the target. */
+  /** The tests run its short form, and fail below two thirds of the target. */
   readonly inShortForm?: boolean;
   /** The first contender is ours. */
   readonly prepare: (setting: Setting) => Promise<readonly Contender[]>;

@@ -133,7 +133,7 @@ async function writeStatements(folder: string, parts: string): Promise<void> {
 
 async function prepareAttestation(): Promise<Contender[]> {
   const root = await exportOf(small(1000));
-  const folder = await cached('statements', (made) => writeStatements(made, `${root}/export/parts`));
+  const folder = await cached('statements', (target) => writeStatements(target, `${root}/export/parts`));
   const using = (library: string) => program('attestation.ts', library, join(folder, 'statements.json'));
   return [
     { name: 'verifyAttestation', command: using('drillproof') },
@@ -177,12 +177,12 @@ async function prepareGrowth(): Promise<Contender[]> {
     const root = await exportOf(small(parts));
     contenders.push({ name: `${parts.toLocaleString('en')} parts`, command: verify(root), parts });
   }
-  const one = await exportOf(small(10_000));
+  const root = await exportOf(small(10_000));
   const ten = await cached('ten-exports', (folder) => {
-    for (let n = 0; n < 10; n++) execFileSync('cp', ['-al', `${one}/export`, `${folder}/${n}`]);
+    for (let n = 0; n < 10; n++) execFileSync('cp', ['-al', `${root}/export`, `${folder}/${n}`]);
   });
   const copies = readdirSync(ten).map((name) => join(ten, name));
-  const command = cli('verify', ...copies, '--trust', `${one}/trust.json`, '--quiet');
+  const command = cli('verify', ...copies, '--trust', `${root}/trust.json`, '--quiet');
   return [{ name: '100,000 parts, ten exports', command, parts: 100_000 }, ...contenders];
 }
 

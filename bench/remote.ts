@@ -54,7 +54,7 @@ const emptyFolder =
 /** Files that can be removed without an effect on the next run. */
 const FEW = 100;
 
-/** What curl and aria2c need to fetch every part into `parts/`. */
+/** Writes the lists with which curl and aria2c fetch every part into `parts/`. */
 function writeDownloadLists(
   folder: string,
   root: string,
@@ -330,7 +330,7 @@ const prepareS3Part =
   };
 
 const parts = (count: number, logBytes: number): Shape => ({ parts: count, logBytes, compression: 'store' });
-/** Of the mirrors and the control plane. */
+/** The races of mirrors, ingestion and the control plane. */
 export const REMOTE_RACES: readonly Race[] = [
   {
     name: 'mirror-small',

@@ -1,4 +1,4 @@
-/** What the measurements of a race mean: ratios to ours, and the target. */
+/** Compares the measurements of a race with ours and with the target. */
 import type { Measured } from './measure.ts';
 import type { Peer } from './peers.ts';
 import type { Race } from './race.ts';
@@ -58,7 +58,7 @@ export function rowsOf({ measured }: Outcome): string[][] {
   ]);
 }
 
-/** How the race ended, in one sentence each. */
+/** The results of a race, one per sentence. */
 export function sentencesOf({ race, measured, absent, ratio, ofLimit }: Outcome): string[] {
   const { rssBytes: rss, speed } = measured[0]!;
   const { yardstick, limit, target, maxSeconds } = race;

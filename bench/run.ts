@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     write: { type: 'string' },
   },
 });
-/** What the tests run: us and the yardstick. */
+/** The tests run only our contender and the yardstick. */
 const isTest = values.short && values.json;
 const selected = RACES.filter(({ name, inShortForm }) =>
   positionals.length === 0

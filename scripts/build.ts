@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type BuildOptions, build, transform } from 'esbuild';
-import { builtinsAsValues } from './builtins.ts';
+import { replaceBuiltins } from './builtins.ts';
 import { writeApart, writeCodeCache } from './code-cache.ts';
 import { directImports, importDirectly, markPure } from './direct-imports.ts';
 import { makeLazy } from './lazy.ts';
@@ -21,7 +21,7 @@ import { PACKED, packPackages, writeSingle } from './single.ts';
 
 const TARGET = 'node22';
 
-const builtins = builtinsAsValues('process.getBuiltinModule');
+const builtins = replaceBuiltins('process.getBuiltinModule');
 
 const bundled = {
   bundle: true,
@@ -35,7 +35,7 @@ const bundled = {
 } as const satisfies BuildOptions;
 
 const PUBLIC = ['index', 'contract', 'client', 'node', 'server', 'web'];
-/** What `imports` of package.json names. */
+/** The modules in `imports` of package.json. */
 const SELECTED = [
   'node/platform-node',
   'bytes/platform-portable',
@@ -43,10 +43,10 @@ const SELECTED = [
   'node/verify-worker-code',
 ];
 
-/** What `verify` loads. */
+/** The modules that `verify` loads. */
 const COMMON = ['cli/process', 'cli/run', 'cli/verify/command', 'cli/verify/run'];
 
-/** Modules whose files V8 gets with what it made of them: one that `verify` loads, and one of policies. */
+/** Modules whose files are published with a code cache of V8: one that `verify` loads, and one of policies. */
 const LARGE = ['cli/process', 'policy/document/yaml'];
 
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
@@ -55,7 +55,7 @@ const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json
 >;
 const PACKAGES = Object.keys({ ...dependencies, ...peerDependencies });
 
-/** Each module that the library reaches, at the path it has in `src/`. */
+/** Writes each module of the library, at its path in `src/`. */
 async function buildLibrary(): Promise<void> {
   const worker = await bundleWorker();
   const define = { VERIFY_WORKER: JSON.stringify(worker) };
@@ -84,14 +84,14 @@ async function writeModule(path: string, define: Readonly<Record<string, string>
   await writeFile(to, code);
 }
 
-/** The thread that verifies parts as one module without a place of its own. */
+/** Bundles the thread that verifies parts as text, so that it needs no file. */
 async function bundleWorker(): Promise<string> {
   const { outputFiles } = await build({
     ...bundled,
     entryPoints: ['src/node/verify-worker.ts'],
     write: false,
     conditions: ['drillproof:source'],
-    // yauzl was written for require().
+    // yauzl calls require().
     banner: { js: 'const require = process.getBuiltinModule;' },
   });
   return outputFiles[0]!.text;
@@ -105,7 +105,7 @@ const split = {
   conditions: ['drillproof:source'],
 } satisfies BuildOptions;
 
-/** The library for Node.js, with zod inside. */
+/** Bundles the library for Node.js, with zod inside. */
 const buildBundled = (): Promise<unknown> =>
   build({
     ...split,
@@ -117,8 +117,8 @@ const buildBundled = (): Promise<unknown> =>
   });
 
 /**
- * The command, with packages inside that it would load as many files. What most commands need is in one file. It is in
- * CommonJS, because Node.js keeps what V8 made of code only for scripts.
+ * Bundles the command with packages that have many files. The modules that most commands need are in one file. It is in
+ * CommonJS, because V8 caches code only for scripts.
  */
 async function buildCommand(): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -159,7 +159,7 @@ async function toCommonJs(text: string): Promise<string> {
   return code;
 }
 
-/** The command once more, on the portable primitives: `selftest` compares the two. */
+/** Bundles the command with the portable primitives, which `selftest` tests too. */
 const buildPortable = (): Promise<unknown> =>
   build({
     ...bundled,
@@ -170,7 +170,7 @@ const buildPortable = (): Promise<unknown> =>
     external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*', 'echarts/*'],
   });
 
-/** The command in one file, with packages and the page inside. */
+/** Writes the command as one file, with packages and the page inside. */
 async function buildSingle(folder: string): Promise<void> {
   const packages = await packPackages();
   const { outputFiles, metafile } = await build({
@@ -181,7 +181,7 @@ async function buildSingle(folder: string): Promise<void> {
     chunkNames: '[name]-[hash]',
     conditions: ['drillproof:single', 'drillproof:source'],
     external: ['pg-boss', ...PACKED],
-    plugins: [builtinsAsValues('require'), oneChunk(COMMON), directImports, notices],
+    plugins: [replaceBuiltins('require'), oneChunk(COMMON), directImports, notices],
     minify: false,
     write: false,
     metafile: true,

@@ -1,10 +1,10 @@
 import { type Plugin, transformSync } from 'esbuild';
 
 const IMPORT = /^import \{([^}]*)\} from '(node:[^']*)';$/gm;
-/** Modules that take milliseconds to load, so each is loaded when it is first used. */
+/** Modules that take milliseconds to load. Each is loaded on first use. */
 const SLOW = /^node:(child_process|crypto|dns|fs\/promises|https?|net|readline|tls|v8|worker_threads|zlib)\b/;
 
-/** The source of a module, as JavaScript, with each name of a module of Node.js as a member of one value. */
+/** Compiles a module to JavaScript, and replaces each name of a module of Node.js by a member of one value. */
 export function importBuiltinsAsValues(source: string): string {
   const define: Record<string, string> = {};
   const code = source.replaceAll(IMPORT, (_, names: string, from: string) => {
@@ -26,15 +26,15 @@ function formatValue(load: string, path: string): string {
 }
 
 /**
- * Modules of Node.js as values, not as imports. An import reads every export of a module, and some of them load what few
- * programs need. And an old Node.js refuses a file that imports a name which it does not have, with the exit code of bad
- * evidence, before the file can say which version it needs.
+ * Replaces imports of modules of Node.js by values. An import reads every export, and some exports load rarely needed
+ * modules. Also, an old Node.js refuses a file that imports a missing name, with the exit code of bad evidence, before the
+ * file can print the version that it needs.
  * @param load the function that loads a module by its name
  */
-export const builtinsAsValues = (load: string): Plugin => ({
+export const replaceBuiltins = (load: string): Plugin => ({
   name: 'builtins-as-values',
   setup(build) {
-    // Packages also name them without "node:".
+    // Packages also omit "node:".
     build.onResolve({ filter: /^(?:node:.*|process|buffer)$/ }, ({ path, kind, namespace, importer }) => {
       if (namespace !== 'file' || kind === 'dynamic-import') return { path, external: true };
       return { path, namespace: importer.endsWith('.ts') ? 'builtin' : 'builtin-of-package' };

@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** Where the code of a module is, and what V8 made of it. Both names have the hash of the code. */
+/** The ends of the files with the code of a module and with its code cache. Both names have the hash of the code. */
 const CODE = '.code';
 const CACHE = '.cache';
 
-/** Code in CommonJS as one expression: a function that Node.js calls with the parts of a module. */
+/** Wraps code in CommonJS in a function that Node.js calls with the parts of a module. */
 export const wrapCommonJs = (code: string): string =>
   `(function (exports, require, module, __filename, __dirname) {${code}\n})`;
 
 /**
- * A module that runs the code in a file next to it. V8 takes what it made of that code during the build; where V8 itself
- * finds that this is of another version or has other flags, it compiles the code as usual.
+ * A module that runs the code in a file next to it with the code cache of the build. V8 refuses a cache of another version
+ * or with other flags, and then compiles the code as usual.
  */
 export const LOADER = `const { existsSync, readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
@@ -23,13 +23,13 @@ const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
 new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()(exports, require, module, filename, __dirname);
 `;
 
-/** Writes a module of the command apart from its code. */
+/** Writes a module of the command as a loader and a file with its code. */
 export function writeApart(file: string, code: string): void {
   writeFileSync(file, LOADER);
   writeFileSync(file + CODE, wrapCommonJs(code));
 }
 
-/** Keeps what V8 has made of the code of modules when the program has verified an export, and decided on it. */
+/** Writes the code caches that V8 has after the program verified an export and decided on it. */
 export function writeCodeCache(main: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'code-cache-'));
   try {
@@ -46,7 +46,7 @@ export function writeCodeCache(main: string): void {
   }
 }
 
-// The result is only valid with the flags that V8 has now, and those are to be what it has at the start.
+// A cache is only valid with the flags of V8 at that time, which must be those at the start.
 const HOOK = `require('node:v8').setFlagsFromString = () => {};
 const vm = require('node:vm');
 vm.Script = class extends vm.Script {
@@ -66,7 +66,7 @@ verdict:
   export: verified
 `;
 
-/** The first export of the vectors, and the keys that it is signed with. */
+/** Writes the first export of the vectors, and its trust store. */
 function writeEvidence(folder: string): void {
   const { cases } = JSON.parse(readFileSync('vectors/exports.json', 'utf8')) as {
     cases: [{ input: { trust: string; files: Readonly<Record<string, string>> } }];

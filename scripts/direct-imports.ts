@@ -9,7 +9,7 @@ const DECLARED = /^export (?:async )?(?:const|function\*?|class) (\w+)/gm;
 
 const indexes = new Map<string, ReadonlyMap<string, string>>();
 
-/** The file that declares each value that a module exports, itself or from others. */
+/** Finds the file that declares each value that a module exports. */
 function readExports(path: string): ReadonlyMap<string, string> {
   const earlier = indexes.get(path);
   if (earlier !== undefined) return earlier;
@@ -29,9 +29,8 @@ const listNames = (names: string): string[] =>
   names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
 /**
- * The source of a module, with each name imported from the file that declares it instead of from the index.ts of its
- * room. Programs load less that way, and esbuild counts all files that an index.ts lists as used by everyone who imports
- * one name.
+ * Reads a module, and imports each name from the file that declares it instead of the index.ts of its room. Programs load
+ * less, because esbuild counts every file of an index.ts as used by an import of one name.
  */
 export function importDirectly(path: string): string {
   const folder = resolve(dirname(path));
@@ -59,10 +58,10 @@ const CALL =
 export const markPure = (source: string): string =>
   source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');
 
-/** A module as it is bundled, in JavaScript. */
+/** Reads a module as JavaScript to bundle. */
 export const readForBundle = (path: string): string => importBuiltinsAsValues(markPure(importDirectly(path)));
 
-/** `readForBundle` for all that is bundled. */
+/** Applies `readForBundle` to every module. */
 export const directImports: Plugin = {
   name: 'direct-imports',
   setup(build) {

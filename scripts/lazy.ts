@@ -2,7 +2,7 @@ import { transformSync } from 'esbuild';
 
 /** A constant at the top of a bundled file that `markPure` has marked. */
 const PURE = /^var (\w+) = \/\* @__PURE__ \*\/ \((\(\) => [^]*?)\)\(\);$(?=\n\w)/gm;
-/** What a bundled file exports, as esbuild writes it: a function for each name, from which it makes members that call it. */
+/** The exports of a bundled file, as esbuild writes them: a function for each name. */
 const EXPORTS =
   /^__export\(stdin_exports, \{\n([^]*?)\n\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
 
@@ -17,9 +17,9 @@ const LAZY = `class Lazy {
 `;
 
 /**
- * A bundled file in CommonJS in which constants get their values when they are first used. Few commands need most of the
- * schemas and tables, and making them all takes longer than to verify a part. What it exports becomes one object at the
- * end, because nothing is exported that changes, and defining members one by one takes as long as the rest.
+ * Rewrites a bundled file in CommonJS so that constants get their values on first use. Most commands need few of the schemas
+ * and tables, and creating all takes longer than to verify a part. The exports become one object at the end, because
+ * exports never change, and defining members one by one takes as long as the rest.
  */
 export function makeLazy(code: string): string {
   const define: Record<string, string> = {};

@@ -6,7 +6,7 @@ import { readForBundle } from './direct-imports.ts';
 const DYNAMIC = /import\('(\.[^']*)'\)/g;
 const NAME = 'one-chunk';
 
-/** The files that are imported dynamically, from which esbuild starts a chunk. */
+/** Lists the files that are imported dynamically, for which esbuild creates chunks. */
 const listDynamic = (): Set<string> =>
   new Set(
     globSync('src/**/*.ts', { exclude: ['src/single/**'] }).flatMap((path) =>
@@ -15,8 +15,8 @@ const listDynamic = (): Set<string> =>
   );
 
 /**
- * Puts modules and all that they import into one chunk: everything that is imported dynamically imports them too, so
- * esbuild has no reason to split them. Each file more takes a third of a millisecond to load.
+ * Puts modules and all their imports into one chunk: every dynamically imported file imports them too, so esbuild does not
+ * split them. Each additional file takes a third of a millisecond to load.
  */
 export const oneChunk = (modules: readonly string[]): Plugin => ({
   name: NAME,

@@ -6,13 +6,13 @@ import { build, type Metafile } from 'esbuild';
 /** A module in CommonJS, and the path at which esbuild would write it. */
 type Module = { readonly path: string; readonly code: string };
 
-/** Packages that were written for `require()`. With the others, esbuild would only export them as a whole. */
+/** Packages in CommonJS. esbuild cannot remove their unused exports. */
 export const PACKED = ['undici', 'pg', 'yauzl', 'yazl', '@aws-sdk/client-s3', '@aws-sdk/lib-storage'];
 /** The files in them. */
 export const packedInputs = new Set<string>();
 
-/** One of them in CommonJS, compressed. */
-async function pack(name: string): Promise<[name: string, text: string]> {
+/** Bundles one of them in CommonJS, compressed. */
+async function packPackage(name: string): Promise<[name: string, text: string]> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: '.' },
     bundle: true,
@@ -34,7 +34,7 @@ async function pack(name: string): Promise<[name: string, text: string]> {
 const compress = (code: string): string => brotliCompressSync(code).toString('base64');
 
 export const packPackages = async (): Promise<Readonly<Record<string, string>>> =>
-  Object.fromEntries(await Promise.all(PACKED.map(pack)));
+  Object.fromEntries(await Promise.all(PACKED.map(packPackage)));
 
 // The first module to run is a program or one of its threads.
 const RUN = `
@@ -63,9 +63,8 @@ load(import.meta.url.endsWith('#thread') ? './thread.js' : './main.js');
 `;
 
 /**
- * Writes modules and packages as one file. What neither the program nor its threads need to verify is compressed, in a
- * comment, which V8 passes over. The other modules are functions in parentheses, which V8 compiles at once instead of
- * reading them twice.
+ * Writes modules and packages as one file. Code that `verify` and its threads do not need is compressed, in a comment, which
+ * V8 skips. The other modules are functions in parentheses, which V8 compiles at once instead of parsing them twice.
  */
 export function writeSingle(
   file: string,
@@ -90,7 +89,7 @@ export function writeSingle(
   writeFileSync(file, `${head}\n${tables}${RUN}//${JSON.stringify(packed)}`, { mode: 0o755 });
 }
 
-/** The names of the files that the program loads to verify, and its threads. */
+/** Lists the files that `verify` and its threads load. */
 function listCommon(outputs: Metafile['outputs']): ReadonlySet<string> {
   const paths = Object.keys(outputs).filter((path) =>
     /^src\/(cli\/(main|process|run|verify\/\w+)|node\/verify-worker)\.ts$/.test(

@@ -1,6 +1,6 @@
 /**
- * What a Node program would do with plain yauzl, one part after the other: hash the archive, then every entry, whose
- * CRC-32 yauzl leaves to its user.
+ * Verifies parts with plain yauzl, as a Node program would: hashes the archive, then every entry, and checks the CRC-32,
+ * because yauzl does not.
  *
  *     node yauzl.ts EXPORT
  */

@@ -89,6 +89,6 @@ const work = { 'authoring.turn': answer, 'run.rerun': reproduce };
 
 export const runner = {
   kinds: ['authoring.turn', 'run.rerun'],
-  // What is thrown here is tried again after a pause; what is returned is the end of it.
+  // After an error, the job is tried again after a pause. A returned value is final.
   run: (job, context) => work[job.kind](job, context),
 };

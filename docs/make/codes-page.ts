@@ -41,7 +41,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   internal: 'Faults of drillproof',
 };
 
-/** What each class of codes means. */
+/** The meaning of each class of codes. */
 const CLASSES: Readonly<Record<CodeClass, string>> = {
   malformed: 'a document, an archive or a response breaks a rule of its format',
   missing: 'something that is listed or required does not exist',
@@ -112,8 +112,8 @@ function exitOfClass(name: string): string {
 }
 
 function checkEntry(id: CheckId): string {
-  const own = CHECK_TEXTS[id].own.map(linkTo).join(', ');
-  return `${entryHead(id)} ${CHECK_TEXTS[id].sentence}${own === '' ? '' : `: ${own}`}\n`;
+  const codes = CHECK_TEXTS[id].own.map(linkTo).join(', ');
+  return `${entryHead(id)} ${CHECK_TEXTS[id].sentence}${codes === '' ? '' : `: ${codes}`}\n`;
 }
 
 function section(space: string): string {

@@ -7,7 +7,7 @@ export type SchemaRow = {
   /** Raised when an older reader would misunderstand the document. */
   readonly version: number;
   readonly title: string;
-  /** What the document is, where it appears, and rules that a JSON Schema cannot express. */
+  /** Describes the document, where it appears, and rules that a JSON Schema cannot express. */
   readonly description: string;
   readonly schema: z.ZodMiniType;
 };

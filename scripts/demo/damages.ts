@@ -42,7 +42,7 @@ export const DAMAGES: readonly Damage[] = [
   },
 ];
 
-/** Copies a mirror. Parts are hard links, so a damage must replace a part and never write into it. */
+/** Copies a mirror. Parts are hard links, so they must be replaced, never changed in place. */
 export async function copyMirror(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'parts'), { recursive: true });
   for (const entry of await readdir(from, { withFileTypes: true }))
@@ -77,7 +77,7 @@ async function deletePart(copy: string, evidence: Evidence): Promise<void> {
   await rm(partFile(copy, smallParts(evidence)[0]));
 }
 
-/** Somebody who can write every file but has no key would do this. */
+/** An attacker who can write every file but has no key would do this. */
 async function swapAttestation(copy: string, evidence: Evidence): Promise<void> {
   const [target, donor] = smallParts(evidence);
   const path = partFile(copy, target);

@@ -5,7 +5,7 @@ import type { ObjectInput } from 'drillproof';
 import type { AssertionResult } from 'drillproof/contract';
 import type { Package } from './packages.ts';
 
-/** What one run of the drill found, and the files that prove it. */
+/** The result of one run of the drill, and the files that prove it. */
 export type DrillRun = {
   readonly verdict: 'passed' | 'failed';
   readonly assertionResults: AssertionResult[];

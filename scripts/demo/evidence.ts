@@ -22,7 +22,7 @@ export const ISSUER = 'drillproof-demo';
 /** An export in a folder, and the input from which its documents were packed. */
 export type Evidence = { readonly input: ExportInput; readonly packed: PackedExport };
 
-/** What all bundles of the demo share. */
+/** The facts that all bundles of the demo share. */
 type Setting = {
   readonly project: string;
   readonly signer: Signer;

@@ -25,8 +25,8 @@ const print = (line: string): void => console.log(line);
 const group = (value: number): string => value.toLocaleString('en-US');
 let failures = 0;
 
-/** Prints what the demo expected to be true, and whether it was. */
-function expectThat(isTrue: boolean, line: string): void {
+/** Prints an expectation, and whether it was met. */
+function reportExpectation(isTrue: boolean, line: string): void {
   if (!isTrue) failures++;
   print(`   ${isTrue ? 'ok     ' : 'FAILED '} ${line}`);
 }
@@ -54,13 +54,16 @@ async function run(out: string): Promise<void> {
     const packages = await selectPackages(PROJECT);
     const evidence = await packEvidence(PROJECT, packages, signer, join(work, 'export'));
     const bytes = evidence.input.parts.reduce((sum, part) => sum + part.bytes, 0);
-    expectThat(packages.length > 1, `packed and signed ${packages.length} runs, ${group(bytes)} bytes`);
+    reportExpectation(
+      packages.length > 1,
+      `packed and signed ${packages.length} runs, ${group(bytes)} bytes`,
+    );
 
     print('3. Start a control plane, import the evidence, and mirror it over HTTP');
     await serveAndMirror(work, join(out, 'mirror'), evidence);
 
     print('4. Verify the mirror offline, with the trust store only');
-    expectVerified(await verify(join(out, 'mirror'), trust), evidence);
+    checkVerified(await verify(join(out, 'mirror'), trust), evidence);
 
     print('5. Damage a copy of the mirror in five ways, and verify each');
     for (const damage of DAMAGES) {
@@ -71,7 +74,7 @@ async function run(out: string): Promise<void> {
       await rm(copy, { recursive: true });
       const findings = [...report.findings, ...report.parts.flatMap((part) => part.findings)];
       const finding = findings.find(({ code }) => code === damage.code);
-      expectThat(report.verdict === 'failed' && finding !== undefined, damage.title);
+      reportExpectation(report.verdict === 'failed' && finding !== undefined, damage.title);
       print(`           ${damage.code}: ${finding?.message ?? 'not found'}`);
     }
     printClosing(out, evidence.packed.manifestDigest);
@@ -103,7 +106,7 @@ async function serveAndMirror(work: string, to: string, { input, packed }: Evide
       { projectId, evidenceExportId },
       { client, to: mirrorDirectory(to), now: Date.now },
     );
-    expectThat(
+    reportExpectation(
       receipt.outcome === 'complete',
       `mirrored ${receipt.files.length} files, each checked as it arrived`,
     );
@@ -116,19 +119,19 @@ async function serveAndMirror(work: string, to: string, { input, packed }: Evide
 const verify = (folder: string, trust: TrustStore): Promise<ExportReport> =>
   verifyDirectory(folder, { asOfMs: Date.now(), trust });
 
-function expectVerified(report: ExportReport, { packed }: Evidence): void {
+function checkVerified(report: ExportReport, { packed }: Evidence): void {
   const { verdict, parts, coverage, completeness } = report;
   const verified = parts.filter((part) => part.verdict === 'verified').length;
   const isRight = verdict === 'verified' && report.manifestDigest === packed.manifestDigest;
-  expectThat(
+  reportExpectation(
     isRight && verified === parts.length,
     `verdict: ${verdict}, ${verified} of ${parts.length} bundles`,
   );
-  expectThat(
+  reportExpectation(
     coverage.uncovered.length === 0,
     `coverage: ${group(coverage.coveredBytes)} of ${group(coverage.totalBytes)} bytes`,
   );
-  expectThat(completeness === 'attested', `completeness: ${completeness}`);
+  reportExpectation(completeness === 'attested', `completeness: ${completeness}`);
 }
 
 function printClosing(out: string, manifestDigest: string): void {

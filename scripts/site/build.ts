@@ -8,14 +8,14 @@ import { Application, LogLevel } from 'typedoc';
 
 const root = resolve(import.meta.dirname, '../..');
 const PAGE = join(root, 'dist/page/drillproof.html');
-const DOORS = ['index', 'contract', 'client', 'node', 'server', 'web'];
+const ENTRIES = ['index', 'contract', 'client', 'node', 'server', 'web'];
 
 const [out = join(root, 'site')] = process.argv.slice(2);
 rmSync(out, { recursive: true, force: true });
 
 const site = await Application.bootstrap({
   name: 'drillproof',
-  entryPoints: DOORS.map((name) => join(root, 'src', `${name}.ts`)),
+  entryPoints: ENTRIES.map((name) => join(root, 'src', `${name}.ts`)),
   tsconfig: join(import.meta.dirname, 'tsconfig.json'),
   readme: join(root, 'README.md'),
   projectDocuments: globSync(join(root, 'docs/**/*.md')).toSorted(),
@@ -40,7 +40,7 @@ cpSync(join(root, 'vectors'), join(out, 'vectors'), {
 const hasPage = existsSync(PAGE);
 if (hasPage) cpSync(PAGE, join(out, 'drillproof.html'));
 
-/** What the documents do not link to. */
+/** Links that the documents do not have. */
 const FIRST = [
   ...(hasPage ? ['<a href="drillproof.html">Verify evidence in the browser</a>'] : []),
   '<a href="documents/formats_schemas.html">JSON Schemas</a>',
