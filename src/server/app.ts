@@ -41,7 +41,6 @@ import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
 
-/** A document and its headers. */
 export type OpenAnswer = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
 /** An endpoint without a token: it reveals nothing that is stored. `operation` is its name in log and metrics. */
@@ -58,8 +57,11 @@ const buildAnswer = (body: string, headers: OpenAnswer['headers']): OpenAnswer =
 const buildJson = (value: unknown): OpenAnswer =>
   buildAnswer(JSON.stringify(value), { 'Content-Type': 'application/json' });
 
-/** The endpoints outside the table, by path. Documents are built once, so that requests without a token stay cheap. */
-export function buildEndpoints(of: {
+/** Builds the endpoints outside the table, by path. Their documents are built once, so that requests stay cheap. */
+export function buildEndpoints({
+  metrics,
+  readiness,
+}: {
   readonly metrics: Metrics;
   readonly readiness: ReadinessProbe;
 }): Readonly<Record<string, OpenEndpoint>> {
@@ -67,16 +69,16 @@ export function buildEndpoints(of: {
   const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
     openapi: () => openApi,
     healthz: () => alive,
-    readyz: async () => buildJson({ status: 'ready', ...(await of.readiness.assertReady()) }),
+    readyz: async () => buildJson({ status: 'ready', ...(await readiness.assertReady()) }),
     metrics: async () =>
-      buildAnswer(of.metrics.text(await of.readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
+      buildAnswer(metrics.text(await readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
   };
   return Object.fromEntries(
     openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
   );
 }
 
-/** The page that verifies in a browser. Its own policy forbids every request; it cannot say who may frame it. */
+/** Builds the endpoint of the page that verifies. The page forbids every request itself, but cannot forbid frames. */
 export function buildPageEndpoint(page: string | undefined): Readonly<Record<string, OpenEndpoint>> {
   if (page === undefined) return {};
   const answer = buildAnswer(page, {
@@ -89,13 +91,13 @@ export function buildPageEndpoint(page: string | undefined): Readonly<Record<str
 export type AppDependencies = ServerContext & {
   readonly limits: ServerLimits;
   readonly handlers: Handlers;
-  /** Rates by what a request asks for, and the downloads that run. */
+  /** The rates of requests and of downloads, and the running downloads. */
   readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };
   readonly slots: DownloadSlots;
   readonly audit: Audit;
   readonly metrics: Metrics;
   readonly observer: Observer;
-  /** What needs no token, by path. */
+  /** Endpoints without a token, by path. */
   readonly open: Readonly<Record<string, OpenEndpoint>>;
   /** Whether a proxy in front of this server names the client. */
   readonly trustProxy: boolean;
@@ -108,7 +110,7 @@ type Exchange = AppDependencies & {
   readonly observation: Observation;
 };
 
-// A row and its handler belong together by the type of `Handlers`; past this line only by the name that joins them.
+// `Handlers` types each handler by its row; from here on only the name connects the two.
 type AnyHandler = (call: object) => Promise<object>;
 const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler => handlers[name] as AnyHandler;
 
@@ -129,21 +131,22 @@ async function admit(
   return principal;
 }
 
-/** Lets a client that sent "Expect: 100-continue" send its body now. */
+/** Asks a client that sent "Expect: 100-continue" for its body. */
 function sendContinue({ request: { header, outgoing } }: Exchange): void {
   if (header('expect')?.toLowerCase() === '100-continue') outgoing?.writeContinue();
 }
 
-/** A JSON body must arrive within the time of a request; an upload has no limit in all, but a least rate. */
+/** A JSON body must arrive within the request timeout; an upload has a lowest rate but no total limit. */
 const watchArrival = ({ request, limits }: Exchange, bytesPerSecond: number): Arrival => ({
   ...createPace({ graceMs: limits.requestTimeoutMs, bytesPerSecond }, () => performance.now()),
   isWhole: () => request.incoming?.complete ?? true,
   cut: cutOf(request.incoming ?? request).signal,
 });
 
+/** A body as it was sent, and as its schema returns it. */
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
 
-/** The body of a row that has one, as it was sent and as its schema gives it. */
+/** Reads the body of a row that has one. */
 async function readBody(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
   if (row.body === undefined) return undefined;
   const { request, limits } = exchange;
@@ -162,7 +165,7 @@ const answerText = (
 type Document = OpenAnswer & { readonly etag: string };
 const documents = new WeakMap<object, Document>();
 
-/** A value as it is sent. A row that the store remembers is the same value again. */
+/** Serializes a value once: a row that the store remembers is the same object again. */
 function serialize(value: object): Document {
   const earlier = documents.get(value);
   if (earlier !== undefined) return earlier;
@@ -225,7 +228,7 @@ function answerBytes(exchange: Exchange, download: Download, ranges: boolean): P
 
 type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };
 
-/** What a read answers: a document, or bytes. */
+/** Answers a read with a document or with bytes. */
 async function read(exchange: Exchange, { name }: Call, call: object): Promise<Answer> {
   const { success } = operationRow(name);
   if (success.kind === 'bytes') takeSlot(exchange, exchange.observation.tokenId ?? '');
@@ -234,29 +237,26 @@ async function read(exchange: Exchange, { name }: Call, call: object): Promise<A
   return answerBytes(exchange, answer as Download, success.ranges);
 }
 
-/** What a change answers: the first time with the status of its row, then with 200 and the same document. */
+/** Answers a change with the status of its row, and a replay with 200 and the same document. */
 async function runChange(
   exchange: Exchange,
   { name, params }: Call,
   principal: Principal,
   { sent, body, ...head }: TypedBody & { readonly params: unknown; readonly query: unknown },
 ): Promise<Answer> {
-  const {
-    request: { header },
-    handlers,
-  } = exchange;
+  const { header } = exchange.request;
   const key = header('idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = hashRequest(name, params, sent);
   const ifMatch = header('if-match');
   const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
-  const answer = await handlerOf(handlers, name)({ ...head, body, change });
+  const answer = await handlerOf(exchange.handlers, name)({ ...head, body, change });
   const { value, replayed } = answer as Outcome<object>;
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);
 }
 
-/** Authenticate, validate, permit, act, answer: each operation of the table takes this one way. */
+/** Authenticates, validates, permits, acts and answers: the one path of every operation of the table. */
 async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   const { request, limits } = exchange;
   const { name, params } = call;
@@ -267,7 +267,7 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   const raw = { params, query: request.query, idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
   if (principal === undefined) {
-    // Both hold memory until they end; an upload has no token to count by.
+    // An upload holds memory like a download, and has no token to count by.
     if (row.content !== undefined) takeSlot(exchange, params['buildAttemptId'] ?? '');
     return read(exchange, call, {
       ...head,
@@ -288,7 +288,7 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   return answer;
 }
 
-/** Records who read which evidence, before any of it goes out. */
+/** Records who read which evidence, before any of it is sent. */
 function recordRead({ audit, correlationId }: Exchange, { name, params }: Call, principal: Principal): void {
   const { tokenId, organizationId } = principal;
   audit({ actor: tokenId, action: name, facts: { organizationId, ...params, correlationId } });
@@ -299,29 +299,25 @@ const methodError = (allow: readonly string[]): ControlError =>
     headers: { Allow: allow.join(', ') },
   });
 
-/**
- * Requests that no row answers. A token is required first, so that paths are not revealed without one; then another
- * method on an existing path is 405, and everything else is 404.
- */
+/** Refuses a request that no row answers: without a token, then for the method of an existing path, else as missing. */
 async function refuseUnrouted(exchange: Exchange): Promise<never> {
   await admit(exchange);
   const allow = allowedMethods(exchange.request.path);
   throw allow.length > 0 ? methodError(allow) : notFound();
 }
 
-/** An endpoint that needs no token. */
 async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Answer> {
   if (!isSafe(exchange.request)) throw methodError(['GET', 'HEAD']);
   return answerText(exchange, 200, await endpoint.answer());
 }
 
-/** Answers requests; a failure becomes the error envelope. */
+/** Answers a request; a failure becomes the error envelope. */
 export type App = (request: HttpRequest) => Promise<Answer>;
 
 type Step = (exchange: Exchange, params: Call['params']) => Promise<Answer>;
 type Target = { readonly operation: string; readonly step: Step };
 
-/** The HTTP application: a route for each row of the table, and the error envelope for everything else. */
+/** Creates the HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): App {
   const { observer, trustProxy, log } = dependencies;
   const open = new Map<string, Target>(

@@ -5,7 +5,7 @@ import { parseJson, toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf, ioError, writeDurably, writeNewFile } from '../node/index.ts';
 
-// What a data folder and a place of blobs record about themselves, so that another version of the program refuses them.
+// Data folders and blob stores record their version, so that other versions of the program refuse them.
 const KIND = 'drillproof-data';
 const VERSION = 1;
 const markerSchema = z.object({ kind: z.literal(KIND), schemaVersion: z.int() });
@@ -24,8 +24,7 @@ function tryParse(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Refuses what is marked as something else than this program's data.
+/** * Checks the marker of a data folder or a blob store.
  * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
  */
 export function assertMarker(bytes: Uint8Array, place: string): void {
@@ -47,7 +46,7 @@ const WRITABLE_BY_ALL = 0o002;
 const openFolderError = (folder: string, reason: string): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', `${folder} is open to other users of this machine: ${reason}`);
 
-/** Takes the rights of others on an existing folder away, because what it holds signs upload addresses. */
+/** Removes the rights of others on an existing folder, because its content signs upload addresses. */
 async function keepFolderPrivate(folder: string): Promise<void> {
   const { mode, uid } = await stat(folder);
   if ((mode & OTHERS) === 0 || process.platform === 'win32') return;
@@ -57,18 +56,13 @@ async function keepFolderPrivate(folder: string): Promise<void> {
     if (names.length > 0 && !names.includes(MARKER_NAME))
       throw openFolderError(folder, 'it holds other files. Pass another folder, or run chmod 700');
     return chmod(folder, mode & 0o7700);
-  }
-  // The group may be how this user has access at all; the files themselves are for their owner only.
+  } // This user may have access only through the group; the files themselves are readable by their owner only.
   if ((mode & WRITABLE_BY_ALL) !== 0)
-    throw openFolderError(
-      folder,
-      'all of them may write, and it belongs to another user. Run chmod 700 as its owner',
-    );
+    throw openFolderError(folder, 'all may write, and another user owns it. Run chmod 700 as its owner');
 }
 
-/**
- * Creates a data folder when it is absent, for its owner only, and marks it; an existing one must have this
- * version, and loses the rights of others.
+/** * Creates and marks a data folder for its owner only. An existing folder must have this version, and loses the rights
+ * of others.
  * @throws DrillproofError `server.CONFIG_INVALID`, `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE`
  */
 export async function claimFolder(folder: string): Promise<void> {

@@ -1,7 +1,4 @@
-/**
- * The control plane: an HTTP application over a store and a blob store, what listens for it, and what administers it
- * (docs/server/server.md).
- */
+/** The control plane: an HTTP application over a store and a blob store, its listener, its worker and its administration. */
 export { type CheckReport, checkStores } from './admin/check.ts';
 export { deriveId } from './ids.ts';
 export {
@@ -36,8 +33,9 @@ export { openPostgresStore } from './store/postgres/postgres.ts';
 export { backupSqlite } from './store/sqlite/backup.ts';
 export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Store } from './store/store.ts';
-export { type Audit, createAudit } from './telemetry/log.ts';
 export {
+  type Audit,
+  createAudit,
   createLog,
   type Log,
   type LogEntry,

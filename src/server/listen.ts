@@ -19,8 +19,8 @@ import type { Duplex } from 'node:stream';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/index.ts';
 import { cutOf } from './http/body.ts';
+import type { App } from './app.ts';
 import {
-  type Answer,
   ControlError,
   type ErrorAnswer,
   buildErrorAnswer,
@@ -51,23 +51,20 @@ const LISTEN_OPTIONS: MembersOf<ListenOptions> = {
 /** A server that listens: its address, and how to stop it. */
 export type Listening = {
   readonly url: string;
-  readonly port: number;
-  /** Takes no new connection, lets answers that are under way end within `drainMs`, and cuts what is left. */
+  readonly port: number /** Accepts no new connection, waits up to `drainMs` for running answers, and cuts the others. */;
   close(): Promise<void>;
 };
 
-type App = (request: HttpRequest) => Promise<Answer>;
-
-// Faults before a request exists, by the error code of Node's parser (control API, Errors).
-const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
-  HPE_HEADER_OVERFLOW: () => new ControlError('control.HEADERS_TOO_LARGE', 'the headers are too large'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: () =>
-    new ControlError('control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large'),
-  ERR_HTTP_REQUEST_TIMEOUT: () =>
-    new ControlError('control.REQUEST_TIMEOUT', 'the request took too long to arrive'),
+// Refusals before a request exists, by the error code of Node's parser (control API, Errors).
+const CLIENT_ERRORS: Readonly<Record<string, ConstructorParameters<typeof ControlError>>> = {
+  HPE_HEADER_OVERFLOW: ['control.HEADERS_TOO_LARGE', 'the headers are too large'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive'],
 };
-const malformedError = (): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1');
+const MALFORMED: (typeof CLIENT_ERRORS)[string] = [
+  'control.REQUEST_INVALID',
+  'the request is not well-formed HTTP/1.1',
+];
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -82,7 +79,7 @@ function formatAnswer({ status, headers, body }: ErrorAnswer): string {
   return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
 }
 
-/** Where failures are reported that never reached the application. */
+/** Reports failures that never reach the application. */
 type Reporting = { readonly log: Log; readonly observer?: Observer | undefined };
 
 function buildRefusal(error: unknown, { log, observer }: Reporting): ErrorAnswer {
@@ -103,7 +100,7 @@ function refuse(response: ServerResponse, error: unknown, reporting: Reporting):
   response.end(body);
 }
 
-/** The requests of each connection that are not answered: nothing may be written into the middle of an answer. */
+/** Tracks the unanswered requests of each connection, so that nothing is written into the middle of an answer. */
 function trackUnanswered(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
   const responses = new WeakMap<Duplex, ServerResponse[]>();
   const listUnanswered = (socket: Duplex): ServerResponse[] =>
@@ -116,11 +113,10 @@ function trackUnanswered(server: Server): (socket: Duplex) => readonly IncomingM
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
+/** Handles every event of Node with a request or a failure, so that each gets an answer or the error envelope. */
 function wire(server: Server, handle: Handle, reporting: Reporting): void {
   const unanswered = trackUnanswered(server);
-  server.on('request', handle);
-  // The 100 goes out when the body is about to be read, not before the token was looked at.
+  server.on('request', handle); // 100 Continue is sent when the body is about to be read, after the token was checked.
   server.on('checkContinue', handle);
   server.on('checkExpectation', (_request, response) =>
     refuse(
@@ -145,16 +141,16 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     if (code === 'HPE_INVALID_EOF_STATE' && requests.length > 0)
       for (const request of requests) cutOf(request).abort();
     else if (code === 'ECONNRESET' || !socket.writable || requests.length > 0) socket.destroy();
-    else refuseRaw(socket, (CLIENT_ERRORS[code ?? ''] ?? malformedError)(), reporting);
+    else refuseRaw(socket, new ControlError(...(CLIENT_ERRORS[code ?? ''] ?? MALFORMED)), reporting);
   });
 }
 
 function createLimitedServer(limits: ServerLimits): Server {
   const server = createHttpServer({
-    requireHostHeader: false, // its answer is not an error envelope; `handler` refuses instead
+    requireHostHeader: false, // its answer is not an error envelope; `readNodeRequest` refuses instead
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: 0, // it would cut slow uploads without an answer; bodies have a pace instead
+    requestTimeout: 0, // it would cut slow uploads without an answer; `createPace` limits bodies instead
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
   });
@@ -165,7 +161,7 @@ function createLimitedServer(limits: ServerLimits): Server {
 const announcesBody = ({ header }: HttpRequest): boolean =>
   header('content-length') !== undefined || header('transfer-encoding') !== undefined;
 
-/** Cuts a connection whose request was answered, but whose body, which is not read, does not end. */
+/** Cuts a connection whose request was answered if the unread body of the request does not end in time. */
 function boundUnreadBody(request: IncomingMessage, response: ServerResponse, timeoutMs: number): void {
   response.once('finish', () => {
     if (request.complete) return;

@@ -21,7 +21,7 @@ import type { Store } from './store/store.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the rows are: an address, which may hold a password, or the file of the embedded store. */
+/** The place of the rows: an address, which may contain a password, or the file of the embedded store. */
 type StorePlace =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'sqlite'; readonly path: string };
@@ -30,25 +30,24 @@ type BlobPlace =
   | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'disk'; readonly folder: string };
 
-/** Where a control plane stores rows and bytes. */
+/** The places in which a control plane stores rows and bytes. */
 export type Places = {
   readonly store: StorePlace;
-  readonly blobs: BlobPlace;
-  /** The folders of this machine that are needed; the data folder is none of them when everything lies elsewhere. */
+  readonly blobs: BlobPlace /** The local folders that are needed. The data folder is missing if nothing is stored in it. */;
   readonly folders: readonly string[];
-  /** Both places in a few words, without a secret. */
+  /** Both places as text without secrets. */
   readonly names: { readonly store: string; readonly blobs: string };
 };
 
 const SQLITE_FILE = 'store.sqlite';
-// A letter and a colon are a drive.
+// One letter and a colon are a drive of Windows.
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const BLOBS_URL = { name: 'BLOBS_URL', code: 'server.CONFIG_INVALID' } as const;
 
 const invalid = (message: string): DrillproofError => new DrillproofError('server.CONFIG_INVALID', message);
 
-/** A variable. An empty value is refused: it is more likely a missing secret than a request for the default. */
+/** Reads a variable. An empty value is refused: it is probably a missing secret. */
 function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value === '') throw invalid(`${name} is set but empty`);
@@ -71,7 +70,7 @@ function parseBlobPlace(env: Environment, dataDir: string): BlobPlace {
 }
 
 /**
- * Where the rows and the bytes of a control plane are stored, by `DATABASE_URL` and `BLOBS_URL`; without them in the
+ * Returns the places of the rows and the bytes of a control plane by `DATABASE_URL` and `BLOBS_URL`; the default is the
  * data folder (docs/server/server.md). Nothing is opened.
  * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not valid
  * @example
@@ -102,9 +101,8 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
  * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
- * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
- * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without permissions or
- *   of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
+ * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10 * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without
+ *   permissions or of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
  * @example
  * const { store, blobs, places } = await openStores(process.env, 'data');
  * console.log(places.names.store);

@@ -15,7 +15,7 @@ import type { Blobs } from './blobs/blobs.ts';
 import { type Answer, toResponse } from './http/envelope.ts';
 import { type HttpRequest, readWebRequest } from './http/request.ts';
 import { createHandlers } from './handlers.ts';
-import { createCursors, type Cursors } from './http/sealed.ts';
+import { createCursors, createUploadAddresses, type Cursors } from './http/sealed.ts';
 import {
   createDownloadSlots,
   createRateLimiter,
@@ -24,7 +24,7 @@ import {
 } from './http/rate-limit.ts';
 import type { Audit, Log } from './telemetry/log.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { createUploadAddresses } from './http/sealed.ts';
+
 import { parseModelTiers } from './services/authoring.ts';
 import { createRunOnce } from './services/handler.ts';
 import type { Store } from './store/store.ts';
@@ -39,9 +39,8 @@ export type ServerOptions = {
   /** The clock, in milliseconds since 1970: tokens expire by it, and rates count with it. */
   readonly now?: () => number;
   readonly limits?: Partial<ServerLimits>;
-  /**
-   * Where clients reach it, without a slash at the end: upload addresses begin with it. Without one they are relative
-   * to the requested address; the Host header is never trusted.
+  /**   * The address of the server for clients, without a slash at the end: upload addresses begin with it. Default: they
+   * are relative to the requested address. The Host header is never trusted.
    */
   readonly publicUrl?: string | (() => string);
   /**
@@ -60,7 +59,7 @@ export type ServerOptions = {
    * and the header is not trusted.
    */
   readonly trustProxy?: boolean;
-  /** Receives who read which evidence, before any of it is sent; where it throws, nothing is. Default: none. */
+  /** Records who read which evidence, before any of it is sent; if it throws, nothing is sent. Default: none. */
   readonly audit?: Audit;
 };
 const SERVER_OPTIONS: MembersOf<ServerOptions> = {
@@ -83,15 +82,13 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
 
 /** A control plane (control API). `listen` serves it over HTTP. */
 export type ControlServer = {
-  /** Answers a request of the web, such as in a test or below another server. */
+  /** Answers a `Request`, for example in a test or below another server. */
   fetch(request: Request): Promise<Response>;
   /** Answers a request of `listen`. */
   answer(request: HttpRequest): Promise<Answer>;
   /** The listener reports requests here that it refused itself. */
-  readonly observer: Observer;
-  /** From now on `/readyz` answers 503, while everything else is still answered. */
-  stopping(): void;
-  /** Closes the store. Close what listens first. */
+  readonly observer: Observer /** Makes `/readyz` answer 503 from now on; everything else is still answered. */;
+  stopping(): void /** Closes the store. Close every listener first. */;
   close(): Promise<void>;
 };
 
@@ -103,7 +100,7 @@ function assertShort(publicUrl: string): string {
   throw new DrillproofError('server.CONFIG_INVALID', `publicUrl has more than ${MAX_PUBLIC_URL} characters`);
 }
 
-// Tokens whose rate is remembered at once.
+// The number of tokens whose rate is remembered.
 const MAX_RATE_BUCKETS = 10_000;
 
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {

@@ -8,7 +8,7 @@ import {
 } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 
-/** From each state, the states that may follow. A state that nothing follows is an end. */
+/** The states that may follow each state; a final state has none. */
 export type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>;
 
 const ending = ['expired', 'destroying'] as const;
@@ -60,11 +60,10 @@ function listNext(machine: Machine, from: string): readonly string[] | undefined
   return Object.hasOwn(table, from) ? table[from] : undefined;
 }
 
-/** Whether a resource may go from one state to another. */
 export const mayMove = (machine: Machine, from: string, to: string): boolean =>
   listNext(machine, from)?.includes(to) ?? false;
 
-/** Whether a state is final. An unknown state is not: other states may follow it. */
+/** Returns whether a state is final. An unknown state is not. */
 export const isEnd = (machine: Machine, state: string): boolean => listNext(machine, state)?.length === 0;
 
 /** @throws DrillproofError `internal.BUG` for a move that the table does not have */
@@ -73,6 +72,6 @@ export function assertMove(machine: Machine, from: string, to: string): void {
   throw new DrillproofError('internal.BUG', `a ${machine} cannot go from ${from} to ${to}`);
 }
 
-/** Whether a world is open to agents once it is ready: one from the warm pool only while it is claimed. */
+/** Returns whether agents may use a ready world: a world of the warm pool only while it is claimed. */
 export const isOpenToAgents = ({ warmPool }: Pick<WorldSession, 'warmPool'>): boolean =>
   warmPool === undefined || warmPool.state === 'claimed';

@@ -97,8 +97,7 @@ const WORKER_OPTIONS: MembersOf<WorkerOptions> = {
 /** A worker that claims jobs and finishes them. */
 export type Worker = {
   /** Begins to claim jobs. */
-  start(): void;
-  /** Claims one job and completes it; `undefined` when none waits. For programs with a loop of their own. */
+  start(): void /** Claims one job and completes it; `undefined` if none waits. For programs with their own loop. */;
   workOnce(): Promise<Driven | undefined>;
   /** Claims no more jobs, waits up to `drainMs` for running ones, and returns the others to the queue. */
   stop(): Promise<void>;
@@ -129,15 +128,13 @@ function completeOptions(options: WorkerOptions): DriveOptions {
   return { ...driveDefaults, ...options, store, now, log, worker, random };
 }
 
-/** Logs how a job ended. */
 function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
   const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
   const correlationId = correlationIdOf(operationId);
   log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
 }
 
-/**
- * A worker over a store: claims queued operations and completes them (docs/server/server.md). Any number of workers may run at
+/** * Creates a worker over a store, which claims queued operations and completes them (docs/server/server.md). Any number of workers may run at
  * the same time. A job whose worker dies is taken over when its lease expires.
  * @param options.concurrency jobs at once; default 1
  * @throws TypeError for an argument of the wrong kind
@@ -214,9 +211,8 @@ export function createWorker(options: WorkerOptions): Worker {
 
 const ENDED = 'worker.job.';
 
-/**
- * What a worker shows of itself over HTTP: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
- * the worker its `log`, from which it counts jobs.
+/** * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass the worker
+ * its `log`, which counts jobs.
  */
 export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
   readonly log: Log;

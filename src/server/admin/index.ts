@@ -12,8 +12,7 @@ import { ingestBundle } from './part.ts';
 import { createOrganization, createProject, createToken, revokeToken, setEntitlement } from './tenants.ts';
 
 export { importSchema, type ImportDocument } from './import.ts';
-export type { WorkedOff } from './exports.ts';
-export type { CreateExportInput } from './exports.ts';
+export type { CreateExportInput, WorkedOff } from './exports.ts';
 export type { IssuedToken } from './tenants.ts';
 
 const administration = {
