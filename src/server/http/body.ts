@@ -15,20 +15,19 @@ function assertMediaType({ header }: HttpRequest): void {
   }
 }
 
-/** How long a body may still take; it is asked before each piece. */
+/** The remaining time of a body, which is read before each piece. */
 export type Pace = {
   readonly leftMs: () => number;
   readonly received: (bytes: number) => void;
 };
 
-/** How a body arrives: its pace, whether all of it came when it ends, and the signal that no more will come. */
+/** The pace of a body, whether it is complete when it ends, and the signal that its client has closed. */
 export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: AbortSignal };
 
 const cuts = new WeakMap<object, AbortController>();
 
-/**
- * The signal that the client of a request closed its half of the connection. The end of the request itself would
- * make Node close the other half too, before the client is answered.
+/** * Returns the controller that aborts when the client of a request closes its half of the connection. Ending the request
+ * itself would make Node close the other half too, before the client is answered.
  */
 export function cutOf(request: object): AbortController {
   const cut = cuts.get(request) ?? new AbortController();
@@ -36,12 +35,11 @@ export function cutOf(request: object): AbortController {
   return cut;
 }
 
-// What arrived before the end is read first.
+// Bytes that arrived before the end are read first.
 const CUT_MS = 100;
 
-/**
- * A body must arrive at `bytesPerSecond` or faster, and may pause for `graceMs`: bytes that come faster buy no longer
- * pause. With 0 bytes a second, all of it must arrive within `graceMs`.
+/** * Limits a body to `bytesPerSecond` or faster, with pauses of at most `graceMs`; faster bytes do not allow a longer
+ * pause. With 0 bytes per second, the whole body must arrive within `graceMs`.
  */
 export function createPace(
   { graceMs, bytesPerSecond }: { readonly graceMs: number; readonly bytesPerSecond: number },
@@ -56,12 +54,15 @@ export function createPace(
   };
 }
 
+/** For failures that leave the rest of the body unread, so that the connection cannot be used again. */
+const CLOSE = { headers: { Connection: 'close' } };
+
 const slowError = (): ControlError =>
   new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
 
 const ignore = (): void => undefined;
 
-/** The next piece of a body. @throws ControlError `control.REQUEST_TIMEOUT`, or `control.REQUEST_INVALID` for one that was cut */
+/** Reads a piece. @throws ControlError `control.REQUEST_TIMEOUT`; `control.REQUEST_INVALID` if the client closed */
 async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
   if (leftMs <= 0) throw slowError();
@@ -81,15 +82,10 @@ async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   }
 }
 
-/** A failure that leaves the rest of the body unread, so that the connection cannot be used again. */
-const CLOSE = { headers: { Connection: 'close' } };
-
 const sizeError = (maxBytes: number): ControlError =>
-  new ControlError('control.PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, {
-    ...CLOSE,
-  });
+  new ControlError('control.PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, CLOSE);
 
-/** At most `maxBytes` of the body, counted as it streams: the announced length is not trusted. */
+/** Reads at most `maxBytes`, counted as they arrive: the announced length is not trusted. */
 async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
   if (Number(request.header('content-length') ?? 0) > maxBytes) throw sizeError(maxBytes);
   const chunks: Uint8Array[] = [];
@@ -102,8 +98,7 @@ async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arri
   return Buffer.concat(chunks);
 }
 
-/**
- * The JSON body of a request, read within a limit and parsed strictly.
+/** * Reads the JSON body of a request within a limit and parses it strictly.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
  */
 export async function readJsonBody(
@@ -117,19 +112,15 @@ export async function readJsonBody(
     return parseJson(bytes, { maxBytes });
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    const issue = { path: '/body', code: cause.code, message: cause.message };
-    throw new ControlError('control.REQUEST_INVALID', 'the body is not strict JSON', {
-      issues: [issue],
-      cause,
-    });
+    const issues = [{ path: '/body', code: cause.code, message: cause.message }];
+    throw new ControlError('control.REQUEST_INVALID', 'the body is not strict JSON', { issues, cause });
   }
 }
 
-/** A body of bytes as it arrives; nothing of it is read before `bytes` is. */
+/** A body of bytes, which is not read before `bytes` is called. */
 export type Content = {
   readonly mediaType: string | undefined;
-  readonly coding: string;
-  /** The header Content-Range, with which an upload continues. */
+  readonly coding: string /** The header Content-Range of an upload that continues. */;
   readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
@@ -137,7 +128,7 @@ export type Content = {
 };
 
 const earlyEndError = (cause?: unknown): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
+  new ControlError('control.REQUEST_INVALID', 'the body ended early', { cause, ...CLOSE });
 
 async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
   try {
@@ -158,7 +149,7 @@ async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGene
   }
 }
 
-/** @param onRead called before the first byte is asked for: a client may be waiting for leave to send */
+/** @param onRead called before the first read: a client may be waiting for 100 Continue */
 export function describeContent(request: HttpRequest, onRead: () => void, arrival: () => Arrival): Content {
   const { header } = request;
   const length = header('content-length');
@@ -176,18 +167,14 @@ export function describeContent(request: HttpRequest, onRead: () => void, arriva
   };
 }
 
-/** The refusal of a body that is not what was announced, wherever it was seen. */
+/** Converts the error of a body that differs from its announcement into a refusal. */
 export function toUploadError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UPLOAD_MISMATCH') return error;
   const { message, details } = error;
-  return new ControlError('control.UPLOAD_MISMATCH', message, {
-    ...defined({ details }),
-    ...CLOSE,
-  });
+  return new ControlError('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
 }
 
-/**
- * What can be refused of a body before any of it is read.
+/** * Checks the headers of a body before it is read.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.UPLOAD_MISMATCH`
  */
 export function assertContent(content: Content, expected: { mediaType: string; bytes: number }): void {
@@ -205,25 +192,22 @@ export const sizeMismatch = (expected: number, actual: number): ControlError =>
     ...CLOSE,
   });
 
-/** Bytes of a whole: from `first` up to, and not including, `end`. */
+/** A range of bytes: from `first` up to, but not including, `end`. */
 export type Span = { readonly first: number; readonly end: number };
 
 const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;
 
-/**
- * Which of `bytes` bytes a body is; all of them without Content-Range.
- * @throws ControlError `control.REQUEST_INVALID`, `control.UPLOAD_MISMATCH` for another size of the whole
+/** * Parses the range of `bytes` bytes that a body has; without Content-Range it has all of them.
+ * @throws ControlError `control.REQUEST_INVALID`; `control.UPLOAD_MISMATCH` for another total
  */
 export function parseSpan({ range }: Content, bytes: number): Span {
   if (range === undefined) return { first: 0, end: bytes };
   const [, first, last, total] = (RANGE.exec(range) ?? []).map(Number);
   if (first === undefined || last === undefined || total === undefined || first > last || last >= total) {
     const message = 'must be bytes FIRST-LAST/TOTAL';
-    const issue = { path: '/headers/content-range', code: 'invalid_format', message };
-    throw new ControlError('control.REQUEST_INVALID', 'the header Content-Range is not valid', {
-      issues: [issue],
-      ...CLOSE,
-    });
+    const issues = [{ path: '/headers/content-range', code: 'invalid_format', message }];
+    const context = { issues, ...CLOSE };
+    throw new ControlError('control.REQUEST_INVALID', 'the header Content-Range is not valid', context);
   }
   if (total !== bytes) throw sizeMismatch(bytes, total);
   return { first, end: last + 1 };

@@ -15,10 +15,8 @@ const WHOLE: RangeSelection = { kind: 'whole' };
 const UNSATISFIABLE: RangeSelection = { kind: 'unsatisfiable' };
 const ONE_RANGE = /^bytes=([0-9]*)-([0-9]*)$/i;
 
-/**
- * What a Range header selects of `size` bytes (RFC 9110 §14.2). A header that is no single byte range (another unit,
- * several ranges however many, bad syntax) is ignored as the RFC allows, so the whole is served: no list of ranges
- * can multiply the work of a request.
+/** * Selects the range of a Range header in `size` bytes (RFC 9110 §14.2). A header that is not a single byte range is
+ * ignored, as the RFC allows, and all bytes are served: a list of ranges cannot multiply the work of a request.
  */
 export function selectRange(header: string | undefined, size: number): RangeSelection {
   const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
@@ -34,10 +32,10 @@ export function selectRange(header: string | undefined, size: number): RangeSele
 const selectSuffix = (length: number, size: number): RangeSelection =>
   length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
 
-/** Stored bytes as an operation answers with them. */
+/** Stored bytes with which an operation answers. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
 
-/** What a download needs of the request and of the process. */
+/** The parts of the request and of the server that a download needs. */
 export type DownloadContext = {
   readonly method: string;
   /** Whether the operation takes ranges; otherwise Range and If-Range are ignored. */
@@ -76,7 +74,7 @@ function buildHeaders(
   };
 }
 
-/** Status, headers and range by the preconditions of the request. Range is for GET only (RFC 9110 §14.2). */
+/** Decides status, headers and range. Range is for GET only (RFC 9110 §14.2). */
 function decide(download: Download, bytes: number, context: DownloadContext): Decided {
   const headers = buildHeaders(download, context);
   const mayRange =
@@ -108,7 +106,7 @@ const BUFFER_BYTES = 256 * 1024;
 const MAX_SPARE = 64;
 const spare: Buffer[] = [];
 
-/** Resolves when the bytes are with the system, so that the buffer can be used again; rejects when the client left. */
+/** Resolves when the system has the bytes and the buffer can be used again; rejects when the client disconnects. */
 function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => reject(new Error('the client disconnected'));
@@ -122,7 +120,7 @@ function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> 
   });
 }
 
-/** The pieces of a range; all are in the same buffer, so each is gone when the next is asked for. */
+/** Reads the pieces of a range into one buffer, so that the next piece overwrites the last. */
 async function* readPieces(
   readInto: NonNullable<OpenBlob['readInto']>,
   range: ByteRange,
@@ -135,9 +133,8 @@ async function* readPieces(
   }
 }
 
-/**
- * Writes a range and ends the response. A failure can only cut the connection: the length that was announced is then
- * not reached, and no client takes the part for the whole.
+/** * Writes a range and ends the response. A failure can only cut the connection; a client sees that bytes are missing,
+ * because their number was announced.
  */
 async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, context: DownloadContext) {
   const { readInto } = blob;
@@ -188,10 +185,9 @@ const createLargeBody = (blob: OpenBlob, range: ByteRange, context: DownloadCont
   toWeb: () => createWebStream(blob, range),
 });
 
-/**
- * Answers with stored bytes, whole or one range of them, or their headers only for HEAD. The bytes are proven before
- * the first of them, or the status, goes out.
- * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and what `Blobs.open` throws
+/** * Answers with all stored bytes, with one range, or for HEAD with the headers. The bytes are verified before anything is
+ * sent.
+ * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and the codes of `Blobs.open`
  */
 export async function answerDownload(download: Download, context: DownloadContext): Promise<Answer> {
   const blob = await context.blobs.open(download.blob.digest);

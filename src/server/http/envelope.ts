@@ -5,7 +5,7 @@ import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } fr
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** One broken rule of a request: where, as a JSON pointer from `/params`, `/query`, `/headers` or `/body`. */
+/** A broken rule of a request. `path` is a JSON pointer below `/params`, `/query`, `/headers` or `/body`. */
 export type RequestIssue = { readonly path: string; readonly code: string; readonly message: string };
 
 type ControlContext = ErrorContext & {
@@ -33,7 +33,7 @@ export class ControlError extends DrillproofError {
 export const notFound = (): ControlError =>
   new ControlError('control.NOT_FOUND', 'the resource does not exist, or the token may not see it');
 
-/** A new correlation id. One that a request carries is not trusted: it could name another's request in the log. */
+/** Ids in requests are not trusted: they could name requests of others in the log. */
 export const newCorrelationId = (): string => `corr_${randomUUID()}`;
 
 /** Headers of every answer (control API, Endpoints). */
@@ -51,29 +51,20 @@ export type ErrorAnswer = {
   readonly body: string;
 };
 
-const HEADERS_OF: Partial<Record<ControlCode, Record<string, string>>> = {
-  'control.UNAUTHENTICATED': { 'WWW-Authenticate': 'Bearer' },
-};
+const INTERNAL_MESSAGE = 'the control plane failed';
 
-const FAILED = 'the control plane failed';
-
-// What a caller may see of a failure. A message from another room may contain a path of this machine, so only
-// the control plane's own codes keep theirs.
+// Messages from other rooms may contain a local path, so callers see only those of the control plane's own codes.
 function toControlError(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
-  if (!(error instanceof DrillproofError)) return new ControlError('control.INTERNAL', FAILED);
-  if (isControlCode(error.code)) {
-    return new ControlError(error.code, error.message, defined({ details: error.details }));
-  }
-  if (error.code.startsWith('io.')) {
-    return new ControlError('control.UNAVAILABLE', 'the storage cannot be used at the moment', {
-      retryAfterMs: 1000,
-    });
-  }
-  return new ControlError('control.INTERNAL', FAILED);
+  if (!(error instanceof DrillproofError)) return new ControlError('control.INTERNAL', INTERNAL_MESSAGE);
+  const { code, message, details } = error;
+  if (isControlCode(code)) return new ControlError(code, message, defined({ details }));
+  return code.startsWith('io.')
+    ? new ControlError('control.UNAVAILABLE', 'the storage is unavailable', { retryAfterMs: 1000 })
+    : new ControlError('control.INTERNAL', INTERNAL_MESSAGE);
 }
 
-/** The faults of a refusal. A request that is invalid as a whole, such as malformed HTTP, has one without a place. */
+/** Lists the faults of a refusal. A request that is invalid as a whole, such as malformed HTTP, has one without a path. */
 function listIssues({ issues, message }: ControlError, code: ControlCode): RequestIssue[] | undefined {
   if (issues !== undefined) return issues.map((issue) => ({ ...issue }));
   return code === 'control.REQUEST_INVALID' ? [{ path: '', code: 'invalid_request', message }] : undefined;
@@ -94,13 +85,13 @@ function buildEnvelope(error: ControlError, code: ControlCode, correlationId: st
   };
 }
 
-// Not a fault, such as a server that is not ready: the log line of the request is enough.
+// A refusal that is not a fault, such as of a server that is not ready, needs only the log line of its request.
 const isOwnRefusal = (error: unknown): boolean =>
   error instanceof ControlError &&
   error.cause === undefined &&
   (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
 
-/** The canonical error envelope of any failure (control API, Errors); what the caller cannot repair is logged. */
+/** Builds the error envelope of any failure (control API, Errors), and logs a failure that the caller cannot fix. */
 export function buildErrorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
   const refusal = toControlError(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
@@ -116,7 +107,7 @@ export function buildErrorAnswer(error: unknown, correlationId: string, log: Log
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
       ...commonHeaders(correlationId),
-      ...HEADERS_OF[code],
+      ...(code === 'control.UNAUTHENTICATED' && { 'WWW-Authenticate': 'Bearer' }),
       ...defined({
         'Retry-After': retryAfter === undefined ? undefined : String(Math.ceil(retryAfter / 1000)),
       }),
@@ -126,14 +117,14 @@ export function buildErrorAnswer(error: unknown, correlationId: string, log: Log
   };
 }
 
-/** A body that is too large for memory. One of the two is called once. */
+/** A body that is too large for memory. Call one of the two methods once. */
 export type LargeBody = {
-  /** Writes it to a response whose headers were sent; never rejects, because only the connection can report a failure now. */
+  /** Writes the body after the headers; never rejects, because only a cut connection can report a failure then. */
   writeTo(outgoing: ServerResponse): Promise<void>;
   toWeb(): ReadableStream<Uint8Array>;
 };
 
-/** What is sent: a refusal has its code. */
+/** An answer; a refusal has its code. */
 export type Answer = Pick<ErrorAnswer, 'status' | 'headers'> & {
   readonly body: string | Uint8Array | LargeBody | null;
   readonly code?: ControlCode;
@@ -147,11 +138,10 @@ const toWebBody = (body: Answer['body']): BodyInit | null => {
   return body instanceof Uint8Array ? Uint8Array.from(body) : body;
 };
 
-/** An answer as an object of the web, for a request without a connection. */
 export const toResponse = ({ status, headers, body }: Answer, method: string): Response =>
   new Response(method === 'HEAD' ? null : toWebBody(body), { status, headers });
 
-/** Sends an answer; Node omits the body of one to HEAD. */
+/** Sends an answer; Node omits the body for HEAD. */
 export async function sendAnswer({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(status, headers);
   if (isLarge(body)) await body.writeTo(outgoing);
@@ -161,5 +151,5 @@ export async function sendAnswer({ status, headers, body }: Answer, outgoing: Se
   else outgoing.end(body);
 }
 
-/** The value of `Repr-Digest` for bytes with this SHA-256, in base64 (RFC 9530 §3). */
+/** Formats a SHA-256 in base64 for `Repr-Digest` (RFC 9530 §3). */
 export const formatReprDigest = (base64: string): string => `sha-256=:${base64}:`;

@@ -1,17 +1,23 @@
 import type { RateLease, RateShare } from '../store/rates.ts';
 
-/** After how many milliseconds to retry. */
 type Refusal = { readonly retryAfterMs: number };
 
-/** Counts one request of a key; over the limit, returns when to retry. */
+/** `take` counts a request of a key; above the limit, it returns when to retry. */
 export type RateLimiter = { take(key: string): Refusal | undefined | Promise<Refusal | undefined> };
 
-/** Credit is counted in the milliseconds in which it is earned, so that whole milliseconds add up exactly. */
+/** Sets the newest entry of a map, and removes the oldest beyond `maxKeys`. */
+function setNewest<V>(map: Map<string, V>, key: string, value: V, maxKeys: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.keys().next();
+  if (map.size > maxKeys && oldest.done !== true) map.delete(oldest.value);
+}
+
+/** Credit is counted in milliseconds of waiting, which add up exactly. */
 type Bucket = { readonly creditMs: number; readonly atMs: number };
 
-/**
- * A token bucket for each key, in this process. When more than `maxKeys` are remembered, the one unused for longest
- * is forgotten, which only ever grants it a full burst.
+/** * Creates a token bucket for each key, in this process. Beyond `maxKeys`, the least recently used key is forgotten, and
+ * gets a full burst the next time.
  */
 export function createRateLimiter(options: {
   readonly perSecond: number;
@@ -27,37 +33,30 @@ export function createRateLimiter(options: {
   const refill = (key: string, nowMs: number): Bucket => {
     const earlier = buckets.get(key);
     if (earlier === undefined) return { creditMs: fullMs, atMs: nowMs };
-    const elapsedMs = Math.max(0, nowMs - earlier.atMs); // a clock that is set back takes nothing away
+    const elapsedMs = Math.max(0, nowMs - earlier.atMs); // a clock that is set back removes no credit
     return { creditMs: Math.min(fullMs, earlier.creditMs + elapsedMs), atMs: nowMs };
-  };
-  const remember = (key: string, bucket: Bucket): void => {
-    buckets.delete(key);
-    buckets.set(key, bucket);
-    const oldest = buckets.keys().next();
-    if (buckets.size > maxKeys && oldest.done !== true) buckets.delete(oldest.value);
   };
 
   return {
     take(key) {
       const bucket = refill(key, now());
       const granted = bucket.creditMs >= costMs;
-      remember(key, granted ? { ...bucket, creditMs: bucket.creditMs - costMs } : bucket);
+      const creditMs = granted ? bucket.creditMs - costMs : bucket.creditMs;
+      setNewest(buckets, key, { ...bucket, creditMs }, maxKeys);
       return granted ? undefined : { retryAfterMs: Math.ceil(costMs - bucket.creditMs) };
     },
   };
 }
 
-/** What this process has of a bucket that several share. */
+/** The share of this process in a bucket. */
 type Share = { credits: number; readonly untilMs: number; readonly refusedUntilMs: number };
 
-// Shares that are not used are lost, so that no process keeps what another needs.
+// Unused shares expire, so that no process keeps credits that another needs.
 const SHARE_MS = 1_000;
 const SHARES_PER_SECOND = 10;
 
-/**
- * A token bucket for each key, which several processes share: each takes shares of some requests and lets these through
- * by itself. Together they never let more through than one process would, and less by at most one share each.
- * @param options.lease takes a share of the bucket
+/** * Creates a token bucket for each key that several processes share: each leases shares of some requests and grants these
+ * itself. Together they never grant more than one process would, and at most one share each less.
  */
 export function createSharedRateLimiter(options: {
   readonly kind: string;
@@ -74,22 +73,13 @@ export function createSharedRateLimiter(options: {
 
   const take = async (key: string): Promise<Share> => {
     const nowMs = now();
-    const { granted, retryAfterMs } = await lease({
-      bucket: `${kind}:${key}`,
-      want,
-      perSecond,
-      burst,
-      nowMs,
-    });
+    const bucket = `${kind}:${key}`;
+    const { granted, retryAfterMs } = await lease({ bucket, want, perSecond, burst, nowMs });
     const refusedUntilMs = granted > 0 ? 0 : nowMs + retryAfterMs;
     const share = { credits: granted, untilMs: nowMs + SHARE_MS, refusedUntilMs };
-    shares.delete(key);
-    shares.set(key, share);
-    const oldest = shares.keys().next();
-    if (shares.size > maxKeys && oldest.done !== true) shares.delete(oldest.value);
+    setNewest(shares, key, share, maxKeys);
     return share;
-  };
-  /** Requests that come while a share is taken wait for the same. */
+  }; /** Requests that arrive while a share is leased wait for that share. */
   const takeOnce = (key: string): Promise<Share> => {
     const taking = leasing.get(key) ?? take(key).finally(() => leasing.delete(key));
     leasing.set(key, taking);
@@ -114,14 +104,11 @@ export function createSharedRateLimiter(options: {
   };
 }
 
-/** How many downloads run at once: `take` returns what ends one, or which limit is reached. */
+/** `take` counts a running download; it returns a function that ends it, or the limit that is reached. */
 export type DownloadSlots = { take(key: string): (() => void) | 'token' | 'all' };
 
-/** Counts running downloads in this process, so that slow clients cannot hold more memory and files than intended. */
-export function createDownloadSlots({
-  perToken,
-  all,
-}: {
+/** Limits the running downloads of this process, because each holds memory and a file as long as its client wants. */
+export function createDownloadSlots(limits: {
   readonly perToken: number;
   readonly all: number;
 }): DownloadSlots {
@@ -135,8 +122,8 @@ export function createDownloadSlots({
   };
   return {
     take(key) {
-      if (total >= all) return 'all';
-      if ((running.get(key) ?? 0) >= perToken) return 'token';
+      if (total >= limits.all) return 'all';
+      if ((running.get(key) ?? 0) >= limits.perToken) return 'token';
       add(key, 1);
       let ended = false;
       return () => {

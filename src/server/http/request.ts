@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ControlError } from './envelope.ts';
 
-/** A request, from the HTTP server of Node or from an object of the web. */
+/** A request from the HTTP server of Node or from a `Request`. */
 export type HttpRequest = {
   readonly method: string;
   /** As it was sent, percent-encoded. */
   readonly path: string;
   /** What follows the question mark. */
-  readonly query: string;
-  /** A header by its lower-case name; several of one name are joined, as the web does, so that none of them is chosen. */
+  readonly query: string /** A header by its lower-case name. Repeated headers are joined, as in `Headers`, so that none of them is chosen. */;
   readonly header: (name: string) => string | undefined;
   readonly body: BodyReader;
   /** Both are absent for a request without a connection. */
@@ -19,7 +18,6 @@ export type HttpRequest = {
 /** Reads a body piece by piece; `undefined` is its end. */
 type BodyReader = {
   readonly read: () => Promise<Uint8Array | undefined>;
-  /** No more of it will be read. */
   readonly cancel: () => void;
 };
 
@@ -33,10 +31,9 @@ const DOT_SEGMENT = /\/\.\.?(?:[/?]|$)/;
 const PLAIN_HOST = /^[a-z0-9._-]+(?::[0-9]{1,5})?$/;
 const PORT = /:[0-9]*$/;
 
-/** A target as URL parsers normalize it: without dot segments, and with everything encoded that must be. */
+/** Normalizes a target as URL parsers do: without dot segments, and percent-encoded. */
 function normalizeTarget(target: string): string {
-  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target;
-  // A backslash is a slash to URL parsers, and another target is no path.
+  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target; // URL parsers read a backslash as a slash; a target without a slash at its start is not a path.
   if (!/^\/[^\\?]*(?:\?|$)/.test(target)) throw invalidTarget();
   try {
     const { pathname, search } = new URL(`http://host${target}`);
@@ -57,8 +54,8 @@ function assertHost(host: string | undefined): void {
 function findHeader(raw: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let at = 0; at < raw.length; at += 2) {
-    const given = raw[at]!;
-    if (given.length === name.length && given.toLowerCase() === name)
+    const rawName = raw[at]!;
+    if (rawName.length === name.length && rawName.toLowerCase() === name)
       value = value === undefined ? raw[at + 1] : `${value}, ${raw[at + 1]}`;
   }
   return value;
@@ -66,7 +63,7 @@ function findHeader(raw: readonly string[], name: string): string | undefined {
 
 const WAKERS = ['readable', 'end', 'error', 'close'] as const;
 
-/** Resolves when there is more to read, or nothing more will come. */
+/** Resolves when more can be read, or the end is reached. */
 const waitFor = (incoming: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     const wake = (): void => {
@@ -76,7 +73,7 @@ const waitFor = (incoming: IncomingMessage): Promise<void> =>
     for (const event of WAKERS) incoming.on(event, wake);
   });
 
-/** What has arrived is taken as it is: a small body mostly came with its headers. */
+/** Reads without a stream: a small body usually arrives with its headers. */
 const createNodeReader = (incoming: IncomingMessage): BodyReader => ({
   async read() {
     for (;;) {
@@ -117,7 +114,7 @@ export function readWebRequest(request: Request): HttpRequest {
   return { method: request.method, path, query: search.slice(1), header, body: createWebReader(request) };
 }
 
-/** What answers a method and a path; in the template of a path, `{name}` is a parameter. */
+/** The target of a method and a path; `{name}` in a path is a parameter. */
 type Route<T> = { readonly method: string; readonly path: string; readonly target: T };
 
 type Params = Record<string, string>;
@@ -128,7 +125,7 @@ const NAME = /^\{([A-Za-z]+)\}$/;
 const parseTemplate = (path: string): Segment[] =>
   path.split('/').map((text) => ({ text, name: NAME.exec(text)?.[1] }));
 
-/** The segments of a path; one whose encoding is invalid stays as it is, and no resource has such a name. */
+/** Decodes the segments of a path. A segment with an invalid encoding stays unchanged; no resource has such a name. */
 const decodePath = (path: string): string[] =>
   path.includes('%') ? path.split('/').map(decodeSegment) : path.split('/');
 
@@ -156,9 +153,9 @@ export function createRouter<T>(
   const templates = routes.map(({ path, ...route }) => ({ ...route, segments: parseTemplate(path) }));
   return (method, path) => {
     const served = method === 'HEAD' ? 'GET' : method;
-    const given = decodePath(path);
+    const segments = decodePath(path);
     for (const route of templates) {
-      const params = route.method === served ? matchSegments(route.segments, given) : undefined;
+      const params = route.method === served ? matchSegments(route.segments, segments) : undefined;
       if (params !== undefined) return { target: route.target, params };
     }
     return undefined;

@@ -9,7 +9,7 @@ const seal = (key: Uint8Array, document: JsonValue, bytes: Uint8Array = new Uint
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** The bytes of a text in base64url; none when it is malformed, which no seal has. */
+/** Decodes base64url; malformed text gives no bytes, which never equal a seal. */
 function decode(text: string): Uint8Array {
   try {
     return fromBase64url(text);
@@ -18,7 +18,7 @@ function decode(text: string): Uint8Array {
   }
 }
 
-/** The list that a cursor belongs to; one made for another list is refused. */
+/** The list of a cursor; a cursor of another list is refused. */
 export type CursorScope = {
   readonly list: string;
   readonly organizationId: string;
@@ -36,9 +36,8 @@ export type Cursors = {
 
 const POSITION_BYTES = 8;
 
-/**
- * Cursors authenticated with HMAC-SHA-256: 8 bytes of position and 32 of MAC over the scope and the position, in
- * base64url. They grant nothing: every page is authorized again (control API, local-reports).
+/** * Creates cursors with an HMAC-SHA-256: in base64url, 8 bytes of position and 32 of MAC over the scope and the position.
+ * They grant nothing: every page is authorized again (control API, local-reports).
  */
 export const createCursors = (key: Uint8Array): Cursors => ({
   encode(scope, afterOrdinal) {
@@ -56,31 +55,28 @@ export const createCursors = (key: Uint8Array): Cursors => ({
   },
 });
 
-/** The claims of an upload address: which bytes, for which attempt, until when. */
+/** The claims of an upload address: bytes, attempt and expiry. */
 export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
   readonly projectId: string;
   readonly buildAttemptId: string;
 };
 
 export type UploadAddresses = {
-  /** The address: below the public one of the control plane, or relative to the requested address. */
-  sign(facts: UploadFacts): string;
-  /** Whether this control plane signed the address. Its expiry is not checked. */
+  /** Returns an address below the public address, or one relative to the requested address. */
+  sign(
+    facts: UploadFacts,
+  ): string /** Returns whether this control plane signed the address; the expiry is not checked. */;
   isSigned(facts: UploadFacts, signature: string): boolean;
 };
 
-/**
- * Upload addresses, authenticated with HMAC-SHA-256 over all their claims. An address allows sending the bytes that it
- * names and nothing else. The Host header never changes one: the public address comes from configuration only.
+/** * Creates upload addresses with an HMAC-SHA-256 over all claims. An address only allows sending the bytes that it names.
+ * The Host header has no influence: the public address comes from the configuration.
  */
 export function createUploadAddresses(key: Uint8Array, publicUrl: () => string): UploadAddresses {
-  const sealFacts = ({
-    projectId,
-    buildAttemptId,
-    artifactDigest,
-    bytes,
-    expiresAtMs,
-  }: UploadFacts): Buffer => seal(key, { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs });
+  const sealFacts = (facts: UploadFacts): Buffer => {
+    const { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs } = facts;
+    return seal(key, { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs });
+  };
   return {
     sign(facts) {
       const { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs } = facts;

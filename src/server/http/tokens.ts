@@ -3,7 +3,6 @@ import type { Permission } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Reads, TokenRow } from '../store/store.ts';
 
-/** The identity of a token. */
 export type Principal = {
   readonly tokenId: string;
   readonly organizationId: string;
@@ -14,13 +13,13 @@ export type Principal = {
 const TOKEN = /^dp_[A-Za-z0-9_-]{43}$/;
 const AUTHORIZATION = /^bearer +(\S+) *$/i;
 
-/** A new token: `dp_` and 256 random bits in base64url. It is shown once and never stored. */
+/** Generates a token: `dp_` and 256 random bits in base64url. It is shown once and never stored. */
 export const generateToken = (): string => `dp_${randomBytes(32).toString('base64url')}`;
 
-/** What is stored of a token: the hex SHA-256 of its text. 256 random bits need no slow hash. */
+/** The stored hash of a token, its SHA-256 in hex. 256 random bits need no slow hash. */
 export const tokenHash = (token: string): string => hashAtOnce('sha256', token);
 
-/** The token of an Authorization header. Two such headers arrive joined by a comma, which no token holds. */
+/** Parses an Authorization header. Two headers are joined by a comma, which no token contains. */
 function parseBearer(authorization: string | undefined): string | undefined {
   const token = authorization === undefined ? undefined : AUTHORIZATION.exec(authorization)?.[1];
   return token !== undefined && TOKEN.test(token) ? token : undefined;
@@ -32,9 +31,8 @@ const sameText = (left: string, right: string): boolean =>
 const isLive = (row: TokenRow, nowMs: number): boolean =>
   row.revokedAtMs === undefined && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
 
-/**
- * The principal of a request, read each time so that a revocation applies at once. A malformed token is
- * refused without a look at the store.
+/** * Reads the principal of a request, each time, so that a revocation applies at once. A malformed token is refused without
+ * reading the store.
  * @throws DrillproofError `control.UNAUTHENTICATED`, the same for each reason
  */
 export async function authenticate(

@@ -4,16 +4,15 @@ import { idempotencyKeySchema, type Operation, typeValue } from '../../contract/
 import { type Answer, commonHeaders, ControlError, type RequestIssue } from './envelope.ts';
 import { hash } from 'node:crypto';
 
-/** Whether If-Range allows the Range: only if it is the strong validator served now (RFC 9110 §13.1.5). */
+/** Returns whether If-Range allows the Range: only the current strong validator does (RFC 9110 §13.1.5). */
 export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
   header === undefined || header.trim() === etag;
 
-/** Whether If-None-Match names this strong validator, or is `*`; weak ones compare equal (RFC 9110 §13.1.2). */
+/** Returns whether If-None-Match has this validator, strong or weak, or is `*` (RFC 9110 §13.1.2). */
 export const isUnchanged = (header: string | undefined, etag: string): boolean =>
   header?.trim() === '*' ||
   header?.split(',').some((item) => item.trim().replace(/^W\//, '') === etag) === true;
 
-/** The answer to a client that has these bytes. */
 export const answerNotModified = (correlationId: string, etag: string): Answer => ({
   status: 304,
   headers: { ...commonHeaders(correlationId), ETag: etag },
@@ -23,10 +22,9 @@ export const answerNotModified = (correlationId: string, etag: string): Answer =
 /** The SHA-256 of a document as it is sent, in base64. */
 export const digestDocument = (body: string): string => hash('sha256', body, 'base64');
 
-/** The strong validator of a document with this digest. */
 export const formatEtag = (digest: string): string => `"${digest}"`;
 
-/** @throws ControlError `control.PRECONDITION_FAILED` unless If-Match is absent, `*`, or names the validator */
+/** @throws ControlError `control.PRECONDITION_FAILED` unless If-Match is absent, `*`, or has the validator */
 export function assertMatch(header: string | undefined, etag: string): void {
   // The comparison is strong: a weak validator never matches (RFC 9110 §13.1.1).
   const named = header?.split(',').map((item) => item.trim());
@@ -37,7 +35,6 @@ export function assertMatch(header: string | undefined, etag: string): void {
 export const preconditionFailed = (): ControlError =>
   new ControlError('control.PRECONDITION_FAILED', 'the resource has none of the ETags in If-Match');
 
-/** A request as it arrived, each part still untyped. */
 type RawRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: string;
@@ -46,11 +43,9 @@ type RawRequest = {
 
 type Part = 'params' | 'query' | 'headers' | 'body';
 
-function typePart(
-  part: Part,
-  schema: z.ZodMiniType,
-  value: unknown,
-): { issues: RequestIssue[]; value: unknown } {
+type Typed = { readonly issues: readonly RequestIssue[]; readonly value: unknown };
+
+function typePart(part: Part, schema: z.ZodMiniType, value: unknown): Typed {
   const result = typeValue(schema, value);
   if (result.success) return { issues: [], value: result.data };
   const issues = result.error.issues.map(({ path, code, message }) => ({
@@ -61,7 +56,7 @@ function typePart(
   return { issues, value };
 }
 
-/** The query by name. A name given twice stays a list, which no schema of the table takes: neither value is chosen. */
+/** Parses a query. A repeated name becomes a list, which every schema of the table refuses. */
 function parseQuery(text: string): Record<string, string | string[]> {
   const query = new URLSearchParams(text);
   return Object.fromEntries(
@@ -72,35 +67,24 @@ function parseQuery(text: string): Record<string, string | string[]> {
   );
 }
 
-const checkIdempotencyKey = (key: string | undefined): RequestIssue[] =>
-  typePart('headers', idempotencyKeySchema, key).issues.map((issue) => ({
-    ...issue,
-    path: '/headers/idempotency-key',
-  }));
+const checkIdempotencyKey = (key: string | undefined): RequestIssue[] => {
+  const { issues } = typePart('headers', idempotencyKeySchema, key);
+  return issues.map((issue) => ({ ...issue, path: '/headers/idempotency-key' }));
+};
 
 /** @throws ControlError `control.REQUEST_INVALID` with at most `maxIssues` of the issues */
-function refuseInvalid(found: readonly RequestIssue[], maxIssues: number): void {
-  if (found.length === 0) return;
-  // Two rules of a schema may refuse one value for the same reason.
-  const issues = [...new Map(found.map((issue) => [`${issue.path} ${issue.message}`, issue])).values()];
-  throw new ControlError(
-    'control.REQUEST_INVALID',
-    `the request breaks ${issues.length} rule(s) of the operation`,
-    {
-      issues: issues.slice(0, maxIssues),
-    },
-  );
+function refuseInvalid(faults: readonly RequestIssue[], maxIssues: number): void {
+  if (faults.length === 0) return;
+  // Two rules of a schema may refuse a value for the same reason.
+  const all = [...new Map(faults.map((issue) => [`${issue.path} ${issue.message}`, issue])).values()];
+  const message = `the request breaks ${all.length} rule(s) of the operation`;
+  throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, maxIssues) });
 }
 
-/**
- * Types everything of a request but its body, and collects all that is wrong with it.
+/** * Types all parts of a request except its body, and collects every fault.
  * @throws ControlError `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
  */
-export function validateHead(
-  row: Operation,
-  raw: RawRequest,
-  maxIssues: number,
-): { params: unknown; query: unknown } {
+export function validateHead(row: Operation, raw: RawRequest, maxIssues: number) {
   if (row.idempotent && raw.idempotencyKey === undefined) {
     throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
@@ -112,14 +96,12 @@ export function validateHead(
   return { params: params.value, query: query.value };
 }
 
-const NO_QUERY = { issues: [], value: {} };
-
-function refuseQuery(text: string): { issues: RequestIssue[]; value: unknown } {
-  if (text === '') return NO_QUERY;
-  const issues = Object.keys(parseQuery(text)).map((name) => ({
+function refuseQuery(text: string): Typed {
+  const names = text === '' ? [] : Object.keys(parseQuery(text));
+  const issues = names.map((name) => ({
     path: formatJsonPointer(['query', name]),
     code: 'unrecognized_keys',
-    message: 'the operation takes no such parameter',
+    message: 'the operation has no such parameter',
   }));
   return { issues, value: {} };
 }
