@@ -9,7 +9,7 @@ import {
 } from '../contract/index.ts';
 import { createBackOff, callBytes, callJson, type BackOff } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
-import { methodTree, type Input, type Methods } from './methods.ts';
+import { buildMethodTree, type Input, type Methods } from './methods.ts';
 import {
   type CallOptions,
   CLIENT_OPTIONS,
@@ -134,7 +134,7 @@ export function createClient(options: ClientOptions): Client {
     callJson(operationRow(name), input, settings, how ?? {}) as Promise<Result<N>>;
   const download: Client['download'] = (name, input, how = {}) =>
     callBytes(operationRow(name), input, settings, how);
-  const tree = methodTree(callableNames, (name) => (input, how = {}) => {
+  const tree = buildMethodTree(callableNames, (name) => (input, how = {}) => {
     const row = operationRow(name);
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });

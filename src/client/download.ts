@@ -1,5 +1,5 @@
 import type { Bytes, Digest } from '../bytes/index.ts';
-import { bodyChunks, contentLength } from './http/body.ts';
+import { readBodyChunks, parseContentLength } from './http/body.ts';
 
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';
@@ -10,7 +10,7 @@ import {
   type ContentRange,
   parseContentRange,
   parseReprDigest,
-  strongEtag,
+  parseStrongEtag,
 } from './http/headers.ts';
 
 /** The options of one download: those of a call, and a range of bytes. */
@@ -57,13 +57,13 @@ export async function openDownload(
   }
   return {
     status: response.status,
-    etag: strongEtag(response.headers.get('etag')),
+    etag: parseStrongEtag(response.headers.get('etag')),
     range,
-    totalBytes: response.status === 206 ? range?.total : contentLength(response),
+    totalBytes: response.status === 206 ? range?.total : parseContentLength(response),
     get reprDigest() {
       return parseReprDigest(response.headers.get('repr-digest'));
     },
-    body: bodyChunks(response, settings, scope.signal, () => scope.close()),
+    body: readBodyChunks(response, settings, scope.signal, () => scope.close()),
     async cancel() {
       scope.close();
       if (response.body?.locked === false) await discard(response);

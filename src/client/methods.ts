@@ -56,7 +56,7 @@ type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: 
  * The tree of methods. A name that continues another one (`…localReports` and `…localReports.archive`) makes a
  * method that has methods.
  */
-export function methodTree(
+export function buildMethodTree(
   names: readonly CallableName[],
   method: (name: CallableName) => AnyMethod,
 ): object {

@@ -229,7 +229,7 @@ function describeInput(input: EvidenceInput): EvaluatedInput {
   return {
     ...empty,
     kind: 'export',
-    ...defined({ id, manifestDigest, signer, warnings: warningsIn(findings) }),
+    ...defined({ id, manifestDigest, signer, warnings: listWarnings(findings) }),
     verdict,
     completeness,
     bundles: parts.length,
@@ -242,11 +242,11 @@ function describeBundle(report: BundleReport): EvidenceUsed {
   const { evidenceBundleId: id, path, verdict, manifestDigest, outcome, signers, findings } = report;
   return {
     verdict,
-    ...defined({ id, path, manifestDigest, outcome, signers, warnings: warningsIn(findings) }),
+    ...defined({ id, path, manifestDigest, outcome, signers, warnings: listWarnings(findings) }),
   };
 }
 
-function warningsIn(findings: readonly Finding[]): readonly Code[] | undefined {
+function listWarnings(findings: readonly Finding[]): readonly Code[] | undefined {
   const codes = new Set(findings.flatMap(({ severity, code }) => (severity === 'warning' ? [code] : [])));
   return codes.size === 0 ? undefined : [...codes];
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { allow } from '../contract/index.ts';
 import { compareUtf8, defined, isoTime, type JsonValue } from '../bytes/index.ts';
-import { countNoun, wrapLabel, moreLine, type Page, sections } from './text/page.ts';
+import { countNoun, wrapLabel, formatMore, type Page, sections } from './text/page.ts';
 import { escapeText } from './printable.ts';
 import { pageOf, type TextOptions } from './text/text.ts';
 
@@ -34,7 +34,7 @@ const NOT_RESULTS: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason',
  * its id, a finding by code, subject and path), so their order does not count. `diffReports(b, a)` is the mirror image.
  */
 export function diffReports(before: JsonValue, after: JsonValue): ReportDiff {
-  const changes = compare(treeOf(before), treeOf(after), []);
+  const changes = compare(buildTree(before), buildTree(after), []);
   return {
     schemaVersion: 1,
     kind: 'report-diff',
@@ -96,13 +96,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   copies: ['evidenceExportId'],
 };
 
-function treeOf(value: JsonValue, name = ''): Tree {
-  if (Array.isArray(value)) return listTree(value, name);
+function buildTree(value: JsonValue, name = ''): Tree {
+  if (Array.isArray(value)) return buildListTree(value, name);
   if (!isMembers(value)) return value;
-  return new Map(Object.entries(value).map(([member, inner]) => [member, treeOf(inner, member)]));
+  return new Map(Object.entries(value).map(([member, inner]) => [member, buildTree(inner, member)]));
 }
 
-function listTree(items: readonly JsonValue[], name: string): Tree {
+function buildListTree(items: readonly JsonValue[], name: string): Tree {
   const tree = new Map<string, Tree>();
   const times = new Map<string, number>();
   for (const item of items) {
@@ -110,7 +110,7 @@ function listTree(items: readonly JsonValue[], name: string): Tree {
     const before = times.get(key) ?? 0;
     times.set(key, before + 1);
     // A key is JSON and ends with a quote or a bracket, so it cannot be confused with a repeated one.
-    tree.set(before === 0 ? key : `${key}#${before + 1}`, treeOf(item));
+    tree.set(before === 0 ? key : `${key}#${before + 1}`, buildTree(item));
   }
   return tree;
 }
@@ -134,8 +134,8 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
       ? `${page.paint.good('EQUAL')} results${others.length === 0 ? '' : `, ${countNoun(others.length, 'other difference')}`}`
       : `${page.paint.bad('DIFFERENT')} results: ${countNoun(results.length, 'difference')}`,
     ...sections(page, [
-      { title: 'Results', lines: changeLines(page, results) },
-      { title: 'Other: times, wording, summaries', lines: changeLines(page, removeRepeats(others)) },
+      { title: 'Results', lines: formatChanges(page, results) },
+      { title: 'Other: times, wording, summaries', lines: formatChanges(page, removeRepeats(others)) },
     ]),
   ];
   return `${lines.join('\n')}\n`;
@@ -150,7 +150,7 @@ function removeRepeats(changes: readonly Change[]): Change[] {
 const groupKey = ({ way, change, before, after }: Change): string =>
   JSON.stringify([way.at(-1), change, before, after]);
 
-function changeLines(page: Page, changes: readonly Change[]): string[] {
+function formatChanges(page: Page, changes: readonly Change[]): string[] {
   const subjects = new Map<string, string[]>();
   for (const change of changes.slice(0, MAX_CHANGES)) {
     const [subject, what] = splitWay(change.way);
@@ -163,7 +163,7 @@ function changeLines(page: Page, changes: readonly Change[]): string[] {
       ...wrapLabel(page, '  ', escapeText(subject)).map(page.paint.bold),
       ...lines,
     ]),
-    ...moreLine(changes.length - MAX_CHANGES),
+    ...formatMore(changes.length - MAX_CHANGES),
   ];
 }
 
@@ -203,7 +203,7 @@ function formatWay(way: readonly string[], bare: boolean): string {
 
 const isJson = (step: string): boolean => step.startsWith('[') || step.startsWith('"');
 
-/** The names in a key of an item, as `treeOf` makes it. */
+/** The names in a key of an item, as `buildTree` makes it. */
 function nameOf(key: string): string {
   const [, json = '', times = ''] = /^(.*[\]"])((?:#\d+)?)$/s.exec(key) ?? [];
   if (json === '') return key;

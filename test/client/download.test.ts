@@ -5,8 +5,8 @@ import { collectBytes, digestOf } from '../../src/bytes/index.ts';
 import {
   parseContentRange,
   parseReprDigest,
-  rangeHeader,
-  strongEtag,
+  formatRangeHeader,
+  parseStrongEtag,
 } from '../../src/client/http/headers.ts';
 import { downloadPart, type HttpRead as Piece } from '../../src/client/index.ts';
 import { envelope, type Answer } from '../faults/server.ts';
@@ -145,7 +145,7 @@ describe('headers about bytes', () => {
       expect(parseContentRange(`bytes ${from}-${to}/${total}`)).toEqual({ from, to, total });
       expect(parseContentRange(`bytes ${from}-${to}/*`)).toEqual({ from, to });
       expect(parseContentRange(`bytes ${from}-${to}/${to}`)).toBeUndefined();
-      expect(rangeHeader({ from, to })).toBe(`bytes=${from}-${to}`);
+      expect(formatRangeHeader({ from, to })).toBe(`bytes=${from}-${to}`);
     });
   });
 
@@ -168,7 +168,7 @@ describe('headers about bytes', () => {
     [`"${'x'.repeat(2000)}"`, undefined],
     [null, undefined],
   ])('%s as an entity tag', (value, expected) => {
-    expect(strongEtag(value)).toBe(expected);
+    expect(parseStrongEtag(value)).toBe(expected);
   });
 
   it.each([

@@ -11,15 +11,15 @@ type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
  * @param close called when the body has ended
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
-export async function* bodyChunks(
+export async function* readBodyChunks(
   response: HttpAnswer,
   rules: BodyRules,
   signal: AbortSignal,
   close?: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = (response.body ?? new Blob().stream()).getReader();
-  const watch = stallWatch(rules);
-  const declared = contentLength(response);
+  const watch = createStallWatch(rules);
+  const declared = parseContentLength(response);
   let bytes = 0;
   let ended = false;
   try {
@@ -45,7 +45,7 @@ export async function* bodyChunks(
  * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have arrived, so one
  * byte every few seconds does not keep a body alive.
  */
-function stallWatch({ timeouts, now }: BodyRules) {
+function createStallWatch({ timeouts, now }: BodyRules) {
   const { stallMs, stallBytes } = timeouts;
   const late = `the body was slower than ${stallBytes} bytes in ${stallMs} ms`;
   let waitedMs = 0;
@@ -73,7 +73,7 @@ function assertWhole(declared: number | undefined, bytes: number): void {
 }
 
 /** The `Content-Length` of an answer, or `undefined` when it has none that is a plain number. */
-export function contentLength(response: HttpAnswer): number | undefined {
+export function parseContentLength(response: HttpAnswer): number | undefined {
   const text = response.headers.get('content-length');
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -4,7 +4,7 @@ import { readFailure, readJson, exchange, type WireRequest } from './exchange.ts
 import { openScope, type Scope } from './deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from '../download.ts';
 import type { HttpAnswer, CallOptions, Retry, Settings, RetryOptions } from '../options.ts';
-import { rangeHeader } from './headers.ts';
+import { formatRangeHeader } from './headers.ts';
 import { ControlError, HttpStatusError, mayPass } from './errors.ts';
 import type * as z from 'zod/mini';
 import { DrillproofError } from '../../errors.ts';
@@ -35,7 +35,7 @@ export function retryDelayMs(
   policy: Required<RetryOptions>,
 ): number | undefined {
   if (facts.retries >= policy.retries || !facts.repeatable || !isTransient(failure)) return undefined;
-  const askedMs = askedDelayMs(failure);
+  const askedMs = readRequestedDelayMs(failure);
   if (askedMs > policy.maxRetryAfterMs) return undefined;
   const boundMs = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** facts.retries);
   return askedMs + Math.floor(facts.random() * boundMs);
@@ -51,7 +51,7 @@ const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599 && status !== 501);
 
 /** Milliseconds that the server asks to wait; 0 if it does not ask. */
-export const askedDelayMs = (failure: unknown): number =>
+export const readRequestedDelayMs = (failure: unknown): number =>
   (failure instanceof ControlError || failure instanceof HttpStatusError
     ? failure.retryAfterMs
     : undefined) ?? 0;
@@ -112,7 +112,7 @@ export async function callBytes(
 ): Promise<Download> {
   if (row.success.kind !== 'bytes') throw new TypeError('the operation answers with JSON: use call');
   const { range, ifRange } = options;
-  const headers = range && defined({ range: rangeHeader(range), 'if-range': ifRange });
+  const headers = range && defined({ range: formatRangeHeader(range), 'if-range': ifRange });
   const request = buildRequest(row, input, settings, headers ?? {});
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
@@ -138,7 +138,7 @@ async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>
       return await read(response);
     } catch (failure) {
       signal.throwIfAborted();
-      options.pace?.failed(failure, askedDelayMs(failure));
+      options.pace?.failed(failure, readRequestedDelayMs(failure));
       await createBackOff(settings, repeatable)(failure, retries, { ...options, signal });
     }
   }
@@ -169,16 +169,16 @@ export function buildRequest(
 ): WireRequest {
   const divided = divide(row, input);
   const issues = [
-    ...issuesOf(row.params, divided.params),
-    ...issuesOf(row.query, divided.query),
-    ...bodyIssues(row, divided.body),
-    ...keyIssues(headers['idempotency-key']),
+    ...collectIssues(row.params, divided.params),
+    ...collectIssues(row.query, divided.query),
+    ...listBodyIssues(row, divided.body),
+    ...listKeyIssues(headers['idempotency-key']),
   ];
   if (issues.length > 0) throw invalid(issues);
   return {
     method: row.method,
     url: addressOf(row, divided, settings),
-    headers: { ...commonHeaders(row, settings), ...headers },
+    headers: { ...buildCommonHeaders(row, settings), ...headers },
     ...defined({ body: row.body && canonicalJson(divided.body) }),
   };
 }
@@ -197,21 +197,21 @@ function divide(row: Operation, input: object): Divided {
   return { params, query, body: Object.fromEntries(body) };
 }
 
-function issuesOf(schema: z.ZodMiniType | undefined, value: unknown): RequestIssue[] {
+function collectIssues(schema: z.ZodMiniType | undefined, value: unknown): RequestIssue[] {
   const result = schema && typeValue(schema, value);
   if (result === undefined || result.success) return [];
   return result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
 }
 
-function bodyIssues(row: Operation, body: Fields): RequestIssue[] {
-  if (row.body !== undefined) return issuesOf(row.body, body);
+function listBodyIssues(row: Operation, body: Fields): RequestIssue[] {
+  if (row.body !== undefined) return collectIssues(row.body, body);
   return Object.keys(body).map((name) => ({
     path: formatJsonPointer([name]),
     message: 'the operation has no such parameter',
   }));
 }
 
-function keyIssues(key: string | undefined): RequestIssue[] {
+function listKeyIssues(key: string | undefined): RequestIssue[] {
   if (key === undefined || idempotencyKeySchema.safeParse(key).success) return [];
   return [{ path: '/idempotencyKey', message: 'the key is not 8 to 128 of A-Z a-z 0-9 . _ : -' }];
 }
@@ -226,7 +226,7 @@ function addressOf(row: Operation, { params, query }: Divided, settings: Setting
   return `${settings.baseUrl}${path}?${search.toString()}`;
 }
 
-function commonHeaders(row: Operation, settings: Settings): Record<string, string> {
+function buildCommonHeaders(row: Operation, settings: Settings): Record<string, string> {
   return {
     accept: row.success.kind === 'bytes' ? row.success.mediaType : 'application/json',
     'accept-encoding': 'identity',

@@ -50,7 +50,7 @@ export class HttpStatusError extends TransportError {
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, retryAfterMs: number | undefined) {
-    super(gatewayCode(status), `the server answered with status ${status} and no error envelope`, {
+    super(selectGatewayCode(status), `the server answered with status ${status} and no error envelope`, {
       details: { status, ...waitOf(retryAfterMs) },
     });
     this.status = status;
@@ -63,7 +63,7 @@ const waitOf = (retryAfterMs: number | undefined): { readonly retryAfterMs?: num
   retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
 
 // The statuses of a gateway whose server is unavailable (RFC 9110 §15.6).
-const gatewayCode = (status: number): Code =>
+const selectGatewayCode = (status: number): Code =>
   status === 502 || status === 503 || status === 504 ? 'transport.UNREACHABLE' : 'transport.RESPONSE_INVALID';
 
 /**

@@ -5,7 +5,7 @@ import type { HttpAnswer, Settings } from '../options.ts';
 import { TransportError, DrillproofError, LimitError } from '../../errors.ts';
 import type * as z from 'zod/mini';
 import { errorEnvelopeSchema, typeValue } from '../../contract/index.ts';
-import { bodyChunks } from './body.ts';
+import { readBodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
 
 /** A request as it goes out: the same for every attempt and every hop of one logical call. */
@@ -147,7 +147,7 @@ export async function readJson<T>(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<T> {
-  const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.jsonBytes);
+  const bytes = await collectBytes(readBodyChunks(response, settings, signal), settings.limits.jsonBytes);
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = typeValue(schema, parseAnswer(bytes, response.status));
   if (result.success) return result.data;
@@ -204,7 +204,7 @@ export async function readFailure(
 
 async function readEnvelope(response: HttpAnswer, settings: Settings, signal: AbortSignal) {
   try {
-    const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.errorBytes);
+    const bytes = await collectBytes(readBodyChunks(response, settings, signal), settings.limits.errorBytes);
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;
   } catch {
     signal.throwIfAborted();

@@ -8,7 +8,7 @@ export type ByteRange = { readonly from: number; readonly to?: number };
 export type ContentRange = { readonly from: number; readonly to: number; readonly total?: number };
 
 /** The value of a `Range` header (RFC 9110 §14.2). */
-export const rangeHeader = ({ from, to }: ByteRange): string => `bytes=${from}-${to ?? ''}`;
+export const formatRangeHeader = ({ from, to }: ByteRange): string => `bytes=${from}-${to ?? ''}`;
 
 /** A `Content-Range` of bytes (RFC 9110 §14.4), or `undefined` for anything that is not one or contradicts itself. */
 export function parseContentRange(value: string | null): ContentRange | undefined {
@@ -35,7 +35,7 @@ export function assertRange(answered: ContentRange | undefined, asked: ByteRange
 }
 
 /** The entity tag when it is a strong validator (RFC 9110 §8.8.1), under which alone ranges may be joined. */
-export function strongEtag(value: string | null): string | undefined {
+export function parseStrongEtag(value: string | null): string | undefined {
   return value !== null && value.length <= 1024 && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(value)
     ? value
     : undefined;
@@ -93,20 +93,20 @@ export function parseHttpDate(text: string, nowMs: number): number | undefined {
   for (const form of DATE_FORMS) {
     const { day, month, year, time } = form.exec(text)?.groups ?? {};
     if (day === undefined || month === undefined || year === undefined || time === undefined) continue;
-    return momentOf(fullYear(year, nowMs), MONTHS.indexOf(month), Number(day), time);
+    return buildMoment(expandYear(year, nowMs), MONTHS.indexOf(month), Number(day), time);
   }
   return undefined;
 }
 
 // A year of two digits that seems more than 50 years ahead is the last such year in the past (RFC 9110 §5.6.7).
-function fullYear(year: string, nowMs: number): number {
+function expandYear(year: string, nowMs: number): number {
   if (year.length === 4) return Number(year);
   const thisYear = new Date(nowMs).getUTCFullYear();
   const sameCentury = thisYear - (thisYear % 100) + Number(year);
   return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
 }
 
-function momentOf(year: number, month: number, day: number, time: string): number | undefined {
+function buildMoment(year: number, month: number, day: number, time: string): number | undefined {
   const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month, day);

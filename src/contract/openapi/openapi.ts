@@ -9,7 +9,7 @@ import {
   referenceTo,
   responseHeaders,
   responsesOf,
-  sharedErrorResponses,
+  listSharedErrorResponses,
 } from './responses.ts';
 import {
   type Operation,
@@ -113,7 +113,7 @@ export function openApiDocument(options: { baseUrl?: string; version?: string } 
       },
       parameters: headerParameters,
       headers: responseHeaders,
-      responses: sharedErrorResponses(operationNames.map(operationRow)),
+      responses: listSharedErrorResponses(operationNames.map(operationRow)),
       schemas: componentSchemas(),
     },
   };
@@ -164,13 +164,13 @@ function paths(): Record<string, Record<string, OperationObject>> {
   const byPath: Record<string, Record<string, OperationObject>> = {};
   for (const name of operationNames) {
     const row = operationRow(name);
-    (byPath[row.path] ??= {})[row.method.toLowerCase()] = operationObject(name, row);
+    (byPath[row.path] ??= {})[row.method.toLowerCase()] = buildOperation(name, row);
   }
-  for (const name of openEndpointNames) byPath[openEndpoints[name].path] = { get: openObject(name) };
+  for (const name of openEndpointNames) byPath[openEndpoints[name].path] = { get: buildOpenEndpoint(name) };
   return byPath;
 }
 
-const openObject = (name: OpenEndpointName): OperationObject => ({
+const buildOpenEndpoint = (name: OpenEndpointName): OperationObject => ({
   operationId: name,
   summary: openEndpoints[name].summary,
   tags: [OPEN_AREA],
@@ -180,7 +180,7 @@ const openObject = (name: OpenEndpointName): OperationObject => ({
   responses: openResponsesOf(openEndpoints[name]),
 });
 
-function operationObject(name: OperationName, row: Operation): OperationObject {
+function buildOperation(name: OperationName, row: Operation): OperationObject {
   return {
     operationId: name,
     summary: row.summary,
@@ -217,13 +217,13 @@ function parametersOf(row: Operation): (Parameter | Reference)[] {
     ...(row.success.kind === 'bytes' && row.success.ranges ? ['Range', 'IfRange'] : []),
   ];
   return [
-    ...parametersIn('path', row.params),
-    ...(row.query === undefined ? [] : parametersIn('query', row.query)),
+    ...buildParameters('path', row.params),
+    ...(row.query === undefined ? [] : buildParameters('query', row.query)),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
 }
 
-const parametersIn = (place: 'path' | 'query', { shape }: Operation['params']): Parameter[] =>
+const buildParameters = (place: 'path' | 'query', { shape }: Operation['params']): Parameter[] =>
   Object.entries(shape).map(([name, schema]) => ({
     name,
     in: place,

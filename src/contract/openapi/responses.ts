@@ -69,7 +69,7 @@ export function referenceTo(schema: z.ZodMiniType): { $ref: string } {
 
 /** The schema of a single value, written in place: as what it is after decoding, defaults included. */
 export const inlineSchema = (schema: z.core.$ZodType): JsonSchema =>
-  withoutIdentity(z.toJSONSchema(schema, { io: 'output' }));
+  omitIdentity(z.toJSONSchema(schema, { io: 'output' }));
 
 export const componentSchemas = (): Record<string, JsonSchema> => ({
   ...convert(answered, 'output'),
@@ -83,13 +83,11 @@ function convert(
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const converted = z.toJSONSchema(registry, { io, uri: address }).schemas;
-  return Object.fromEntries(
-    Object.entries(converted).map(([name, schema]) => [name, withoutIdentity(schema)]),
-  );
+  return Object.fromEntries(Object.entries(converted).map(([name, schema]) => [name, omitIdentity(schema)]));
 }
 
 // Inside an OpenAPI document the dialect is the document's and the place is the identity.
-function withoutIdentity({ $schema: _dialect, $id: _identity, ...schema }: JsonSchema): JsonSchema {
+function omitIdentity({ $schema: _dialect, $id: _identity, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
@@ -160,11 +158,11 @@ const headers = (extra: readonly string[]): Record<string, Reference> =>
 
 /** All answers of an operation, by status: of success, of a replay, of a range, and each error with its codes. */
 export const responsesOf = (row: Operation): Record<string, Response | Reference> => ({
-  ...(row.success.kind === 'json' ? jsonResponses(row) : bytesResponses(row.success)),
+  ...(row.success.kind === 'json' ? buildJsonResponses(row) : buildBytesResponses(row.success)),
   ...(row.method === 'GET'
     ? { 304: { description: 'If-None-Match names the ETag of the answer.', headers: headers(['ETag']) } }
     : {}),
-  ...errorResponses(errorsOf(row)),
+  ...buildErrorResponses(errorsOf(row)),
 });
 
 export const openResponsesOf = (endpoint: {
@@ -176,14 +174,14 @@ export const openResponsesOf = (endpoint: {
     headers: headers([]),
     content: { [endpoint.mediaType]: { schema: {} } },
   },
-  ...errorResponses([
+  ...buildErrorResponses([
     'control.REQUEST_INVALID',
     'control.INTERNAL',
     ...(endpoint.mayBeUnavailable ? (['control.UNAVAILABLE'] as const) : []),
   ]),
 });
 
-function jsonResponses(row: Operation): Record<string, Response> {
+function buildJsonResponses(row: Operation): Record<string, Response> {
   if (row.success.kind !== 'json') return {};
   const content = { 'application/json': { schema: referenceTo(row.success.schema) } };
   const { status } = row.success;
@@ -203,7 +201,7 @@ function jsonResponses(row: Operation): Record<string, Response> {
 }
 
 // The bytes themselves have no JSON Schema; the media type alone states that the content is binary (OpenAPI 3.1, Considerations for file uploads).
-function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Response> {
+function buildBytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Response> {
   const content = { [mediaType]: { schema: {} } };
   const whole = { description: 'The bytes.', headers: headers(BYTES), content };
   if (!ranges) return { 200: whole };
@@ -215,19 +213,19 @@ function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Res
   return { 200: whole, 206: part };
 }
 
-function errorResponses(codes: readonly ControlCode[]): Record<string, Response | Reference> {
+function buildErrorResponses(codes: readonly ControlCode[]): Record<string, Response | Reference> {
   return Object.fromEntries(
     groupByStatus(codes).map(([status, group]) => [
       status,
-      group.length === 1 ? { $ref: `#/components/responses/${group[0]}` } : errorResponse(status, group),
+      group.length === 1 ? { $ref: `#/components/responses/${group[0]}` } : buildErrorResponse(status, group),
     ]),
   );
 }
 
 /** The answers to which operations refer: one for each code that is alone with its status in some operation. */
-export function sharedErrorResponses(rows: readonly Operation[]): Record<string, Response> {
+export function listSharedErrorResponses(rows: readonly Operation[]): Record<string, Response> {
   const alone = rows.flatMap((row) => groupByStatus(errorsOf(row)).filter(([, codes]) => codes.length === 1));
-  return Object.fromEntries(alone.map(([status, codes]) => [codes[0], errorResponse(status, codes)]));
+  return Object.fromEntries(alone.map(([status, codes]) => [codes[0], buildErrorResponse(status, codes)]));
 }
 
 function groupByStatus(codes: readonly ControlCode[]): [status: number, codes: ControlCode[]][] {
@@ -239,7 +237,7 @@ function groupByStatus(codes: readonly ControlCode[]): [status: number, codes: C
   return [...groups];
 }
 
-function errorResponse(status: number, codes: readonly ControlCode[]): Response {
+function buildErrorResponse(status: number, codes: readonly ControlCode[]): Response {
   const envelope = referenceTo(errorEnvelopeSchema);
   const mayRetry = RETRIED_LATER.includes(status) && codes.some((code) => controlErrors[code].retryable);
   const schema = { allOf: [envelope, { properties: { code: { enum: codes } } }] };

@@ -56,7 +56,7 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
   const bound = bindParameters(value, values);
   const result = typeValue(policySchema, bound.value);
   if (result.success && bound.issues.length === 0)
-    return { document: result.data, written: withoutSchema(value), unused: bound.unused };
+    return { document: result.data, written: omitSchema(value), unused: bound.unused };
   const all = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue))];
   // The members of a later version are not mistakes.
   const newer = all.filter((issue) => issue.path === '/schemaVersion' && isNewer(value));
@@ -67,7 +67,7 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
   );
 }
 
-function withoutSchema(value: JsonValue): JsonValue {
+function omitSchema(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '$schema'));
 }

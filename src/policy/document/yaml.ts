@@ -44,7 +44,7 @@ function parseOnlyDocument(text: string, lineCounter: LineCounter): Document.Par
     intAsBigInt: true,
     lineCounter,
   });
-  const [document, ...more] = composer.compose(tokensOf(text, lineCounter));
+  const [document, ...more] = composer.compose(listTokens(text, lineCounter));
   if (document === undefined) throw new DrillproofError('policy.INVALID', 'the file is empty');
   if (more.length > 0)
     throw new DrillproofError('policy.INVALID', 'the file contains more than one document');
@@ -55,7 +55,7 @@ function parseOnlyDocument(text: string, lineCounter: LineCounter): Document.Par
 const TOKENS_PER_LEVEL = 2;
 
 /** The tokens of the text, which the composer reads by recursion: its depth is limited here. */
-function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+function* listTokens(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {

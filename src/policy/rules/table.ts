@@ -74,7 +74,7 @@ export type PolicyRule = {
 
 type SelectRule = (policy: PolicyDocument) => PolicyRule | undefined;
 
-const rule =
+const defineRule =
   <T>({ member, evaluate, sentence, doubts }: RuleRow<T>): SelectRule =>
   (policy) => {
     const value = member(policy);
@@ -94,8 +94,8 @@ const joinOr = (conditions: readonly Condition[]): string => conditions.map(form
 
 type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
 
-const pinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
-  rule<readonly Condition[]>({
+const definePinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
+  defineRule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
     evaluate: (allowed) => requirePinned(what, fact, allowed),
     sentence: (allowed) =>
@@ -105,11 +105,11 @@ const pinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
 /** A rule about one kind of contradiction. `refuse` is short for all of them. */
-const contradictionRule = (
+const defineContradictionRule = (
   member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
   sentence: string,
 ): SelectRule =>
-  rule({
+  defineRule({
     member: ({ contradictions }) => (contradictions === 'refuse' ? contradictions : contradictions?.[member]),
     evaluate: (_, policy) =>
       member === 'time' ? refuseLateRuns(skewMsOf(policy)) : refuseContradiction(member),
@@ -141,96 +141,96 @@ function formatTrials(trials: { readonly [name: string]: Range | undefined }): s
  * unless it allows them, and accepts no summary that it does not pin.
  */
 export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
-  'verdict.export': rule({
+  'verdict.export': defineRule({
     member: ({ verdict }) => verdict?.export ?? 'verified',
     evaluate: requireExportVerdict,
     sentence: (verdict) => `Every export must be ${VERDICT_WORDS[verdict]}.`,
   }),
-  'verdict.bundles': rule({
+  'verdict.bundles': defineRule({
     member: ({ verdict }) => verdict?.bundles ?? 'verified',
     evaluate: requireBundleVerdicts,
     sentence: (verdict) => `Every bundle must be ${VERDICT_WORDS[verdict]}; every input must be readable.`,
   }),
-  'signers.issuers': rule({
+  'signers.issuers': defineRule({
     member: ({ signers }) => signers?.issuers,
     evaluate: (issuers) => requireSigner('issuer', { issuers }),
     sentence: (issuers) => `The issuer ${joinOr(issuers)} must have signed every bundle.`,
   }),
-  'signers.keys': rule({
+  'signers.keys': defineRule({
     member: ({ signers }) => signers?.keys,
     evaluate: (keys, { signers }) => requireSigner('key', { ...signers, keys }),
     sentence: (keys, { signers }) =>
       `The key ${joinOr(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
   }),
-  'signers.distinct': rule({
+  'signers.distinct': defineRule({
     member: ({ signers }) => signers?.distinct,
     evaluate: (least, { signers = {} }) => requireDistinctKeys(least, signers),
     sentence: (least) =>
       `At least ${least} different allowed keys must have signed every bundle; two names of one key count once.`,
     doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
-  'signers.distinctIssuers': rule({
+  'signers.distinctIssuers': defineRule({
     member: ({ signers }) => signers?.distinctIssuers,
     evaluate: (least, { signers = {} }) => requireDistinctIssuers(least, signers),
     sentence: (least) =>
       `At least ${least} different allowed issuers must have signed every bundle, each with a key of its own.`,
     doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
-  'signers.roles': rule({
+  'signers.roles': defineRule({
     member: ({ signers }) => signers?.roles,
     evaluate: requireRoles,
     sentence: (roles) =>
       `Each of the roles ${roles.map(({ role }) => role).join(', ')} must have signed every bundle with a key of its own.`,
   }),
-  'signers.validFor': rule({
+  'signers.validFor': defineRule({
     member: ({ signers }) => signers?.validFor,
     evaluate: (least, { signers = {} }) => requireValidity(least, signers),
     sentence: (least) => `An allowed key that signed must stay valid for at least ${least}.`,
   }),
-  'signers.timestamp': rule({
+  'signers.timestamp': defineRule({
     member: ({ signers }) => signers?.timestamp,
     evaluate: () => requireTimestamp,
     sentence: () =>
       'Every statement must have a trusted timestamp; no evidence carries one yet, so this never holds.',
     doubts: () => ['cannot hold: no evidence carries a trusted timestamp yet'],
   }),
-  'age.max': rule({
+  'age.max': defineRule({
     member: ({ age }) => age?.max,
     evaluate: requireMaxAge,
     sentence: (max) => `No statement may be older than ${max}.`,
   }),
-  'age.run': rule({
+  'age.run': defineRule({
     member: ({ age }) => age?.run,
     evaluate: (max, policy) => requireRunAge(max, skewMsOf(policy)),
     sentence: (max) => `No run may be older than ${max}, or dated after its signature.`,
   }),
-  'scope.organizations': rule({
+  'scope.organizations': defineRule({
     member: ({ scope }) => scope?.organizations,
     evaluate: requireOrganizations,
     sentence: (allowed) => `Everything must belong to the organization ${joinOr(allowed)}.`,
   }),
-  'scope.projects': rule({
+  'scope.projects': defineRule({
     member: ({ scope }) => scope?.projects,
     evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId, allowed),
     sentence: (allowed) => `Every bundle must belong to the project ${joinOr(allowed)}.`,
   }),
-  'run.drills': pinnedRule('the drill', 'drills', 'drillId'),
-  'run.targets': pinnedRule('the target', 'targets', 'targetId'),
-  'run.scenarios': pinnedRule('the scenario', 'scenarios', 'scenarioId'),
-  'run.builds': pinnedRule('the build', 'builds', 'buildHash'),
-  'run.packageLocks': pinnedRule('the package lock', 'packageLocks', 'packageLockHash'),
-  'run.seeds': pinnedRule('the seed', 'seeds', 'seed'),
-  'run.distinctSeeds': rule({
+  'run.drills': definePinnedRule('the drill', 'drills', 'drillId'),
+  'run.targets': definePinnedRule('the target', 'targets', 'targetId'),
+  'run.scenarios': definePinnedRule('the scenario', 'scenarios', 'scenarioId'),
+  'run.builds': definePinnedRule('the build', 'builds', 'buildHash'),
+  'run.packageLocks': definePinnedRule('the package lock', 'packageLocks', 'packageLockHash'),
+  'run.seeds': definePinnedRule('the seed', 'seeds', 'seed'),
+  'run.distinctSeeds': defineRule({
     member: ({ run }) => run?.distinctSeeds,
     evaluate: requireDistinctSeeds,
     sentence: (least) => `Every drill must have run with at least ${least} different seeds.`,
   }),
-  'run.trials': rule({
+  'run.trials': defineRule({
     member: ({ run }) => run?.trials,
     evaluate: requireTrialNumbers,
     sentence: (trials) => `Every bundle must have ${formatTrials(trials)}.`,
   }),
-  'drills.required': rule({
+  'drills.required': defineRule({
     member: ({ drills }) => drills?.required,
     evaluate: (required, policy) => requireDrills(required, skewMsOf(policy)),
     sentence: (required) =>
@@ -242,96 +242,99 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
       ),
     ],
   }),
-  'outcome.status': rule({
+  'outcome.status': defineRule({
     member: ({ outcome }) => outcome?.status,
     evaluate: (allowed) => requireOutcome('the status of the run', 'status', allowed),
     sentence: (allowed) => `Every run must have ended as ${joinOr(allowed)}.`,
   }),
-  'outcome.verdict': rule({
+  'outcome.verdict': defineRule({
     member: ({ outcome }) => outcome?.verdict,
     evaluate: (allowed) => requireOutcome('the outcome of the drill', 'verdict', allowed),
     sentence: (allowed) => `Every drill must have the outcome ${joinOr(allowed)}.`,
   }),
-  'outcome.passRate': rule({
+  'outcome.passRate': defineRule({
     member: ({ outcome }) => outcome?.passRate,
     evaluate: requirePassRate,
     sentence: (least) =>
       `At least ${least} % of the runs of every drill must have passed; reruns do not count.`,
   }),
-  'outcome.assertions': rule({
+  'outcome.assertions': defineRule({
     member: ({ outcome }) => outcome?.assertions,
     evaluate: (names) => requireNamed('assertions', names),
     sentence: (names) => `In every run the assertions ${names.join(' and ')} must have passed.`,
   }),
-  'outcome.checkpoints': rule({
+  'outcome.checkpoints': defineRule({
     member: ({ outcome }) => outcome?.checkpoints,
     evaluate: (names) => requireNamed('checkpoints', names),
     sentence: (names) => `In every run the checkpoints ${names.join(' and ')} must have passed.`,
   }),
-  'contradictions.world': contradictionRule('world', 'The world of every run must have been consistent.'),
-  'contradictions.binding': contradictionRule(
+  'contradictions.world': defineContradictionRule(
+    'world',
+    'The world of every run must have been consistent.',
+  ),
+  'contradictions.binding': defineContradictionRule(
     'binding',
     'Every run must be completely bound to its evidence.',
   ),
-  'contradictions.assertions': contradictionRule(
+  'contradictions.assertions': defineContradictionRule(
     'assertions',
     'No run may state that it passed if an assertion with "gate" did not.',
   ),
-  'contradictions.checkpoints': contradictionRule(
+  'contradictions.checkpoints': defineContradictionRule(
     'checkpoints',
     'No run may state that it passed if a final checkpoint did not.',
   ),
-  'contradictions.budget': contradictionRule(
+  'contradictions.budget': defineContradictionRule(
     'budget',
     'No run may have exceeded its budget of tool calls and scheduled events.',
   ),
-  'contradictions.time': contradictionRule('time', 'No run may be dated after its signature.'),
-  'completeness.vouched': rule({
+  'contradictions.time': defineContradictionRule('time', 'No run may be dated after its signature.'),
+  'completeness.vouched': defineRule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,
     sentence: (allowed) => `The list of bundles must be ${joinOr(allowed)}, not only claimed.`,
   }),
-  'completeness.issuers': rule({
+  'completeness.issuers': defineRule({
     member: ({ completeness }) => completeness?.issuers,
     evaluate: (issuers) => requireListSigners('issuer', { issuers }),
     sentence: (issuers) =>
       `The issuer ${joinOr(issuers)} must have attested every list of bundles that you do not pin.`,
   }),
-  'completeness.keys': rule({
+  'completeness.keys': defineRule({
     member: ({ completeness }) => completeness?.keys,
     evaluate: (keys, { completeness }) => requireListSigners('key', { ...completeness, keys }),
     sentence: (keys) =>
       `The key ${joinOr(keys)} must have attested every list of bundles that you do not pin.`,
   }),
-  'completeness.window': rule({
+  'completeness.window': defineRule({
     member: ({ completeness }) => completeness?.window,
     evaluate: requireWindow,
     sentence: ({ last, lag }) =>
       `The window of every export must cover the last ${last}, and may end ${lag} before the evaluation.`,
   }),
-  'completeness.bundles': rule({
+  'completeness.bundles': defineRule({
     member: ({ completeness }) => completeness?.bundles,
     evaluate: (range) => requireCount('bundles', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} bundles.`,
     doubts: listUnbounded,
   }),
-  'completeness.localReports': rule({
+  'completeness.localReports': defineRule({
     member: ({ completeness }) => completeness?.localReports,
     evaluate: (range) => requireCount('localReports', range),
     sentence: (range) => `All inputs together must have ${formatRange(range)} local reports.`,
     doubts: listUnbounded,
   }),
-  'completeness.coverage': rule({
+  'completeness.coverage': defineRule({
     member: ({ completeness }) => completeness?.coverage,
     evaluate: () => requireCoverage,
     sentence: () => 'A digest or signature must cover every byte of every input.',
   }),
-  'trials.complete': rule({
+  'trials.complete': defineRule({
     member: (policy) => trialsOf(policy).complete,
     evaluate: () => requireCompleteTrials,
     sentence: () => 'Every trial of every run must be present, each as often as the others.',
   }),
-  'trials.attempts': rule({
+  'trials.attempts': defineRule({
     member: (policy) => trialsOf(policy).attempts,
     evaluate: requireAttempts,
     sentence: (which) =>
@@ -339,7 +342,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
         ? 'No bundle may be of a later attempt.'
         : 'If there is a later attempt, every earlier one of the trial must be present.',
   }),
-  'trials.reruns': rule({
+  'trials.reruns': defineRule({
     member: (policy) => (trialsOf(policy).reruns === 'allow' ? undefined : 'refuse'),
     evaluate: (_, policy) => refuseReruns(listRerunDrills(policy)),
     sentence: (_, policy) => {
@@ -347,17 +350,17 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
       return `No bundle may be of a rerun${drills.length === 0 ? '' : `, except of the drill ${drills.join(' or ')}`}.`;
     },
   }),
-  'trials.unique': rule({
+  'trials.unique': defineRule({
     member: () => true,
     evaluate: () => requireUniqueRuns,
     sentence: () => 'No run may appear twice.',
   }),
-  'localReports.allowed': rule({
+  'localReports.allowed': defineRule({
     member: ({ localReports }) => (localReports?.allowed === false ? false : undefined),
     evaluate: () => refuseLocalReports,
     sentence: () => 'There may be no local report.',
   }),
-  'findings.warnings': rule({
+  'findings.warnings': defineRule({
     member: ({ findings }) => findings?.warnings,
     evaluate: refuseWarnings,
     sentence: (refused) =>
@@ -365,7 +368,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
         ? 'The verification may have no warning.'
         : `The verification may not report ${joinOr(refused)}.`,
   }),
-  'summary.accepted': rule({
+  'summary.accepted': defineRule({
     member: ({ summary }) => summary?.accepted ?? [],
     evaluate: requireAcceptedSummaries,
     sentence: (rows) =>
@@ -373,7 +376,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
         ? 'No summary may replace evidence.'
         : `A summary may replace evidence if it is ${rows.map(formatAccepted).join('; or ')}.`,
   }),
-  'anyOf.sets': rule({
+  'anyOf.sets': defineRule({
     member: ({ anyOf }) => anyOf,
     evaluate: requireAnySet,
     sentence: (sets, policy) =>

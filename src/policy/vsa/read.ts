@@ -119,14 +119,14 @@ const statementSchema = z
     predicate: predicateSchema,
   })
   .check(
-    z.refine(({ subject, predicate }) => sameSet(subject, manifestsIn(predicate)), {
+    z.refine(({ subject, predicate }) => sameSet(subject, listManifests(predicate)), {
       path: ['subject'],
       message: 'the subjects do not match the inputs',
     }),
   );
 
 /** The inputs that are manifests: all but envelopes. */
-const manifestsIn = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
+const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
   inputAttestations.filter((entry) => !isEnvelope(entry)).map(({ digest }) => digest);
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean => {

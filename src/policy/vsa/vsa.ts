@@ -97,7 +97,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
           uri: `urn:drillproof:${kind}:${encodeURIComponent(name)}`,
           digest: digestSet(digest),
         })),
-        ...envelopesOf(decision.inputs).map((digest) => ({
+        ...listEnvelopes(decision.inputs).map((digest) => ({
           uri: `${ENVELOPE_URI}${digest}`,
           digest: digestSet(digest),
         })),
@@ -137,7 +137,7 @@ function subjectsOf(inputs: readonly EvaluatedInput[]): readonly Subject[] {
   return [...subjects.values()].toSorted((a, b) => compareUtf8(a.digest, b.digest));
 }
 
-const envelopesOf = (inputs: readonly EvaluatedInput[]): readonly Digest[] =>
+const listEnvelopes = (inputs: readonly EvaluatedInput[]): readonly Digest[] =>
   [...new Set(inputs.flatMap(({ envelopes = [] }) => envelopes))].toSorted(compareUtf8);
 
 const digestSet = (digest: Digest): DigestSet => ({ sha256: digest.slice('sha256:'.length) });

@@ -25,14 +25,17 @@ type Suite = { readonly name: string; readonly judged: number; readonly cases: r
  */
 export function renderDecisionJunit(decision: Decision): string {
   const reasons = reasonsOf(decision);
-  const suites = [answerSuite(decision, reasons), ...decision.rules.map((rule) => ruleSuite(rule, reasons))];
+  const suites = [
+    buildAnswerSuite(decision, reasons),
+    ...decision.rules.map((rule) => buildRuleSuite(rule, reasons)),
+  ];
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="drillproof gate"${counts(
       suites.flatMap(({ cases }) => cases),
       false,
     )}>`,
-    ...suites.flatMap((suite, at) => suiteLines(decision, suite, at)),
+    ...suites.flatMap((suite, at) => formatSuite(decision, suite, at)),
     '</testsuites>',
     '',
   ].join('\n');
@@ -41,7 +44,7 @@ export function renderDecisionJunit(decision: Decision): string {
 const KINDS = { failed: 'failure', not_checked: 'error', warned: 'skipped', waived: 'skipped' } as const;
 const ANSWERED = { yes: 'passed', no: 'failure', could_not_tell: 'error' } as const;
 
-function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
+function buildAnswerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
   const open = reasons.filter(({ state }) => state !== 'waived' && state !== 'warned');
   const body = open.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
   const kind = ANSWERED[decision.answer];
@@ -50,26 +53,26 @@ function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
   return { name: DECISION_RULE, judged: decision.inputs.length, cases: [{ name, kind, ...failed }] };
 }
 
-function ruleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {
+function buildRuleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {
   const groups = groupBy(
     reasons.filter((reason) => reason.rule === rule),
-    caseName,
+    nameCase,
   );
   const { title } = RULES[rule];
-  const cases = [...groups].map(([name, group]) => subjectCase(name, group));
-  return { name: rule, judged, cases: cases.length > 0 ? cases : [bareCase(title, state)] };
+  const cases = [...groups].map(([name, group]) => buildSubjectCase(name, group));
+  return { name: rule, judged, cases: cases.length > 0 ? cases : [buildBareCase(title, state)] };
 }
 
-const caseName = ({ input, subject }: Reason): string =>
+const nameCase = ({ input, subject }: Reason): string =>
   input === undefined || input === subject ? subject : `${subject} in ${input}`;
 
-function subjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case {
+function buildSubjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case {
   const [worst] = group; // reasons are sorted
   const body = group.map(reasonText).join('\n\n');
   return { name, kind: KINDS[worst.state], message: worst.message, body };
 }
 
-function bareCase(name: string, state: RuleResult['state']): Case {
+function buildBareCase(name: string, state: RuleResult['state']): Case {
   if (state === 'not_applicable') return { name, kind: 'skipped', message: 'no subject for this rule' };
   if (state === 'passed' || state === 'waived' || state === 'warned') return { name, kind: 'passed' };
   return { name, kind: state === 'failed' ? 'failure' : 'error', message: 'no subject is named' };
@@ -83,7 +86,7 @@ const reasonText = (reason: Reason): string =>
     ...formatFacts(reason),
   ].join('\n');
 
-function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {
+function formatSuite(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {
   const properties = id === 0 ? basisOf(decision) : ([['judged', String(judged)]] as const);
   return [
     `  <testsuite id="${id}" name="${escapeXml(name)}"${counts(cases, true)}>`,
@@ -92,12 +95,12 @@ function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: numb
       ([key, value]) => `      <property name="${escapeXml(key)}" value="${escapeXml(value)}"/>`,
     ),
     '    </properties>',
-    ...cases.flatMap((testCase) => caseLines(name, testCase)),
+    ...cases.flatMap((testCase) => formatCase(name, testCase)),
     '  </testsuite>',
   ];
 }
 
-function caseLines(suite: string, { name, kind, message = '', body = '' }: Case): string[] {
+function formatCase(suite: string, { name, kind, message = '', body = '' }: Case): string[] {
   const open = `    <testcase classname="drillproof.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
   if (kind === 'passed') return [`${open}/>`];
   const type = kind === 'skipped' ? '' : ` type="${kind === 'failure' ? 'failed' : 'could_not_tell'}"`;

@@ -24,15 +24,15 @@ const MARKS = {
  */
 export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
   const { maxBytes = MAX_BYTES } = options;
-  const head = `# drillproof gate: ${formatAnswer(decision)}\n\n${basisLines(decision)}`;
-  const tail = `${ruleTable(decision)}${waiverLines(decision)}`;
+  const head = `# drillproof gate: ${formatAnswer(decision)}\n\n${formatBasis(decision)}`;
+  const tail = `${formatRuleTable(decision)}${formatUnused(decision)}`;
   const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));
   return `${head}${reasonLines(reasonsOf(decision), room)}${tail}`;
 }
 
 const bytesOf = (text: string): number => toUtf8(text.toWellFormed()).length;
 
-const basisLines = (decision: Decision): string =>
+const formatBasis = (decision: Decision): string =>
   basisOf(decision)
     .map(([name, value]) => `- ${name}: ${formatCode(value)}\n`)
     .join('');
@@ -75,7 +75,7 @@ const STATES: Readonly<Record<RuleResult['state'], string>> = {
   not_applicable: 'nothing to check',
 };
 
-function ruleTable({ rules }: Decision): string {
+function formatRuleTable({ rules }: Decision): string {
   if (rules.length === 0) return '\nNo rule was evaluated.\n';
   const rows = rules.map(
     ({ rule, state, judged }) => `| \`${rule}\` | ${RULES[rule].title} | ${STATES[state]} | ${judged} |\n`,
@@ -85,7 +85,7 @@ function ruleTable({ rules }: Decision): string {
 
 const MAX_WAIVERS = 100;
 
-function waiverLines({ unusedWaivers }: Decision): string {
+function formatUnused({ unusedWaivers }: Decision): string {
   if (unusedWaivers.length === 0) return '';
   const rows = unusedWaivers
     .slice(0, MAX_WAIVERS)

@@ -88,7 +88,7 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
     .map((violation) => reasonOf(decision, violation, seen));
   const isExplained =
     decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived' && state !== 'warned');
-  return isExplained ? reasons : [unknownReason(decision), ...reasons];
+  return isExplained ? reasons : [buildUnknownReason(decision), ...reasons];
 }
 
 function reasonOf(decision: Decision, violation: Violation, seen: Map<string, number>): Reason {
@@ -130,7 +130,7 @@ function fingerprintOf(facts: readonly string[], seen: Map<string, number>): str
   return unique.slice('sha256:'.length);
 }
 
-function unknownReason({ answer, inputs }: Decision): Reason {
+function buildUnknownReason({ answer, inputs }: Decision): Reason {
   const message =
     inputs.length === 0
       ? 'there was nothing to check'

@@ -2,7 +2,7 @@ import type { Decision } from '../../policy/index.ts';
 import { renderDecisionJunit } from './junit.ts';
 import { renderDecisionMarkdown } from './markdown.ts';
 import { renderDecisionSarif } from './sarif.ts';
-import { decisionText } from './text.ts';
+import { formatDecision } from './text.ts';
 import { renderDecisionPage } from '../html/pages/decision.ts';
 import {
   fileOf,
@@ -43,7 +43,7 @@ export function renderDecisionGithub(decision: Decision): string {
     title: 'drillproof gate',
     text: formatAnswer(decision),
   };
-  const reasons = reasonsOf(decision).map((reason) => annotationOf(decision, reason));
+  const reasons = reasonsOf(decision).map((reason) => buildAnnotation(decision, reason));
   const shown = (['error', 'warning', 'notice'] as const).flatMap((level) =>
     limitAnnotations(
       reasons.filter((annotation) => annotation.level === level),
@@ -53,7 +53,7 @@ export function renderDecisionGithub(decision: Decision): string {
   return [answer, ...shown].map((annotation) => `${commandOf(annotation)}\n`).join('');
 }
 
-function annotationOf(decision: Decision, reason: Reason): Annotation {
+function buildAnnotation(decision: Decision, reason: Reason): Annotation {
   const place = fileOf(decision, reason);
   return {
     level: LEVELS[reason.state],
@@ -93,7 +93,8 @@ type DecisionOptions = TextOptions & {
 type DecisionRenderer = (decision: Decision, options?: DecisionOptions) => string;
 
 export const decisionRenderers = {
-  text: (decision, options = {}) => `${decisionText(pageOf(options), decision, options.detail).join('\n')}\n`,
+  text: (decision, options = {}) =>
+    `${formatDecision(pageOf(options), decision, options.detail).join('\n')}\n`,
   json: (decision) => stableJson(decision),
   junit: (decision) => renderDecisionJunit(decision),
   sarif: (decision, { category } = {}) => renderDecisionSarif(decision, category),

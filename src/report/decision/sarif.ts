@@ -43,13 +43,13 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
             name: 'drillproof',
             informationUri: INFORMATION,
             ...defined({ version: decision.run?.tool.version }),
-            rules: descriptors(decision, shown, omitted > 0),
+            rules: buildDescriptors(decision, shown, omitted > 0),
           },
         },
         ...(category !== undefined && { automationDetails: { id: `${category}/` } }),
         columnKind: 'utf16CodeUnits',
-        taxonomies: [taxonomyOf(codes)],
-        invocations: [invocationOf(decision, shown)],
+        taxonomies: [buildTaxonomy(codes)],
+        invocations: [buildInvocation(decision, shown)],
         results: [
           ...shown.map((reason) => resultOf(decision, reason, codes)),
           ...(omitted > 0 ? [buildRest(decision, reasons.slice(MAX_RESULTS))] : []),
@@ -68,8 +68,12 @@ const factsOfRun = ({ answer, policy, trust, asOfMs, run }: Decision) => ({
 });
 
 /** Rules in the order of the decision, so that `ruleIndex` is the place of a rule in it; the answer comes last. */
-function descriptors({ rules }: Decision, reasons: readonly Reason[], hasRest: boolean): readonly object[] {
-  const ofRules = rules.map(({ rule }) => descriptor(rule));
+function buildDescriptors(
+  { rules }: Decision,
+  reasons: readonly Reason[],
+  hasRest: boolean,
+): readonly object[] {
+  const ofRules = rules.map(({ rule }) => buildDescriptor(rule));
   return hasRest || reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
 }
 
@@ -96,7 +100,7 @@ const ANSWER = {
   defaultConfiguration: { level: 'error' },
 };
 
-function descriptor(rule: RuleId): object {
+function buildDescriptor(rule: RuleId): object {
   const { title, code } = RULES[rule];
   return {
     id: rule,
@@ -107,7 +111,7 @@ function descriptor(rule: RuleId): object {
   };
 }
 
-function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
+function buildInvocation(decision: Decision, reasons: readonly Reason[]): object {
   const unsure = reasons.filter(({ state }) => state === 'not_checked');
   return {
     executionSuccessful: decision.answer !== 'could_not_tell',
@@ -115,13 +119,16 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
     toolExecutionNotifications: [
       {
         level: decision.answer === 'yes' ? 'note' : 'error',
-        message: { text: literal(formatAnswer(decision)) },
+        message: { text: escapeLiteral(formatAnswer(decision)) },
       },
-      ...unsure.map((reason) => ({ level: 'error', message: { text: literal(formatSentence(reason)) } })),
+      ...unsure.map((reason) => ({
+        level: 'error',
+        message: { text: escapeLiteral(formatSentence(reason)) },
+      })),
       ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
         level: 'warning',
         message: {
-          text: literal(
+          text: escapeLiteral(
             `a waiver met nothing or has expired: ${code} on ${escapeText(subject)}, of ${escapeText(owner)}`,
           ),
         },
@@ -137,7 +144,7 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
     level: LEVELS[state],
-    message: { text: literal([formatSentence(reason), ...formatFacts(reason)].join('\n')) },
+    message: { text: escapeLiteral([formatSentence(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
     taxa: codesOf(reason).map((id) => ({
       id,
@@ -162,7 +169,7 @@ const removeRepeats = (codes: readonly Code[]): readonly Code[] => [...new Set(c
 const codesOf = ({ code, findings }: Reason): readonly Code[] =>
   removeRepeats([...(code === undefined ? [] : [code]), ...findings]);
 
-const taxonomyOf = (codes: readonly Code[]): object => ({
+const buildTaxonomy = (codes: readonly Code[]): object => ({
   name: CODES,
   isComprehensive: false,
   shortDescription: { text: 'The codes of drillproof in this run.' },
@@ -192,7 +199,7 @@ const formatSentence = (reason: Reason): string =>
   `${reason.state === 'not_checked' ? 'could not tell: ' : ''}${placeOf(reason)}: ${reason.message}`;
 
 /** Braces begin placeholders (§3.11.5) and `[…](…)` a link (§3.11.6); text from outside is neither. */
-const literal = (text: string): string =>
+const escapeLiteral = (text: string): string =>
   text
     .replaceAll('{', '{{')
     .replaceAll('}', '}}')

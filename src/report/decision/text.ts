@@ -8,9 +8,9 @@ import {
   type Violation,
 } from '../../policy/index.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
-import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
-import { count, countNoun, firstLines, wrapLabel, sections, type Page } from '../text/page.ts';
-import { caseFact, caseLines, failuresSection, MAX_CASES } from '../text/findings.ts';
+import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
+import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
+import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
 import type { SignedBy } from '../../verify/index.ts';
 import { escapeText } from '../printable.ts';
@@ -39,50 +39,50 @@ const MAX_INPUTS = 50;
  * A decision as text: the answer first, then every rule with its violations, the failures last; with `full` also each
  * bundle, signer, envelope and summary that it rests on, with `verdict` the answer alone.
  */
-export function decisionText(page: Page, decision: Decision, detail: Detail = 'brief'): string[] {
+export function formatDecision(page: Page, decision: Decision, detail: Detail = 'brief'): string[] {
   const { rules, inputs } = decision;
-  if (detail === 'verdict') return [headLine(page, decision)];
+  if (detail === 'verdict') return [formatFirstLine(page, decision)];
   const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
   return [
-    headLine(page, decision),
+    formatFirstLine(page, decision),
     ...sections(page, [
-      { title: 'Policy', lines: policyLines(page, decision) },
-      { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
-      { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => basisLines(page, input)) : [] },
-      { title: 'Rules', lines: rules.flatMap((rule) => ruleLines(page, rule)) },
+      { title: 'Policy', lines: formatPolicy(page, decision) },
+      { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: formatInputs(page, inputs) },
+      { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => formatBasis(page, input)) : [] },
+      { title: 'Rules', lines: rules.flatMap((rule) => formatRule(page, rule)) },
       ...VIOLATION_TITLES.map(([title, state]) => ({
         title,
         lines: rules.flatMap((rule) => formatViolations(page, rule, state)),
       })),
-      { title: 'Waivers that do not count', lines: unusedLines(page, decision) },
-      failuresSection(page, failures, ({ rule }) => rule),
+      { title: 'Waivers that do not count', lines: formatUnusedWaivers(page, decision) },
+      buildFailuresSection(page, failures, ({ rule }) => rule),
     ]),
   ];
 }
 
 /** One line, however narrow the page: programs search logs for it. */
-function headLine(page: Page, decision: Decision): string {
+function formatFirstLine(page: Page, decision: Decision): string {
   const word = ANSWER_WORDS[decision.answer];
   return page.paint[ANSWER_PAINT[decision.answer]](word) + formatAnswer(decision).slice(word.length);
 }
 
-function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decision): string[] {
+function formatPolicy(page: Page, { policy, asOfMs, pastTime, trust, run }: Decision): string[] {
   return [
-    ...fact(page, 'policy', policy.name),
-    ...fact(page, 'digest', policy.digest),
+    ...formatFact(page, 'policy', policy.name),
+    ...formatFact(page, 'digest', policy.digest),
     ...Object.entries(policy.parameters ?? {}).flatMap(([name, value]) =>
-      fact(page, 'parameter', `${name} = ${value}`),
+      formatFact(page, 'parameter', `${name} = ${value}`),
     ),
-    ...policy.sources.flatMap(({ path, digest }) => fact(page, 'file', `${path} ${digest}`)),
-    ...asOfFact(page, asOfMs),
-    ...fact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
-    ...trustFacts(page, trust),
-    ...runFact(page, run, 'gate'),
+    ...policy.sources.flatMap(({ path, digest }) => formatFact(page, 'file', `${path} ${digest}`)),
+    ...formatAsOf(page, asOfMs),
+    ...formatFact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
+    ...formatTrust(page, trust),
+    ...formatRunFact(page, run, 'gate'),
   ];
 }
 
-const inputLines = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
-  firstLines(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', formatInput(input)));
+const formatInputs = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
+  formatFirst(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', formatInput(input)));
 
 function formatInput(input: EvaluatedInput): string {
   const { name, kind, id, verdict, completeness, bundles, localReports } = input;
@@ -96,38 +96,38 @@ function formatInput(input: EvaluatedInput): string {
   return escapeText(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
 }
 
-function basisLines(
+function formatBasis(
   page: Page,
   { name, signer, envelopes, summary, warnings, evidence }: EvaluatedInput,
 ): string[] {
   return [
     ...wrapLabel(page, '  - ', escapeText(name)),
-    ...basisFact(page, 'list signed by', signer && formatSigner(signer)),
-    ...basisFact(page, 'warnings', warnings?.join(', ')),
-    ...(envelopes ?? []).flatMap((digest) => basisFact(page, 'envelope', digest)),
-    ...(summary === undefined ? [] : summaryLines(page, summary)),
-    ...(evidence ?? []).flatMap((bundle) => bundleLines(page, bundle)),
+    ...formatBasisFact(page, 'list signed by', signer && formatSigner(signer)),
+    ...formatBasisFact(page, 'warnings', warnings?.join(', ')),
+    ...(envelopes ?? []).flatMap((digest) => formatBasisFact(page, 'envelope', digest)),
+    ...(summary === undefined ? [] : formatSummary(page, summary)),
+    ...(evidence ?? []).flatMap((bundle) => formatBundle(page, bundle)),
   ];
 }
 
-const basisFact = (page: Page, label: string, value: string | undefined): string[] =>
+const formatBasisFact = (page: Page, label: string, value: string | undefined): string[] =>
   value === undefined ? [] : wrapLabel(page, `    ${label}: `, escapeText(value));
 
 const formatSigner = ({ issuer, keyId, issuedAtMs }: SignedBy): string =>
   `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)}`;
 
-const summaryLines = (page: Page, summary: NonNullable<EvaluatedInput['summary']>): string[] => [
-  ...basisFact(
+const formatSummary = (page: Page, summary: NonNullable<EvaluatedInput['summary']>): string[] => [
+  ...formatBasisFact(
     page,
     'summary',
     `${summary.result} by ${summary.verifierId}, ${isoTime(summary.timeVerifiedMs)}`,
   ),
-  ...basisFact(page, 'policy', summary.policyDigest),
-  ...summary.thumbprints.flatMap((key) => basisFact(page, 'signed by key', key)),
-  ...summary.inputs.flatMap((digest) => basisFact(page, 'about', digest)),
+  ...formatBasisFact(page, 'policy', summary.policyDigest),
+  ...summary.thumbprints.flatMap((key) => formatBasisFact(page, 'signed by key', key)),
+  ...summary.inputs.flatMap((digest) => formatBasisFact(page, 'about', digest)),
 ];
 
-function bundleLines(
+function formatBundle(
   page: Page,
   { id, path, verdict, outcome, signers = [], warnings }: EvidenceUsed,
 ): string[] {
@@ -150,7 +150,7 @@ function bundleLines(
   ];
 }
 
-function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
+function formatRule(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
   const against = violations.filter((violation) => violation.state !== 'waived').length;
   const numbers = against === 0 ? countNoun(judged, 'subject') : `${count(against)} of ${count(judged)}`;
   const label = `  ${state.replace('_', ' ').padEnd(STATE_WIDTH)} `;
@@ -165,16 +165,16 @@ function formatViolations(page: Page, { rule, violations }: RuleResult, state: V
   return [...kinds.values()].flatMap((group) => [
     `  ${page.paint.bold(rule)} ${group[0].code}`,
     ...(state === 'waived' ? [] : wrapLabel(page, '    to do: ', actionOf(group[0]))),
-    ...firstLines(group, MAX_CASES, (violation) => violationLines(page, violation), 4),
+    ...formatFirst(group, MAX_CASES, (violation) => formatViolation(page, violation), 4),
   ]);
 }
 
-function violationLines(page: Page, violation: Violation): string[] {
+function formatViolation(page: Page, violation: Violation): string[] {
   const { findings = [], waiver } = violation;
   return [
-    ...caseLines(page, violation),
-    ...caseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
-    ...caseFact(
+    ...formatCase(page, violation),
+    ...formatCaseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
+    ...formatCaseFact(
       page,
       'waived',
       waiver && `until ${isoTime(waiver.expiresAtMs)} by ${waiver.owner}: ${waiver.reason}`,
@@ -182,7 +182,7 @@ function violationLines(page: Page, violation: Violation): string[] {
   ];
 }
 
-function unusedLines(page: Page, { unusedWaivers, asOfMs }: Decision): string[] {
+function formatUnusedWaivers(page: Page, { unusedWaivers, asOfMs }: Decision): string[] {
   return unusedWaivers.flatMap(({ code, subject, expiresAtMs, owner, reason }) => {
     const why = expiresAtMs <= asOfMs ? `expired ${isoTime(expiresAtMs)}` : 'met nothing';
     return wrapLabel(page, '  - ', escapeText(`${code} ${subject}: ${why} (${owner}: ${reason})`));

@@ -102,7 +102,7 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
     </ul> `,
   ]);
 
-export const trustFact = (trust: ExportReport['trust']): Fact => [
+export const buildTrustFact = (trust: ExportReport['trust']): Fact => [
   'Trust store',
   trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${countNoun(trust.keys, 'key')}`,
 ];

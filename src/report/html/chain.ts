@@ -132,7 +132,7 @@ function resultOf(report: ExportReport | BundleReport, id: LinkId): Result | und
   if (subjects === undefined) return undefined;
   if (subjects.length === 0) return { state: 'could_not_tell', why: 'There is no part to check.' };
   return findWorst(
-    subjects.flatMap((subject) => linkResult(report, subject, id) ?? []),
+    subjects.flatMap((subject) => deriveLinkResult(report, subject, id) ?? []),
     id === 'archives' ? 'archive' : 'part',
   );
 }
@@ -157,17 +157,21 @@ function findWorst(results: readonly Result[], noun: string): Result | undefined
 }
 
 /** The result of one link for one subject; `undefined` if nothing of it applies. */
-function linkResult(report: ExportReport | BundleReport, subject: Subject, id: LinkId): Result | undefined {
+function deriveLinkResult(
+  report: ExportReport | BundleReport,
+  subject: Subject,
+  id: LinkId,
+): Result | undefined {
   const { checks: ids, signed = false } = ROWS[id];
   const broken = findBrokenCheck(subject, id);
   if (broken !== undefined)
     return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
   const checks = subject.checks.filter((check) => ids.includes(check.id));
-  if (id === 'list') return report.kind === 'export' ? listResult(report) : undefined;
+  if (id === 'list') return report.kind === 'export' ? deriveListResult(report) : undefined;
   const open = checks.find(({ state }) => state === 'not_checked');
-  if (open !== undefined) return openResult(report, subject, open, signed);
+  if (open !== undefined) return deriveOpenResult(report, subject, open, signed);
   if (checks.some(({ state }) => state === 'passed')) return HOLDS;
-  return signed && checks.length > 0 ? unsignedResult(subject) : undefined;
+  return signed && checks.length > 0 ? deriveUnsignedResult(subject) : undefined;
 }
 
 /** The check of a link that failed, or whose own code an error has. */
@@ -190,7 +194,7 @@ function linkOfFinding({ code }: Finding, checks: readonly Check[]): LinkId | un
 const firstLinkOf = (checks: readonly Check[]): LinkId | undefined =>
   LINK_IDS.find((id) => checks.some((check) => ROWS[id].checks.includes(check.id)));
 
-function openResult(
+function deriveOpenResult(
   { trust, depth }: ExportReport | BundleReport,
   { checks }: Subject,
   { reason }: Check,
@@ -203,12 +207,12 @@ function openResult(
 }
 
 /** An envelope of the caller can sign evidence that has no signature inside. */
-function unsignedResult({ checks }: Subject): Result {
+function deriveUnsignedResult({ checks }: Subject): Result {
   const enveloped = checks.some(({ id, state }) => id === 'dsse.attestation' && state === 'passed');
   return enveloped ? HOLDS : { state: 'could_not_tell', why: 'There is no signature.' };
 }
 
-function listResult(report: ExportReport): Result {
+function deriveListResult(report: ExportReport): Result {
   if (report.completeness !== 'claimed') return HOLDS;
   if (report.trust === undefined)
     return { state: 'not_asked', why: 'Neither trusted keys nor the digest of the manifest were given.' };
@@ -225,14 +229,14 @@ export const PART_COLUMNS: readonly Column[] = [
   ['Bytes', 'number'],
 ];
 
-export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, partCells(part));
+export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, buildPartCells(part));
 
 export function renderParts(report: ExportReport | BundleReport): Markup {
   const parts = partsOf(report);
-  return renderTable(countNoun(parts.length, 'part'), PART_COLUMNS, parts.map(partCells));
+  return renderTable(countNoun(parts.length, 'part'), PART_COLUMNS, parts.map(buildPartCells));
 }
 
-const partCells = (part: BundleReport): readonly Piece[] => [
+const buildPartCells = (part: BundleReport): readonly Piece[] => [
   html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoteText(part.path)}`,
   renderState(part.verdict),
   renderChainEnd(part),

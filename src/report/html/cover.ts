@@ -11,7 +11,7 @@ import {
   renderFacts,
   renderHeader,
   renderVerdict,
-  trustFact,
+  buildTrustFact,
 } from './blocks.ts';
 import { html, type Markup } from './document.ts';
 
@@ -32,7 +32,7 @@ export function renderCover(report: ExportReport | BundleReport): Markup {
     unmet.map(
       ({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`,
     ),
-    renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)]),
+    renderFacts([...describeEvidence(report), ...describeVerifier(report), ...describeTimes(report)]),
   );
 }
 
@@ -42,7 +42,7 @@ export const idOfReport = (report: ExportReport | BundleReport): string | undefi
 export const titleOf = (report: ExportReport | BundleReport): string =>
   `${report.verdict}: ${idOfReport(report) ?? 'evidence'}`;
 
-function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
+function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';
   return [
     [whole ? 'Export' : 'Bundle', quoteText(idOfReport(report))],
@@ -70,19 +70,19 @@ function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
 export const localTitle = ({ localReports }: Pick<ExportReport, 'localReports'>): string =>
   `${countNoun(localReports.length, 'local report')} from users, which no key attests`;
 
-function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
+function describeVerifier(report: ExportReport | BundleReport): readonly Fact[] {
   const { run, trust } = report;
-  const issuers = [...new Set(signersIn(report).map(({ issuer }) => issuer))];
+  const issuers = [...new Set(listSigners(report).map(({ issuer }) => issuer))];
   return [
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
     ['Call', run === undefined ? undefined : quote(formatRun(run))],
     ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
-    trustFact(trust),
+    buildTrustFact(trust),
   ];
 }
 
-function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
-  const times = countSigners(signersIn(report));
+function describeTimes(report: ExportReport | BundleReport): readonly Fact[] {
+  const times = countSigners(listSigners(report));
   const first = Math.min(...times.map(({ firstIssuedAtMs }) => firstIssuedAtMs));
   const last = Math.max(...times.map(({ lastIssuedAtMs }) => lastIssuedAtMs));
   return [
@@ -94,7 +94,7 @@ function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
 export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
-export function signersIn(report: ExportReport | BundleReport): readonly SignedBy[] {
+export function listSigners(report: ExportReport | BundleReport): readonly SignedBy[] {
   const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];
   return [...partsOf(report).flatMap(signersOfPart), ...list];
 }

@@ -16,12 +16,12 @@ type KeyRow = {
   readonly issuedAtMs: readonly number[];
 };
 
-export const matchingTrust = (
+export const selectTrust = (
   { trust: used }: Pick<ExportReport, 'trust'>,
   trust: TrustStore | undefined,
 ): TrustStore | undefined => (used?.fingerprint === trust?.fingerprint ? trust : undefined);
 
-export function keyRowsOf(signers: readonly SignedBy[], trust: TrustStore | undefined): readonly KeyRow[] {
+export function buildKeyRows(signers: readonly SignedBy[], trust: TrustStore | undefined): readonly KeyRow[] {
   const groups = groupBy(signers, nameOf);
   const used = [...groups.values()].map((group) => {
     const [{ issuer, keyId }] = group;

@@ -1,7 +1,7 @@
 import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, Coverage, ExportReport } from '../../verify/index.ts';
 import { caveatsOf } from '../text/caveats.ts';
-import { findingsIn } from '../text/findings.ts';
+import { listFindingsIn } from '../text/findings.ts';
 import {
   quote,
   renderCaveats,
@@ -12,9 +12,9 @@ import {
   toneOf,
 } from './blocks.ts';
 import { chainOf, type Link, renderLocalReports, renderParts } from './chain.ts';
-import { renderCover, signersIn, titleOf } from './cover.ts';
+import { renderCover, listSigners, titleOf } from './cover.ts';
 import { html, type Markup, renderDocument } from './document.ts';
-import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
+import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
 import { isoTime } from '../../bytes/index.ts';
 import { quoteShellWord } from '../printable.ts';
 import { count, percent, size } from '../text/page.ts';
@@ -29,10 +29,10 @@ export function renderReportSections(
   report: ExportReport | BundleReport,
   { trust }: ReportViewOptions = {},
 ): Readonly<Record<ReportSection, Markup>> {
-  const keys = keyRowsOf(signersIn(report), matchingTrust(report, trust));
+  const keys = buildKeyRows(listSigners(report), selectTrust(report, trust));
   return {
     cover: renderCover(report),
-    findings: renderSection('findings', 'Findings', [renderFindings(findingsIn(report))]),
+    findings: renderSection('findings', 'Findings', [renderFindings(listFindingsIn(report))]),
     chain: renderSection('chain', 'Chain from the evidence to the signatures', [
       renderChain(chainOf(report)),
     ]),
@@ -115,7 +115,7 @@ function renderFiles(title: string, files: readonly string[]): Markup | undefine
 }
 
 function renderCommands(report: ExportReport | BundleReport): Markup {
-  return html`${commandsOf(report).map(
+  return html`${listCheckCommands(report).map(
     ([purpose, command]) =>
       html`<p>${purpose}</p>
         <pre><code>${command}</code></pre> `,
@@ -124,9 +124,9 @@ function renderCommands(report: ExportReport | BundleReport): Markup {
 
 type Purpose = readonly [purpose: string, command: string];
 
-function commandsOf(report: ExportReport | BundleReport): readonly Purpose[] {
+function listCheckCommands(report: ExportReport | BundleReport): readonly Purpose[] {
   const again: Purpose = ['With drillproof, as of the same time:', formatCall(report)];
-  return [again, ...(report.kind === 'export' ? exportCommands(report) : partCommands(report))];
+  return [again, ...(report.kind === 'export' ? listExportCommands(report) : listPartCommands(report))];
 }
 
 /** Members of `run.options` that the line has already, or that do not change the result. */
@@ -158,7 +158,7 @@ const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');
 /** Paths from the evidence are put into a command only if no shell reads anything into them. */
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/;
 
-function exportCommands({ manifestDigest, parts }: ExportReport): readonly Purpose[] {
+function listExportCommands({ manifestDigest, parts }: ExportReport): readonly Purpose[] {
   const manifest: Purpose[] =
     manifestDigest === undefined
       ? []
@@ -186,7 +186,7 @@ function exportCommands({ manifestDigest, parts }: ExportReport): readonly Purpo
 const checkLine = (digest: string, path: string): string =>
   `echo "${hexOf(digest)}  ${path}" | sha256sum --check`;
 
-function partCommands({ archive, manifestDigest }: BundleReport): readonly Purpose[] {
+function listPartCommands({ archive, manifestDigest }: BundleReport): readonly Purpose[] {
   return [
     ...(archive === undefined
       ? []

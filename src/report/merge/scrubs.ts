@@ -73,11 +73,11 @@ function listMirrors({ report }: Named<ScrubReport>): readonly Scrubbed[] {
   const faults = groupBy(report.faults, ({ mirror }) => mirror);
   return report.results.map((result) => ({
     ...result,
-    faults: (faults.get(result.name) ?? []).map(withoutMirror),
+    faults: (faults.get(result.name) ?? []).map(omitMirror),
   }));
 }
 
-const withoutMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][number]): Fault => fault;
+const omitMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][number]): Fault => fault;
 
 const haveSameOutcome = (a: Scrubbed, b: Scrubbed): boolean =>
   a.outcome === b.outcome && a.manifestDigest === b.manifestDigest;

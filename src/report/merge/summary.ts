@@ -11,7 +11,7 @@ import {
   type Verdict,
   VERDICTS,
 } from '../../verify/index.ts';
-import { findingsIn } from '../text/findings.ts';
+import { listFindingsIn } from '../text/findings.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
 /** One path of a run over many: its report, or the code of the error that prevented it. */
@@ -93,7 +93,7 @@ export function createSummary(): SummaryCollector {
       }
       const { report } = result;
       verdicts[report.verdict]++;
-      for (const [code, subjects] of subjectsByCode(report)) countCause(causes, code, path, subjects);
+      for (const [code, subjects] of groupSubjects(report)) countCause(causes, code, path, subjects);
       if (result.passed) for (const text of caveatsOf(report)) caveats.add(text);
       if (report.kind === 'export') countCopy(exports, path, report);
     },
@@ -110,9 +110,9 @@ export function createSummary(): SummaryCollector {
   };
 }
 
-function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
+function groupSubjects(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
   const codes = new Map<Code, Map<string, number>>();
-  for (const { code, subject } of findingsIn(report)) {
+  for (const { code, subject } of listFindingsIn(report)) {
     const subjects = codes.get(code) ?? new Map<string, number>();
     codes.set(code, subjects.set(subject, (subjects.get(subject) ?? 0) + 1));
   }
@@ -157,7 +157,7 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
 function describeNotPassed(judged: Judged): NotPassed {
   const { path } = judged;
   if ('failure' in judged) return { path, word: 'not checked', code: judged.failure.code };
-  const code = findingsIn(judged.report).find(({ severity }) => severity === 'error')?.code;
+  const code = listFindingsIn(judged.report).find(({ severity }) => severity === 'error')?.code;
   return { path, word: judged.report.verdict, ...defined({ code }) };
 }
 
@@ -167,7 +167,7 @@ const compareSeverity = (a: Cause, b: Cause): number =>
   (a.code < b.code ? -1 : 1);
 
 /** `2 verified, 1 failed, 1 not checked`, best first. */
-export const verdictWords = ({ verdicts, unreadable }: Summary): readonly string[] => [
+export const listVerdictCounts = ({ verdicts, unreadable }: Summary): readonly string[] => [
   ...VERDICTS.filter((verdict) => verdicts[verdict] > 0).map((verdict) => `${verdicts[verdict]} ${verdict}`),
   ...(unreadable > 0 ? [`${unreadable} not checked`] : []),
 ];

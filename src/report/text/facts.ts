@@ -15,23 +15,23 @@ import { countSigners, type SignerCount } from './tally.ts';
 
 const NAME_WIDTH = 16;
 
-export function fact(page: Page, name: string, value: string | undefined): string[] {
+export function formatFact(page: Page, name: string, value: string | undefined): string[] {
   return value === undefined ? [] : wrapLabel(page, `  ${name.padEnd(NAME_WIDTH)}`, escapeText(value));
 }
 
-export function asOfFact(page: Page, asOfMs: number): string[] {
-  return fact(page, 'verified as of', isoTime(asOfMs));
+export function formatAsOf(page: Page, asOfMs: number): string[] {
+  return formatFact(page, 'verified as of', isoTime(asOfMs));
 }
 
-export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
-  if (trust === undefined) return fact(page, 'trust store', 'none given');
+export function formatTrust(page: Page, trust: TrustUsed | undefined): string[] {
+  if (trust === undefined) return formatFact(page, 'trust store', 'none given');
   return [
-    ...fact(page, 'trust store', trust.fingerprint),
-    ...fact(page, '', `with ${countNoun(trust.keys, 'key')}`),
+    ...formatFact(page, 'trust store', trust.fingerprint),
+    ...formatFact(page, '', `with ${countNoun(trust.keys, 'key')}`),
   ];
 }
 
-export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
+export function formatSigners(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${countNoun(row.parts, what)}`;
     const key = `${escapeText(row.issuer)}${many}`;
@@ -44,7 +44,7 @@ export function signerLines(page: Page, signers: readonly SignedBy[], what = 'pa
 }
 
 /** Explains why no signer is named. */
-export function untrustedLine(findings: readonly Finding[]): string {
+export function explainNoSigner(findings: readonly Finding[]): string {
   const hasNoStore = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
   return hasNoStore ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
@@ -61,9 +61,9 @@ export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
 };
 
 /** The run that wrote a report. On a terminal it is omitted, because the caller sees the command line. */
-export function runFact(page: Page, run: Run | undefined, command?: Command): string[] {
+export function formatRunFact(page: Page, run: Run | undefined, command?: Command): string[] {
   if (run === undefined || page.width !== Infinity) return [];
-  return fact(page, 'run', formatRun(run, command));
+  return formatFact(page, 'run', formatRun(run, command));
 }
 
 type Command = 'verify' | 'gate';
@@ -80,7 +80,7 @@ export function formatRun({ tool, path, options, exitCode }: Run, command: Comma
   return `${call}, version ${tool.version}, exit code ${exitCode}`;
 }
 
-export function coverageWords(report: ExportReport | BundleReport): string {
+export function summarizeCoverage(report: ExportReport | BundleReport): string {
   const { totalBytes, coveredBytes, attestedBytes } = report.coverage;
   const signed = `${percent(attestedBytes, totalBytes)} of ${size(totalBytes)} under a trusted signature`;
   if (attestedBytes === totalBytes) return signed;
@@ -115,18 +115,18 @@ const joinWords = (words: readonly string[]): string =>
 
 const MAX_FILES = 10;
 
-export function coverageLines(page: Page, coverage: Coverage): string[] {
+export function formatCoverage(page: Page, coverage: Coverage): string[] {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   return [
     `  ${count(totalBytes)} bytes looked at${totalBytes < 1024 ? '' : ` (${size(totalBytes)})`}`,
     `  ${count(coveredBytes)} match a digest in the chain (${percent(coveredBytes, totalBytes)})`,
     `  ${count(attestedBytes)} are under a trusted signature (${percent(attestedBytes, totalBytes)})`,
-    ...fileLines(page, uncovered, 'that nothing covers'),
-    ...fileLines(page, mirrorFiles, 'of the mirror, outside coverage'),
+    ...formatFiles(page, uncovered, 'that nothing covers'),
+    ...formatFiles(page, mirrorFiles, 'of the mirror, outside coverage'),
   ];
 }
 
-function fileLines(page: Page, files: readonly string[], which: string): string[] {
+function formatFiles(page: Page, files: readonly string[], which: string): string[] {
   if (files.length === 0) return [];
   const omitted = files.length - MAX_FILES;
   const names = files.slice(0, MAX_FILES).map(escapeText).join(', ');

@@ -1,6 +1,6 @@
 import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
 import { type Check, CHECK_TEXTS, type CheckState, type Finding, type Report } from '../../verify/index.ts';
-import { count, countNoun, firstLines, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
+import { count, countNoun, formatFirst, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { countChecks, type CheckCount, groupBy } from './tally.ts';
 
@@ -14,7 +14,7 @@ const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' 
 const MAX_REASONS = 3;
 const STATE_WIDTH = Math.max(...Object.values(STATES).map(({ word }) => word.length));
 
-export function checkLines(page: Page, checks: readonly Check[]): string[] {
+export function formatChecks(page: Page, checks: readonly Check[]): string[] {
   return checks.flatMap(({ id, state, reason }) => {
     const { word, paint } = STATES[state];
     const label = `  ${word.padEnd(STATE_WIDTH)}  `;
@@ -23,19 +23,19 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
   });
 }
 
-export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
+export function formatCheckCounts(page: Page, lists: readonly (readonly Check[])[]): string[] {
   return countChecks(lists).flatMap((row) => {
-    const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
+    const label = `  ${formatShare(row).padEnd(STATE_WIDTH)}  `;
     return wrapLabel(
       page,
       label,
       `${CHECK_TEXTS[row.id].sentence}${formatOtherStates(row)}`,
-      page.paint[worstPaint(row)],
+      page.paint[selectPaint(row)],
     );
   });
 }
 
-function share({ states }: CheckCount): string {
+function formatShare({ states }: CheckCount): string {
   const applicable = [...states].reduce((sum, [state, n]) => (state === 'not_applicable' ? sum : sum + n), 0);
   if (applicable === 0) return STATES.not_applicable.word;
   return `${count(states.get('passed') ?? 0)}/${count(applicable)}`;
@@ -49,7 +49,7 @@ function formatOtherStates({ states }: CheckCount): string {
   return rest.length === 0 ? '' : ` (${rest.join(', ')})`;
 }
 
-function worstPaint({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
+function selectPaint({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
   if (states.has('failed')) return 'bad';
   if (states.has('not_checked')) return 'caution';
   return states.has('passed') ? 'good' : 'dim';
@@ -61,7 +61,7 @@ const groupUnchecked = (lists: readonly (readonly Check[])[]) =>
     reasonsOf,
   );
 
-function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
+function formatUnchecked(page: Page, lists: readonly (readonly Check[])[]): string[] {
   const formatCount = ({ states }: CheckCount): string =>
     lists.length === 1 ? '' : ` (${count(states.get('not_checked') ?? 0)} of ${count(lists.length)})`;
   return [...groupUnchecked(lists)].flatMap(([reason, rows]) => [
@@ -70,7 +70,7 @@ function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): stri
   ]);
 }
 
-export const notCheckedWords = (lists: readonly (readonly Check[])[]): readonly string[] =>
+export const summarizeUnchecked = (lists: readonly (readonly Check[])[]): readonly string[] =>
   [...groupUnchecked(lists)].map(([reason, rows]) => `${countNoun(rows.length, 'check')} (${reason})`);
 
 function reasonsOf({ reasons }: CheckCount): string {
@@ -83,21 +83,21 @@ function reasonsOf({ reasons }: CheckCount): string {
 const NAMES = { error: 'error', warning: 'warning', info: 'note' } as const;
 const MARKS = { error: 'bad', warning: 'caution', info: 'dim' } as const;
 
-export const severityWord = ({ paint }: Page, severity: Severity): string =>
+export const formatSeverity = ({ paint }: Page, severity: Severity): string =>
   paint[MARKS[severity]](NAMES[severity]);
 
 export const MAX_CASES = 10;
 const MAX_FAILURES = 50;
 
 /** The findings by code, the most severe first. */
-export function findingsSection(page: Page, findings: readonly Finding[]): Section {
+export function buildFindingsSection(page: Page, findings: readonly Finding[]): Section {
   const totals = SEVERITIES.flatMap((severity) => {
     const times = findings.filter((finding) => finding.severity === severity).length;
     return times === 0 ? [] : [countNoun(times, NAMES[severity])];
   });
   return {
     title: `Findings: ${totals.join(', ')}`,
-    lines: groupFindings(findings).flatMap((group) => groupLines(page, group)),
+    lines: groupFindings(findings).flatMap((group) => formatGroup(page, group)),
   };
 }
 
@@ -106,49 +106,49 @@ export function groupFindings(findings: readonly Finding[]): readonly (readonly 
   return SEVERITIES.flatMap((severity) => groups.filter(([first]) => first.severity === severity));
 }
 
-function groupLines(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
+function formatGroup(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
   const [{ code, severity }] = cases;
   const entry = codeEntry(code);
   const times = cases.length === 1 ? '' : ` (${count(cases.length)} times)`;
   return [
-    `  ${severityWord(page, severity)} ${page.paint.bold(code)}${times}`,
+    `  ${formatSeverity(page, severity)} ${page.paint.bold(code)}${times}`,
     ...wrapIndented(page, entry.meaning, 4),
     ...wrapLabel(page, '    to do: ', entry.action),
-    ...firstLines(cases, MAX_CASES, (finding) => caseLines(page, finding), 4),
+    ...formatFirst(cases, MAX_CASES, (finding) => formatCase(page, finding), 4),
   ];
 }
 
 /** Something that is wrong with a subject: a finding of a verification, or a violation of a policy. */
 type Problem = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
 
-export function caseLines(page: Page, problem: Problem): string[] {
+export function formatCase(page: Page, problem: Problem): string[] {
   return [
     ...wrapLabel(page, '    - ', `${formatPlace(problem)}: ${escapeText(problem.message)}`),
-    ...caseFact(page, 'expected', problem.expected),
-    ...caseFact(page, 'actual', problem.actual),
+    ...formatCaseFact(page, 'expected', problem.expected),
+    ...formatCaseFact(page, 'actual', problem.actual),
   ];
 }
 
-export function caseFact(page: Page, name: string, value: string | undefined): string[] {
+export function formatCaseFact(page: Page, name: string, value: string | undefined): string[] {
   return value === undefined ? [] : wrapLabel(page, `      ${name.padEnd(8)} `, escapeText(value));
 }
 
 const formatPlace = ({ subject, path }: Pick<Finding, 'subject' | 'path'>): string =>
   escapeText(path === undefined || path === subject ? subject : `${subject} ${path}`);
 
-export function failuresSection<P extends Problem>(
+export function buildFailuresSection<P extends Problem>(
   page: Page,
   failures: readonly P[],
   nameOf: (failure: P) => string,
 ): Section {
-  const lines = firstLines(failures, MAX_FAILURES, (failure) =>
+  const lines = formatFirst(failures, MAX_FAILURES, (failure) =>
     wrapLabel(page, `  ${nameOf(failure)} `, formatPlace(failure), page.paint.bad),
   );
   return { title: 'Failures', lines };
 }
 
-export const errorsSection = (page: Page, findings: readonly Finding[]): Section =>
-  failuresSection(
+export const buildErrorsSection = (page: Page, findings: readonly Finding[]): Section =>
+  buildFailuresSection(
     page,
     findings.filter(({ severity }) => severity === 'error'),
     ({ code }) => code,
@@ -158,21 +158,21 @@ export const errorsSection = (page: Page, findings: readonly Finding[]): Section
  * The last sections of every report: unchecked checks with their reasons, findings, caveats, and the failures again.
  * `checks` has one group for each kind of subject, with one list for each subject.
  */
-export function closingSections(
+export function buildClosingSections(
   page: Page,
   checks: readonly (readonly (readonly Check[])[])[],
   findings: readonly Finding[],
   caveats: readonly string[],
 ): readonly Section[] {
   return [
-    { title: 'Not checked', lines: checks.flatMap((group) => notCheckedLines(page, group)) },
-    findingsSection(page, findings),
+    { title: 'Not checked', lines: checks.flatMap((group) => formatUnchecked(page, group)) },
+    buildFindingsSection(page, findings),
     { title: 'What this does not mean', lines: caveats.flatMap((text) => wrapLabel(page, '  - ', text)) },
-    errorsSection(page, findings),
+    buildErrorsSection(page, findings),
   ];
 }
 
-export const findingsIn = (report: Report): readonly Finding[] =>
+export const listFindingsIn = (report: Report): readonly Finding[] =>
   report.kind === 'export'
     ? [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings)
     : report.findings;

@@ -25,7 +25,7 @@ export const VERDICT_PAINT: Readonly<
   invalid: 'bad',
 };
 
-export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
+export function wrapHeadline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
   const word = verdict.toUpperCase().replace('_', ' ');
   const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
   const painted = page.paint[VERDICT_PAINT[verdict]](word) + first.slice(word.length);
@@ -40,8 +40,8 @@ const LIST: Readonly<Record<Completeness, string>> = {
   claimed: 'completeness not attested (list claimed)',
 };
 
-export const verdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
-  headline(page, report.verdict, formatHeadline(report));
+export const formatVerdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
+  wrapHeadline(page, report.verdict, formatHeadline(report));
 
 export function formatHeadline(report: ExportReport | BundleReport): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);

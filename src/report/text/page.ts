@@ -133,16 +133,16 @@ export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);
 }
 
-export function firstLines<T>(
+export function formatFirst<T>(
   items: readonly T[],
   most: number,
-  linesOf: (item: T) => readonly string[],
+  formatLines: (item: T) => readonly string[],
   indent = 2,
 ): string[] {
-  return [...items.slice(0, most).flatMap(linesOf), ...moreLine(items.length - most, indent)];
+  return [...items.slice(0, most).flatMap(formatLines), ...formatMore(items.length - most, indent)];
 }
 
-export const moreLine = (omitted: number, indent = 2): readonly string[] =>
+export const formatMore = (omitted: number, indent = 2): readonly string[] =>
   omitted > 0 ? [`${' '.repeat(indent)}and ${count(omitted)} more; --format json lists them all`] : [];
 
 export function sections(page: Page, all: readonly Section[]): string[] {

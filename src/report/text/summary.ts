@@ -1,9 +1,9 @@
 import { codeEntry } from '../../codes/index.ts';
-import { severityWord } from './findings.ts';
-import { count, countNoun, wrapIndented, wrapLabel, moreLine, sections, type Page } from './page.ts';
+import { formatSeverity } from './findings.ts';
+import { count, countNoun, wrapIndented, wrapLabel, formatMore, sections, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
 import {
-  verdictWords,
+  listVerdictCounts,
   type Cause,
   type NotPassed,
   type Summary,
@@ -21,36 +21,36 @@ export function renderSummary(
 ): string {
   const page = pageOf(options);
   const facts = summary();
-  if (options.detail === 'verdict') return `${totalLine(page, facts)}\n`;
+  if (options.detail === 'verdict') return `${formatTotal(page, facts)}\n`;
   const lines = sections(page, [
     {
       title: `Summary of ${countNoun(facts.judged, 'path')}`,
-      lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${verdictWords(facts).join(', ')}`],
+      lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${listVerdictCounts(facts).join(', ')}`],
     },
-    { title: 'By cause', lines: facts.causes.flatMap((cause) => causeLines(page, cause)) },
-    { title: 'The same export twice', lines: copyLines(page, facts) },
+    { title: 'By cause', lines: facts.causes.flatMap((cause) => formatCause(page, cause)) },
+    { title: 'The same export twice', lines: formatCopies(page, facts) },
     {
       title: 'What the passes do not mean',
       lines: [...caveats].flatMap((text) => wrapLabel(page, '  - ', text)),
     },
-    { title: 'Not passed', lines: notPassedLines(page, notPassed, facts.judged - facts.passed) },
+    { title: 'Not passed', lines: formatNotPassed(page, notPassed, facts.judged - facts.passed) },
   ]);
-  return `${[...lines, '', totalLine(page, facts)].join('\n')}\n`;
+  return `${[...lines, '', formatTotal(page, facts)].join('\n')}\n`;
 }
 
-function causeLines(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
+function formatCause(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
   const often = times === subjects ? '' : `, ${count(times)} times`;
   return [
-    `  ${severityWord(page, severity)} ${page.paint.bold(code)}: ${countNoun(subjects, 'subject')}${often}`,
+    `  ${formatSeverity(page, severity)} ${page.paint.bold(code)}: ${countNoun(subjects, 'subject')}${often}`,
     ...wrapIndented(page, codeEntry(code).meaning, 4),
     ...first.flatMap(({ path, subject }) =>
       wrapLabel(page, '    - ', escapeText(path === subject ? path : `${path}: ${subject}`)),
     ),
-    ...moreLine(subjects - first.length, 4),
+    ...formatMore(subjects - first.length, 4),
   ];
 }
 
-function copyLines(page: Page, { copies }: Summary): string[] {
+function formatCopies(page: Page, { copies }: Summary): string[] {
   return copies.flatMap(({ evidenceExportId, times, same, paths }) => {
     const what = same ? 'with one manifest' : 'with different manifests, which no export has';
     const where = `${paths.map(escapeText).join(', ')}${times > paths.length ? ', …' : ''}`;
@@ -59,16 +59,16 @@ function copyLines(page: Page, { copies }: Summary): string[] {
   });
 }
 
-function notPassedLines(page: Page, list: readonly NotPassed[], all: number): string[] {
+function formatNotPassed(page: Page, list: readonly NotPassed[], all: number): string[] {
   return [
     ...list.flatMap(({ path, word, code = '' }) =>
       wrapLabel(page, `  ${word.padEnd(10)}  `, escapeText(`${path} ${code}`.trimEnd()), page.paint.bad),
     ),
-    ...moreLine(all - list.length),
+    ...formatMore(all - list.length),
   ];
 }
 
-function totalLine(page: Page, { judged, passed, copies }: Summary): string {
+function formatTotal(page: Page, { judged, passed, copies }: Summary): string {
   const bad = judged - passed;
   const conflicting = copies.filter(({ same }) => !same).length;
   const words = `${count(passed)} of ${countNoun(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${conflicting === 0 ? '' : `; ${countNoun(conflicting, 'export')} with different manifests`}`;

@@ -95,7 +95,7 @@ export function listOutcomes(parts: readonly BundleReport[]): readonly string[] 
     .map(([verdict, n]) => `${count(n)} ${verdict}`);
 }
 
-export function outcomeWords(parts: readonly BundleReport[]): string {
+export function summarizeOutcomes(parts: readonly BundleReport[]): string {
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
   const rest = unknown === 0 ? [] : [`${count(unknown)} not counted (failed, unsigned or not read)`];
   return [...listOutcomes(parts), ...rest].join(', ');

@@ -14,7 +14,7 @@ import {
   COLOURS,
   count,
   countNoun,
-  firstLines,
+  formatFirst,
   wrapIndented,
   wrapLabel,
   NO_COLOURS,
@@ -22,35 +22,41 @@ import {
   type Section,
   sections,
 } from './page.ts';
-import { formatHeadline, headline, summarizeParts, VERDICT_PAINT, verdictLines } from './headline.ts';
+import {
+  formatHeadline,
+  wrapHeadline,
+  summarizeParts,
+  VERDICT_PAINT,
+  formatVerdictLines,
+} from './headline.ts';
 import {
   countSigners,
   isOutcomeCounted,
   listOutcomes,
   listVerdicts,
-  outcomeWords,
+  summarizeOutcomes,
   partsOf,
 } from './tally.ts';
 import { caveatsOf } from './caveats.ts';
 import {
-  asOfFact,
+  formatAsOf,
   COMPLETENESS,
-  coverageLines,
-  coverageWords,
-  fact,
-  runFact,
-  signerLines,
-  trustFacts,
-  untrustedLine,
+  formatCoverage,
+  summarizeCoverage,
+  formatFact,
+  formatRunFact,
+  formatSigners,
+  formatTrust,
+  explainNoSigner,
 } from './facts.ts';
 import {
-  checkLines,
-  closingSections,
-  findingsIn,
-  findingsSection,
+  formatChecks,
+  buildClosingSections,
+  listFindingsIn,
+  buildFindingsSection,
   groupFindings,
-  manyCheckLines,
-  notCheckedWords,
+  formatCheckCounts,
+  summarizeUnchecked,
 } from './findings.ts';
 import type { Severity } from '../../codes/index.ts';
 
@@ -59,13 +65,15 @@ const GOOD_OUTCOME = 'passed';
 
 function reportText(page: Page, report: Report): string[] {
   const isEvidence = report.kind === 'export' || report.kind === 'bundle';
-  const head = isEvidence ? verdictLines(page, report) : headline(page, report.verdict, subjectOf(report));
+  const head = isEvidence
+    ? formatVerdictLines(page, report)
+    : wrapHeadline(page, report.verdict, subjectOf(report));
   const checks = report.kind === 'export' ? exportChecks(report) : [[report.checks]];
   return [
     ...head,
     ...sections(page, [
-      ...sectionsOf(page, report),
-      ...closingSections(page, checks, findingsIn(report), caveatsOf(report)),
+      ...buildSections(page, report),
+      ...buildClosingSections(page, checks, listFindingsIn(report), caveatsOf(report)),
     ]),
     ...(isEvidence ? ['', ...head] : []),
   ];
@@ -82,153 +90,156 @@ const exportChecks = ({ checks, parts, localReports }: ExportReport) => [
   localReports.map((local) => local.checks),
 ];
 
-function sectionsOf(page: Page, report: Report): readonly Section[] {
-  const checked = { title: 'Checked', lines: checkLines(page, report.checks) };
-  if (report.kind === 'export') return exportSections(page, report);
+function buildSections(page: Page, report: Report): readonly Section[] {
+  const checked = { title: 'Checked', lines: formatChecks(page, report.checks) };
+  if (report.kind === 'export') return buildExportSections(page, report);
   if (report.kind === 'tool-source')
-    return [{ title: 'Tool source', lines: sourceFacts(page, report) }, checked];
+    return [{ title: 'Tool source', lines: formatSourceFacts(page, report) }, checked];
   if (report.kind === 'attestation') {
-    const facts = [...asOfFact(page, report.asOfMs), ...trustFacts(page, report.trust)];
+    const facts = [...formatAsOf(page, report.asOfMs), ...formatTrust(page, report.trust)];
     return [
       { title: 'Attestation', lines: facts },
       checked,
-      { title: 'Signed by', lines: signerLine(page, report) },
+      { title: 'Signed by', lines: formatAttestationSigner(page, report) },
     ];
   }
   return [
-    { title: 'Bundle', lines: bundleFacts(page, report) },
+    { title: 'Bundle', lines: formatBundleFacts(page, report) },
     checked,
-    { title: 'Drill outcome', lines: outcomeLine(page, report) },
-    { title: 'Signed by', lines: bundleSignerLines(page, report) },
-    { title: 'Byte coverage', lines: coverageLines(page, report.coverage) },
+    { title: 'Drill outcome', lines: formatOutcome(page, report) },
+    { title: 'Signed by', lines: formatBundleSigners(page, report) },
+    { title: 'Byte coverage', lines: formatCoverage(page, report.coverage) },
   ];
 }
 
-function exportSections(page: Page, report: ExportReport): readonly Section[] {
+function buildExportSections(page: Page, report: ExportReport): readonly Section[] {
   const { checks, parts, completeness, coverage } = report;
   const partChecks = parts.map((part) => part.checks);
   return [
-    { title: 'Export', lines: exportFacts(page, report) },
-    { title: 'Checked of the export', lines: checkLines(page, checks) },
-    { title: `Checked of ${countNoun(parts.length, 'part')}`, lines: manyCheckLines(page, partChecks) },
-    { title: 'Parts', lines: partLines(page, parts) },
-    { title: 'Drill outcomes', lines: outcomeLines(page, parts) },
-    { title: 'Signed by', lines: exportSigners(page, report) },
+    { title: 'Export', lines: formatExportFacts(page, report) },
+    { title: 'Checked of the export', lines: formatChecks(page, checks) },
+    { title: `Checked of ${countNoun(parts.length, 'part')}`, lines: formatCheckCounts(page, partChecks) },
+    { title: 'Parts', lines: formatParts(page, parts) },
+    { title: 'Drill outcomes', lines: formatOutcomes(page, parts) },
+    { title: 'Signed by', lines: formatExportSigners(page, report) },
     { title: 'Completeness', lines: wrapIndented(page, COMPLETENESS[completeness]) },
-    { title: 'Byte coverage', lines: coverageLines(page, coverage) },
-    { title: 'Local reports', lines: localLines(page, report) },
+    { title: 'Byte coverage', lines: formatCoverage(page, coverage) },
+    { title: 'Local reports', lines: formatLocalReports(page, report) },
   ];
 }
 
-function exportFacts(page: Page, report: ExportReport): string[] {
+function formatExportFacts(page: Page, report: ExportReport): string[] {
   return [
-    ...fact(page, 'export', report.evidenceExportId),
-    ...fact(page, 'organization', report.organizationId),
-    ...fact(page, 'manifest', report.manifestDigest),
-    ...asOfFact(page, report.asOfMs),
-    ...fact(page, 'depth', report.depth),
-    ...trustFacts(page, report.trust),
-    ...runFact(page, report.run),
+    ...formatFact(page, 'export', report.evidenceExportId),
+    ...formatFact(page, 'organization', report.organizationId),
+    ...formatFact(page, 'manifest', report.manifestDigest),
+    ...formatAsOf(page, report.asOfMs),
+    ...formatFact(page, 'depth', report.depth),
+    ...formatTrust(page, report.trust),
+    ...formatRunFact(page, report.run),
   ];
 }
 
-function partLines(page: Page, parts: readonly BundleReport[]): string[] {
+function formatParts(page: Page, parts: readonly BundleReport[]): string[] {
   const best = parts.some(({ verdict }) => verdict === 'verified') ? 'verified' : 'intact';
   const worse = parts.filter(({ verdict }) => verdict !== best);
   return [
     `  ${summarizeParts(parts)}`,
-    ...firstLines(worse, MAX_PARTS, ({ verdict, evidenceBundleId, path, findings }) => {
+    ...formatFirst(worse, MAX_PARTS, ({ verdict, evidenceBundleId, path, findings }) => {
       const reason = findings.find(({ severity }) => severity === 'error')?.code ?? '';
       const name = escapeText(evidenceBundleId ?? path ?? 'a part');
-      return verdictLine(page, verdict, `${name} ${reason}`.trimEnd());
+      return formatPartVerdict(page, verdict, `${name} ${reason}`.trimEnd());
     }),
   ];
 }
 
-const verdictLine = (page: Page, verdict: Verdict, text: string): string[] =>
+const formatPartVerdict = (page: Page, verdict: Verdict, text: string): string[] =>
   wrapLabel(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
 
-function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
+function formatOutcomes(page: Page, parts: readonly BundleReport[]): string[] {
   const withOutcome = parts.filter(isOutcomeCounted);
   if (withOutcome.length === 0) return [];
   const others = withOutcome.filter(({ outcome }) => outcome.verdict !== GOOD_OUTCOME);
   return [
-    ...wrapIndented(page, escapeText(outcomeWords(parts))),
-    ...firstLines(others, MAX_PARTS, ({ outcome: { verdict, drillId, targetId }, evidenceBundleId: id }) =>
+    ...wrapIndented(page, escapeText(summarizeOutcomes(parts))),
+    ...formatFirst(others, MAX_PARTS, ({ outcome: { verdict, drillId, targetId }, evidenceBundleId: id }) =>
       wrapLabel(page, '  - ', escapeText(`${verdict}: ${drillId} on ${targetId} (${id ?? 'no id'})`)),
     ),
   ];
 }
 
-function exportSigners(page: Page, report: ExportReport): string[] {
+function formatExportSigners(page: Page, report: ExportReport): string[] {
   const ofParts = report.parts.flatMap(({ signer }) => (signer === undefined ? [] : [signer]));
   const unsigned = report.parts.filter(({ signed }) => !signed).length;
   const list = report.signer === undefined ? [] : [report.signer];
   const lines = [
-    ...signerLines(page, ofParts, 'part'),
-    ...signerLines(page, list, 'list'),
+    ...formatSigners(page, ofParts, 'part'),
+    ...formatSigners(page, list, 'list'),
     ...(unsigned === 0 ? [] : [`  - no key: ${countNoun(unsigned, 'unsigned part')}`]),
   ];
   const findings = report.parts.flatMap((part) => part.findings);
-  return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;
+  return lines.length === 0 && report.parts.length > 0 ? [explainNoSigner(findings)] : lines;
 }
 
-function localLines(page: Page, { localReports }: ExportReport): string[] {
+function formatLocalReports(page: Page, { localReports }: ExportReport): string[] {
   if (localReports.length === 0) return [];
   return [
     `  ${listVerdicts(localReports).join(', ')} (user-produced, unattested)`,
-    ...manyCheckLines(
+    ...formatCheckCounts(
       page,
       localReports.map(({ checks }) => checks),
     ),
-    ...firstLines(
+    ...formatFirst(
       localReports.filter(({ verdict }) => verdict !== 'intact'),
       MAX_PARTS,
-      ({ verdict, localReportId }) => verdictLine(page, verdict, escapeText(localReportId)),
+      ({ verdict, localReportId }) => formatPartVerdict(page, verdict, escapeText(localReportId)),
     ),
   ];
 }
 
-function bundleFacts(page: Page, report: BundleReport): string[] {
+function formatBundleFacts(page: Page, report: BundleReport): string[] {
   const { archive, objectCount } = report;
   return [
-    ...fact(page, 'bundle', report.evidenceBundleId),
-    ...fact(page, 'organization', report.organizationId),
-    ...fact(page, 'project', report.projectId),
-    ...fact(page, 'run', report.runId),
-    ...fact(page, 'rerun of', report.rerunOfHostedRunId),
-    ...fact(page, 'objects', objectCount === undefined ? undefined : count(objectCount)),
-    ...fact(page, 'archive', archive?.digest),
-    ...fact(page, '', archive === undefined ? undefined : `${count(archive.bytes)} bytes`),
-    ...fact(page, 'manifest', report.manifestDigest),
-    ...asOfFact(page, report.asOfMs),
-    ...fact(page, 'depth', report.depth),
-    ...trustFacts(page, report.trust),
-    ...runFact(page, report.run),
+    ...formatFact(page, 'bundle', report.evidenceBundleId),
+    ...formatFact(page, 'organization', report.organizationId),
+    ...formatFact(page, 'project', report.projectId),
+    ...formatFact(page, 'run', report.runId),
+    ...formatFact(page, 'rerun of', report.rerunOfHostedRunId),
+    ...formatFact(page, 'objects', objectCount === undefined ? undefined : count(objectCount)),
+    ...formatFact(page, 'archive', archive?.digest),
+    ...formatFact(page, '', archive === undefined ? undefined : `${count(archive.bytes)} bytes`),
+    ...formatFact(page, 'manifest', report.manifestDigest),
+    ...formatAsOf(page, report.asOfMs),
+    ...formatFact(page, 'depth', report.depth),
+    ...formatTrust(page, report.trust),
+    ...formatRunFact(page, report.run),
   ];
 }
 
-function outcomeLine(page: Page, { outcome }: BundleReport): string[] {
+function formatOutcome(page: Page, { outcome }: BundleReport): string[] {
   if (outcome === undefined) return [];
   const { verdict, status, drillId, targetId } = outcome;
   return wrapLabel(page, '  ', escapeText(`${verdict} (${status}): ${drillId} on ${targetId}`));
 }
 
-function bundleSignerLines(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
-  if (signers.length > 1) return signerLines(page, signers, 'signature');
-  if (signer !== undefined) return signerLines(page, [signer], '');
+function formatBundleSigners(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
+  if (signers.length > 1) return formatSigners(page, signers, 'signature');
+  if (signer !== undefined) return formatSigners(page, [signer], '');
   if (signed === undefined) return ['  unknown: the archive could not be read'];
-  return signed ? [untrustedLine(findings)] : ['  no key: the bundle is unsigned'];
+  return signed ? [explainNoSigner(findings)] : ['  no key: the bundle is unsigned'];
 }
 
-function signerLine(page: Page, { signer, findings }: AttestationReport): string[] {
-  return signer === undefined ? [untrustedLine(findings)] : signerLines(page, [signer], '');
+function formatAttestationSigner(page: Page, { signer, findings }: AttestationReport): string[] {
+  return signer === undefined ? [explainNoSigner(findings)] : formatSigners(page, [signer], '');
 }
 
-const sourceFacts = (page: Page, { packageId, buildHash, artifactHash }: ToolSourceReport): string[] => [
-  ...fact(page, 'package', packageId),
-  ...fact(page, 'build', buildHash),
-  ...fact(page, 'artifact', artifactHash),
+const formatSourceFacts = (
+  page: Page,
+  { packageId, buildHash, artifactHash }: ToolSourceReport,
+): string[] => [
+  ...formatFact(page, 'package', packageId),
+  ...formatFact(page, 'build', buildHash),
+  ...formatFact(page, 'artifact', artifactHash),
 ];
 
 const MAX_KEYS = 3;
@@ -236,21 +247,21 @@ const PART_COMPLETENESS = 'a part does not show whether other bundles are missin
 const CONTENT = 'whether what the evidence says is true';
 
 /** The verdict and the most important facts in a few lines, errors in full, and the verdict again. */
-function briefText(page: Page, report: ExportReport | BundleReport): string[] {
-  const verdict = verdictLines(page, report);
-  const findings = findingsIn(report);
+function formatBrief(page: Page, report: ExportReport | BundleReport): string[] {
+  const verdict = formatVerdictLines(page, report);
+  const findings = listFindingsIn(report);
   const errors = findings.filter(({ severity }) => severity === 'error');
   return [
     ...verdict,
-    ...countedSignerLines(page, report),
-    ...fact(page, 'drills', outcomeWords(partsOf(report)) || undefined),
-    ...fact(page, 'not checked', [...notCheckedWords(checksIn(report)), CONTENT].join('; ')),
-    ...fact(page, 'completeness', completenessOf(report)),
-    ...fact(page, 'coverage', coverageWords(report)),
-    ...fact(page, 'warnings', countCodes(findings, 'warning')),
-    ...fact(page, 'notes', countCodes(findings, 'info')),
-    ...runFact(page, report.run),
-    ...(errors.length === 0 ? [] : [...sections(page, [findingsSection(page, errors)]), '']),
+    ...formatCountedSigners(page, report),
+    ...formatFact(page, 'drills', summarizeOutcomes(partsOf(report)) || undefined),
+    ...formatFact(page, 'not checked', [...summarizeUnchecked(checksIn(report)), CONTENT].join('; ')),
+    ...formatFact(page, 'completeness', completenessOf(report)),
+    ...formatFact(page, 'coverage', summarizeCoverage(report)),
+    ...formatFact(page, 'warnings', countCodes(findings, 'warning')),
+    ...formatFact(page, 'notes', countCodes(findings, 'info')),
+    ...formatRunFact(page, report.run),
+    ...(errors.length === 0 ? [] : [...sections(page, [buildFindingsSection(page, errors)]), '']),
     ...verdict,
   ];
 }
@@ -263,7 +274,7 @@ const checksIn = (report: ExportReport | BundleReport) =>
 const completenessOf = (report: ExportReport | BundleReport): string =>
   report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;
 
-function countedSignerLines(page: Page, report: ExportReport | BundleReport): string[] {
+function formatCountedSigners(page: Page, report: ExportReport | BundleReport): string[] {
   const signers = countSigners(
     partsOf(report).flatMap(({ signer }) => (signer === undefined ? [] : [signer])),
   );
@@ -277,16 +288,16 @@ function countedSignerLines(page: Page, report: ExportReport | BundleReport): st
     })),
     ...(ofList === undefined || signers.some(isOfList) ? [] : [{ ...ofList, what: 'the list' }]),
   ];
-  if (rows.length === 0) return fact(page, 'signed by', untrustedLine(findingsIn(report)).trim());
+  if (rows.length === 0) return formatFact(page, 'signed by', explainNoSigner(listFindingsIn(report)).trim());
   const more = rows.length - MAX_KEYS;
   return [
     ...rows
       .slice(0, MAX_KEYS)
       .flatMap(({ issuer, keyId, what }, at) => [
-        ...fact(page, at === 0 ? 'signed by' : '', `${issuer} (${what})`),
+        ...formatFact(page, at === 0 ? 'signed by' : '', `${issuer} (${what})`),
         ...wrapLabel(page, '    ', escapeText(`key ${keyId}`)),
       ]),
-    ...(more > 0 ? fact(page, '', `and ${countNoun(more, 'more key')}; --verbose lists them`) : []),
+    ...(more > 0 ? formatFact(page, '', `and ${countNoun(more, 'more key')}; --verbose lists them`) : []),
   ];
 }
 
@@ -329,7 +340,7 @@ export function renderText(report: Report, options: TextOptions = {}): string {
     },
     { report, options },
   );
-  return `${linesOf(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
+  return `${formatLines(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
 }
 
 /** A report in one line: its first line, the outcomes of its drills, which a verdict does not show, and its path. */
@@ -340,16 +351,16 @@ export function renderLine(
 ): string {
   const drills = listOutcomes(partsOf(report)).map(escapeText).join(', ');
   const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${escapeText(path)})`;
-  return headline(pageOf(options), report.verdict, words).join('\n');
+  return wrapHeadline(pageOf(options), report.verdict, words).join('\n');
 }
 
 export function pageOf({ color = false, width = 80 }: TextOptions): Page {
   return { paint: color ? COLOURS : NO_COLOURS, width: Math.max(20, width) };
 }
 
-function linesOf(page: Page, report: Report, detail: Detail): string[] {
+function formatLines(page: Page, report: Report, detail: Detail): string[] {
   if (detail !== 'full' && (report.kind === 'export' || report.kind === 'bundle'))
-    return detail === 'brief' ? briefText(page, report) : verdictLines(page, report);
+    return detail === 'brief' ? formatBrief(page, report) : formatVerdictLines(page, report);
   return reportText(page, report);
 }
 

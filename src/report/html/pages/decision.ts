@@ -15,7 +15,7 @@ import {
   renderState,
   renderVerdict,
   toneOf,
-  trustFact,
+  buildTrustFact,
 } from '../blocks.ts';
 import { html, type Markup, renderDocument } from '../document.ts';
 
@@ -47,7 +47,7 @@ export function renderDecisionPage(decision: Decision): string {
     renderHeader(
       'Decision of a gate',
       renderVerdict(answer, undefined, [formatAnswer(decision)]),
-      renderFacts(basisFacts(decision)),
+      renderFacts(listBasisFacts(decision)),
     ),
     renderSection('reasons', 'Reasons', reasons.length === 0 ? [none] : reasons),
     renderSection('rules', 'Rules', [renderItems('Rules of the policy', RULE_COLUMNS, rules)]),
@@ -58,7 +58,7 @@ export function renderDecisionPage(decision: Decision): string {
   ]);
 }
 
-const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
+const listBasisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
   [
     ['Policy', quote(policy.name)],
     ['SHA-256 of the policy', quote(policy.digest)],
@@ -66,7 +66,7 @@ const basisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
       ({ path, digest }) => ['File of the policy', html`${quote(path)} ${quote(digest)}`] as const,
     ),
     ['Decided as of', isoTime(asOfMs)],
-    trustFact(trust),
+    buildTrustFact(trust),
     ['Call', run === undefined ? undefined : quote(formatRun(run, 'gate'))],
   ] as const;
 

@@ -18,11 +18,11 @@ import {
   renderState,
   renderVerdict,
   type State,
-  trustFact,
+  buildTrustFact,
 } from '../blocks.ts';
-import { signersIn } from '../cover.ts';
+import { listSigners } from '../cover.ts';
 import { dataImage, html, type Markup, renderDocument } from '../document.ts';
-import { keyRowsOf, renderKeys } from '../keys.ts';
+import { buildKeyRows, renderKeys } from '../keys.ts';
 
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
 const MEANING: Readonly<Record<ReportChain['verdict'], string>> = {
@@ -59,7 +59,7 @@ const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
 export const renderChainBody = (chain: ReportChain): Markup =>
   html`${renderHeader(
     'Chain of signed reports',
-    renderFacts([['Verified as of', isoTime(chain.asOfMs)], trustFact(chain.trust)]),
+    renderFacts([['Verified as of', isoTime(chain.asOfMs)], buildTrustFact(chain.trust)]),
   )}${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderCaveats(CAVEATS)}`;
 
 export const renderChainPage = (chain: ReportChain): string =>
@@ -103,20 +103,20 @@ type Moment = HistoryEntry & {
 
 export function renderHistoryPage(entries: readonly HistoryEntry[], options: HistoryOptions): string {
   const { asOfMs, draw, trust, chain } = options;
-  const moments = entries.map(momentOf).toSorted((a, b) => (a.atMs ?? Infinity) - (b.atMs ?? Infinity));
-  const keys = keyRowsOf(
+  const moments = entries.map(buildMoment).toSorted((a, b) => (a.atMs ?? Infinity) - (b.atMs ?? Infinity));
+  const keys = buildKeyRows(
     moments.flatMap(({ signers }) => signers),
     trust,
   );
   return renderDocument(
     'Reports over time',
     [
-      renderHeader('Reports over time', renderFacts(coverFacts(moments, asOfMs))),
+      renderHeader('Reports over time', renderFacts(listCoverFacts(moments, asOfMs))),
       renderSection('signed', 'Signed reports', chain === undefined ? [] : [renderSignedChain(chain)]),
       renderSection(
         'plots',
         'Verdicts and bytes',
-        chartsOf(moments).map((chart) => renderChart(chart, draw(chart))),
+        buildCharts(moments).map((chart) => renderChart(chart, draw(chart))),
       ),
       renderSection('keys', 'Keys and their expiry', [renderKeys(keys, asOfMs)]),
       renderSection('reports', 'Appendix: every report', [
@@ -127,7 +127,7 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
   );
 }
 
-function coverFacts(moments: readonly Moment[], asOfMs: number) {
+function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
   const times = moments.flatMap(({ atMs }) => atMs ?? []);
   const last = moments.findLast(({ atMs }) => atMs !== undefined);
   return [
@@ -145,22 +145,22 @@ function coverFacts(moments: readonly Moment[], asOfMs: number) {
   ] as const;
 }
 
-function momentOf(entry: HistoryEntry): Moment {
+function buildMoment(entry: HistoryEntry): Moment {
   const { report, issuedAtMs } = entry;
-  const evidence = evidenceIn(report);
+  const evidence = listEvidence(report);
   const atMs = timeOf(report, evidence) ?? issuedAtMs;
   return {
     ...entry,
     ...defined({ atMs }),
-    counts: countsOf(report, evidence),
+    counts: countVerdicts(report, evidence),
     bytes: bytesOf(report, evidence),
-    signers: evidence.flatMap(signersIn),
+    signers: evidence.flatMap(listSigners),
   };
 }
 
 type Evidence = ExportReport | BundleReport;
 
-function evidenceIn(report: SignableReport): readonly Evidence[] {
+function listEvidence(report: SignableReport): readonly Evidence[] {
   if (report.kind === 'export' || report.kind === 'bundle') return [report];
   if (report.kind !== 'reports') return [];
   return report.results.flatMap(({ result }) => (result.kind === 'error' ? [] : [result]));
@@ -172,7 +172,7 @@ function timeOf(report: SignableReport, evidence: readonly Evidence[]): number |
 }
 
 /** Counts bundles by their verdict, for scrubs mirrors, and for decisions inputs. */
-function countsOf(report: SignableReport, evidence: readonly Evidence[]): Counts {
+function countVerdicts(report: SignableReport, evidence: readonly Evidence[]): Counts {
   const counts = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
   if (report.kind === 'scrub') {
     const { good, damaged, unreadable, unread } = report.outcomes;
@@ -193,15 +193,15 @@ function bytesOf(report: SignableReport, evidence: readonly Evidence[]): Bytes {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-function chartsOf(moments: readonly Moment[]): readonly Chart[] {
+function buildCharts(moments: readonly Moment[]): readonly Chart[] {
   const dated = moments.filter(({ atMs, report }) => atMs !== undefined && report.kind !== 'report-diff');
-  return dated.length === 0 ? [] : [verdictChart(dated), byteChart(dated)];
+  return dated.length === 0 ? [] : [buildVerdictChart(dated), buildByteChart(dated)];
 }
 
 const labelsOf = (moments: readonly Moment[]): readonly string[] =>
   moments.map(({ atMs = 0 }) => isoTime(atMs).slice(0, 10));
 
-function verdictChart(moments: readonly Moment[]): Chart {
+function buildVerdictChart(moments: readonly Moment[]): Chart {
   const values = (verdict: Verdict): readonly number[] => moments.map(({ counts }) => counts[verdict]);
   return {
     title: 'Bundles by verdict; mirrors of scrubs and inputs of decisions likewise',
@@ -217,7 +217,7 @@ function verdictChart(moments: readonly Moment[]): Chart {
 }
 
 /** Decisions have no bytes. */
-function byteChart(all: readonly Moment[]): Chart {
+function buildByteChart(all: readonly Moment[]): Chart {
   const moments = all.filter(({ report }) => report.kind !== 'decision');
   const most = Math.max(1, ...moments.map(({ bytes }) => bytes.totalBytes));
   const unit = Math.min(UNITS.length - 1, Math.floor(Math.log2(most) / 10));
