@@ -5,7 +5,7 @@ import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { type Blobs, openDiskBlobs } from '../../../src/server/index.ts';
 import { NOW_MS, stream, temporaryFolder, whole } from '../make.ts';
 import { codeOf } from '../thrown.ts';
-import { all, blobSuite, BYTES } from './suite.ts';
+import { blobSuite, BYTES, flip, listAll } from './suite.ts';
 
 const fileOf = (folder: string, digest: Digest): string =>
   join(folder, 'blobs', digest.slice(7, 9), digest.slice(9));
@@ -50,11 +50,8 @@ describe('a blob on disk', () => {
     const then = new Date(NOW_MS);
     await utimes(pathOf(digest), then, then);
     await (await blobs.open(digest)).close();
-    await writeFile(
-      pathOf(digest),
-      BYTES.map((byte) => byte ^ 128),
-    );
-    await utimes(pathOf(digest), then, then); // ctime still tells
+    await writeFile(pathOf(digest), flip(BYTES));
+    await utimes(pathOf(digest), then, then); // only ctime differs
     expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
   });
 
@@ -75,11 +72,14 @@ describe('a blob on disk', () => {
 });
 
 describe('opening the folder', () => {
-  it('removes the files that an interrupted put left a day ago, and no younger ones', async () => {
-    await writeFile(join(folder, 'tmp', 'old'), 'x');
-    await writeFile(join(folder, 'tmp', 'young'), 'x');
-    await utimes(join(folder, 'tmp', 'old'), new Date(NOW_MS - 86_400_001), new Date(NOW_MS - 86_400_001));
-    await utimes(join(folder, 'tmp', 'young'), new Date(NOW_MS - 86_399_999), new Date(NOW_MS - 86_399_999));
+  it('opening removes files of an interrupted put that are a day old, and no younger ones', async () => {
+    for (const [name, ageMs] of [
+      ['old', 86_400_001],
+      ['young', 86_399_999],
+    ] as const) {
+      await writeFile(join(folder, 'tmp', name), 'x');
+      await utimes(join(folder, 'tmp', name), new Date(NOW_MS - ageMs), new Date(NOW_MS - ageMs));
+    }
     await openDiskBlobs(folder, () => NOW_MS);
     expect(await readdir(join(folder, 'tmp'))).toEqual(['young']);
   });
@@ -95,9 +95,9 @@ describe('opening the folder', () => {
     expect(await codeOf(blobs.ping())).toBe('io.NOT_FOUND');
   });
 
-  it('lists no file whose name is not a digest', async () => {
+  it('list omits files whose name is not a digest', async () => {
     await mkdir(join(folder, 'blobs', 'ab'), { recursive: true });
     await writeFile(join(folder, 'blobs', 'ab', 'cd'), 'x');
-    expect(await all(blobs)).toEqual([]);
+    expect(await listAll(blobs)).toEqual([]);
   });
 });

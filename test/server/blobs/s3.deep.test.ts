@@ -16,11 +16,11 @@ import { parseS3Location } from '../../../src/node/s3/location.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';
 import { stream, whole } from '../make.ts';
-import { codeOf } from '../thrown.ts';
-import { all, blobSuite, BYTES, type BlobPlace } from './suite.ts';
+import { codeOf, thrownBy } from '../thrown.ts';
+import { blobSuite, BYTES, listAll, type BlobPlace } from './suite.ts';
 
 const s3 = await startS3();
-vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true'); // no credentials are to be found, without a wait
+vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true'); // so that the search for credentials ends at once
 
 const PREFIX = 'some/prefix/';
 const MARKER = 'drillproof-data.json';
@@ -31,33 +31,22 @@ const refOf = (bytes: Uint8Array) => ({ digest: digestOf(bytes), bytes: bytes.le
 
 const codeFrom = (error: unknown): string => (error instanceof DrillproofError ? error.code : String(error));
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => 'nothing was thrown',
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+/** Expects that a start is refused in one line that has a reason and no secret. */
+async function expectRefusal(url: string, environment: Readonly<Record<string, string>>, reason: string) {
+  const { code, message } = await thrownBy(openS3Blobs(parseLocation(url), { env: environment }));
+  expect(code).toBe('server.CONFIG_INVALID');
+  expect(message).toMatch(/^[^\n]+$/);
+  expect(message).toContain(reason);
+  for (const secret of Object.values(environment)) expect(message).not.toContain(secret);
 }
 
-/** The message with which a start is refused: one line without a secret. */
-const refusal = async (url: string, environment: Readonly<Record<string, string>>): Promise<string> => {
-  const opening = openS3Blobs(place(url), { env: environment });
-  expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
-  const message = await messageOf(opening);
-  expect(message).toMatch(/^[^\n]+$/);
-  for (const secret of Object.values(environment)) expect(message).not.toContain(secret);
-  return message;
-};
-
 const BLOBS_URL = { name: 'BLOBS_URL', code: 'server.CONFIG_INVALID' } as const;
-const place = (url: string) => parseS3Location(url, BLOBS_URL);
-
-const absentSdk = (): Promise<never> =>
-  Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
+const parseLocation = (url: string) => parseS3Location(url, BLOBS_URL);
 
 describe('S3', () => {
   const { client, env, strangerEnv } = s3;
   const open = (Bucket: string, endpoint?: string): Promise<Blobs> =>
-    openS3Blobs(place(s3.url(Bucket, PREFIX, endpoint)), { env });
+    openS3Blobs(parseLocation(s3.url(Bucket, PREFIX, endpoint)), { env });
 
   async function storedIn(Bucket: string): Promise<string[]> {
     const objects = await client.send(new ListObjectsV2Command({ Bucket }));
@@ -78,7 +67,7 @@ describe('S3', () => {
     };
   });
 
-  describe('with faults on the way', () => {
+  describe('with network faults', () => {
     let bucket: string;
     let proxy: S3Proxy;
     let blobs: Blobs;
@@ -101,7 +90,7 @@ describe('S3', () => {
       proxy.fate = (method) => (method === 'DELETE' ? 'cut' : 'pass');
       const wrong = { ...refOf(LARGE), digest: digestOf(BYTES) };
       expect(await codeOf(blobs.put(stream(LARGE), wrong))).toBe('control.UPLOAD_MISMATCH');
-      expect(await all(blobs)).toEqual([]);
+      expect(await listAll(blobs)).toEqual([]);
     });
 
     it('put trusts no answer: bytes that read back differently are not stored', async () => {
@@ -133,7 +122,7 @@ describe('S3', () => {
 
     it('a read that was cut is reported as unavailable, not as corrupt', async () => {
       await blobs.put(stream(BYTES));
-      const other = await open(bucket, proxy.endpoint); // knows no proof yet
+      const other = await open(bucket, proxy.endpoint); // has no verified digests yet
       proxy.fate = (method) => (method === 'GET' ? 'cut-answer' : 'pass');
       expect(await codeOf(other.open(digestOf(BYTES)))).toBe('control.UNAVAILABLE');
       expect(await codeOf(other.verify(refOf(BYTES)))).toBe('control.UNAVAILABLE');
@@ -142,7 +131,7 @@ describe('S3', () => {
       await (await other.open(digestOf(BYTES))).close();
     });
 
-    it('fails in the middle of a stream that is cut', async () => {
+    it('a stream that is cut fails as unavailable', async () => {
       await blobs.put(stream(LARGE));
       const blob = await blobs.open(digestOf(LARGE));
       proxy.fate = () => 'cut-answer';
@@ -150,14 +139,14 @@ describe('S3', () => {
       await blob.close();
     });
 
-    it('is unavailable, for everything, when it does not answer', async () => {
+    it('every call fails as unavailable when S3 does not answer', async () => {
       await blobs.put(stream(BYTES));
       proxy.fate = () => 'cut';
       const acts = [
         () => blobs.open(digestOf(BYTES)),
         () => blobs.verify(refOf(BYTES)),
         () => blobs.put(stream(BYTES)),
-        () => all(blobs),
+        () => listAll(blobs),
         () => blobs.remove(digestOf(BYTES)),
         () => blobs.ping(),
       ];
@@ -181,7 +170,7 @@ describe('S3', () => {
       expect(proxy.seen.map((seen) => seen.split(' ')[0])).toEqual(Array(5).fill(request));
     });
 
-    it('reads the many small windows of an archive in few requests', async () => {
+    it('many small reads of an archive take few requests', async () => {
       const { digest } = await blobs.put(stream(LARGE), refOf(LARGE));
       const blob = await blobs.open(digest);
       proxy.seen.splice(0);
@@ -193,24 +182,24 @@ describe('S3', () => {
       expect(proxy.seen).toHaveLength(3);
     });
 
-    it('reads from a source no faster than it can send', async () => {
+    it('put reads from a source no faster than it sends', async () => {
       proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
-      let taken = 0;
+      let takenBytes = 0;
       const source = (async function* () {
-        for (let at = 0; at < 128; at++, taken += MIB) yield new Uint8Array(MIB);
+        for (let at = 0; at < 128; at++, takenBytes += MIB) yield new Uint8Array(MIB);
       })();
       const ref = refOf(new Uint8Array(128 * MIB));
       const put = blobs.put(source, ref);
       const parts = () => proxy.seen.filter((request) => request.includes('partNumber=')).length;
       await vi.waitUntil(() => parts() === 3, { timeout: 20_000 });
-      expect(taken).toBeLessThanOrEqual(5 * 8 * MIB);
+      expect(takenBytes).toBeLessThanOrEqual(5 * 8 * MIB);
       proxy.fate = () => 'pass';
       proxy.release();
       expect(await put).toEqual(ref);
     });
   });
 
-  it('lets several instances put one large blob at once', async () => {
+  it('several instances can put one large blob at once', async () => {
     const bucket = await s3.bucket();
     const instances = await Promise.all([open(bucket), open(bucket), open(bucket)]);
     const refs = await Promise.all(instances.map((blobs) => blobs.put(stream(LARGE), refOf(LARGE))));
@@ -218,17 +207,16 @@ describe('S3', () => {
     expect(await storedIn(bucket)).toEqual([keyOf(digestOf(LARGE))]);
   });
 
-  it('keeps prefixes of one bucket apart', async () => {
+  it('two prefixes of one bucket share no blobs', async () => {
     const bucket = await s3.bucket();
-    const [one, other] = await Promise.all(
-      ['', 'one/two'].map((prefix) => openS3Blobs(place(s3.url(bucket, prefix)), { env })),
-    );
-    await one!.put(stream(BYTES));
-    expect(await all(other!)).toEqual([]);
-    expect(await other!.verify(refOf(BYTES))).toBe('missing');
+    const openAt = (prefix: string) => openS3Blobs(parseLocation(s3.url(bucket, prefix)), { env });
+    await (await openAt('')).put(stream(BYTES));
+    const other = await openAt('one/two');
+    expect(await listAll(other)).toEqual([]);
+    expect(await other.verify(refOf(BYTES))).toBe('missing');
   });
 
-  it('lists more than one page', async () => {
+  it('list returns more than one page', async () => {
     const Bucket = await s3.bucket();
     const digests = Array.from({ length: 1_005 }, (_, n) => digestOf(Buffer.from(`blob ${n}`)));
     for (let at = 0; at < digests.length; at += 50) {
@@ -237,20 +225,20 @@ describe('S3', () => {
         some.map((digest) => client.send(new PutObjectCommand({ Bucket, Key: keyOf(digest), Body: 'x' }))),
       );
     }
-    const listed = (await all(await open(Bucket))).map(({ digest }) => digest);
+    const listed = (await listAll(await open(Bucket))).map(({ digest }) => digest);
     expect(listed).toEqual(digests.toSorted());
   });
 
   describe('at the start', () => {
-    it('refuses a bucket that does not exist', async () => {
-      expect(await refusal(s3.url('no-such-bucket'), env)).toContain('the bucket does not exist');
+    it('opening refuses a bucket that does not exist', async () => {
+      await expectRefusal(s3.url('no-such-bucket'), env, 'the bucket does not exist');
     });
 
     it('opening refuses a bucket without access', async () => {
-      expect(await refusal(s3.url(await s3.bucket()), strangerEnv)).toContain('lack the right');
+      await expectRefusal(s3.url(await s3.bucket()), strangerEnv, 'lack the right');
     });
 
-    it('refuses a bucket that it may only read', async () => {
+    it('opening refuses a bucket that it may only read', async () => {
       const Bucket = await s3.bucket();
       const statement = {
         Effect: 'Allow',
@@ -260,35 +248,33 @@ describe('S3', () => {
       };
       const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
       await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
-      expect(await refusal(s3.url(Bucket), strangerEnv)).toContain('lack the right');
+      await expectRefusal(s3.url(Bucket), strangerEnv, 'lack the right');
     });
 
-    it('refuses wrong, unknown and absent credentials', async () => {
+    it('opening refuses wrong, unknown and absent credentials', async () => {
       const url = s3.url(await s3.bucket());
       const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
-      expect(await refusal(url, wrong)).toContain('the secret key is wrong');
-      expect(await refusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' })).toContain(
-        'the access key is unknown',
-      );
-      expect(await refusal(url, {})).toContain('no credentials were found');
+      await expectRefusal(url, wrong, 'the secret key is wrong');
+      await expectRefusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' }, 'the access key is unknown');
+      await expectRefusal(url, {}, 'no credentials were found');
     });
 
-    it('refuses a server that cannot be reached', async () => {
-      expect(await refusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env)).toContain('ECONNREFUSED');
+    it('opening refuses a server that cannot be reached', async () => {
+      await expectRefusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED');
     });
 
     it.each([
-      ['another version', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
-      ['something else', '{"kind":"other"}', 'that is malformed'],
-      ['no JSON', 'x', 'that is malformed'],
-      ['a marker too large', ' '.repeat(5_000), 'that is malformed'],
-    ])('refuses a prefix that is marked as %s', async (_, Body, why) => {
+      ['data of version 2', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
+      ['data of another program', '{"kind":"other"}', 'that is malformed'],
+      ['text that is not JSON', 'x', 'that is malformed'],
+      ['a marker that is too large', ' '.repeat(5_000), 'that is malformed'],
+    ])('opening refuses a prefix that is marked as %s', async (_, Body, reason) => {
       const Bucket = await s3.bucket();
       await client.send(new PutObjectCommand({ Bucket, Key: PREFIX + MARKER, Body }));
-      expect(await refusal(s3.url(Bucket, PREFIX), env)).toContain(why);
+      await expectRefusal(s3.url(Bucket, PREFIX), env, reason);
     });
 
-    it('opens a place that it has marked, again and several times at once', async () => {
+    it('a marked prefix can be opened again, and several times at once', async () => {
       const bucket = await s3.bucket();
       await Promise.all([open(bucket), open(bucket), open(bucket)]);
       await open(bucket);
@@ -297,8 +283,9 @@ describe('S3', () => {
   });
 });
 
+const load = () => Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
 it('S3 without the SDK is refused in one line that names the packages', async () => {
-  const opening = openS3Blobs(place('s3://bucket'), { env: {}, load: absentSdk });
-  expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
-  expect(await messageOf(opening)).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
+  const { code, message } = await thrownBy(openS3Blobs(parseLocation('s3://bucket'), { env: {}, load }));
+  expect(code).toBe('server.CONFIG_INVALID');
+  expect(message).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
 });

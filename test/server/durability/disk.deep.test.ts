@@ -21,7 +21,7 @@ import {
   type World,
 } from '../make.ts';
 
-/** Stands in for the flush of a descriptor, which folders have; files have that of their handle. */
+/** Replaces the flush of descriptors, which folders use; files use that of their handle. */
 const folders = vi.hoisted(() => ({ flush: undefined as (() => void) | undefined }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -40,17 +40,11 @@ vi.mock('node:fs', async (original) => {
 
 type Syncing = { sync: (this: FileHandle) => Promise<void> };
 
-/** What every open file of this process has its methods from. */
-async function fileHandles(folder: string): Promise<Syncing> {
+/** Makes the nth sync to the disk fail and counts syncs. */
+async function failSync(folder: string, nth: number) {
   const file = await open(folder, 'r');
-  const prototype: unknown = Object.getPrototypeOf(file);
+  const prototype = Object.getPrototypeOf(file) as Syncing; // that of every open file
   await file.close();
-  return prototype as Syncing;
-}
-
-/** Lets the nth sync to the disk fail from now on; tells how many there were. */
-async function failingSync(folder: string, nth: number) {
-  const prototype = await fileHandles(folder);
   const { sync } = prototype;
   let calls = 0;
   const count = (): void => {
@@ -91,40 +85,33 @@ describe('a disk whose syncs fail', () => {
 
   it('a failed sync loses no accepted bytes, and the next request succeeds', async () => {
     const sender = { server: plane.server, token: await token(plane) };
-    let met = 0;
+    let failures = 0;
     for (let nth = 1; ; nth++) {
       const archive = await buildArchive(`export const n = ${nth};\n`);
       const { uploadUrl, attempt } = await beginUpload(sender, archive);
-      const failing = await failingSync(plane.folder, nth);
+      const failing = await failSync(plane.folder, nth);
       const response = await sendArchive(plane, uploadUrl, archive.bytes).finally(failing.restore);
       if (failing.calls() < nth) {
         expect(response.status).toBe(200);
         break;
       }
-      met++;
+      failures++;
       await expectEnvelope(response, 'control.UNAVAILABLE');
-      const { buildAttemptId } = attempt;
-      expect((await plane.store.buildAttempts.find(PROJECT, buildAttemptId))?.resource.state).toBe(
-        'awaiting_upload',
-      );
+      const row = await plane.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
+      expect(row?.resource.state).toBe('awaiting_upload');
       expect(await plane.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
       expect(await readdir(join(plane.folder, 'tmp'))).toEqual([]);
       const again = await sendArchive(plane, uploadUrl, archive.bytes);
       expect(await again.json()).toMatchObject({ state: 'succeeded', buildHash: archive.buildHash });
       const blob = await plane.blobs.open(digestOf(archive.bytes));
-      expect(Buffer.from(await whole(blob.stream({ start: 0, end: blob.bytes })))).toEqual(
-        Buffer.from(archive.bytes),
-      );
+      expect(await whole(blob.stream({ start: 0, end: blob.bytes }))).toEqual(archive.bytes);
       await blob.close();
     }
-    expect(met).toBeGreaterThanOrEqual(2); // the file, and the folder that names it
+    expect(failures).toBeGreaterThanOrEqual(2); // the file, and the folder that names it
   });
 });
 
-const mount = (path: string): void =>
-  void execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path]);
-
-/** Tx until nothing more fits. */
+/** Writes a file until the disk is full. */
 async function fill(path: string): Promise<void> {
   const file = await open(path, 'w');
   try {
@@ -141,7 +128,7 @@ async function fill(path: string): Promise<void> {
 
 it('a full disk answers unavailable, loses no answered request, and works again when space is free', async () => {
   const folder = await temporaryFolder();
-  mount(folder.path);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder.path]);
   try {
     const { store, blobs } = await openEmbedded(folder.path);
     const admin = createAdmin({ store, blobs });
@@ -182,9 +169,8 @@ it('a full disk answers unavailable, loses no answered request, and works again 
     const reopened = await openEmbedded(folder.path);
     for (const operationId of answered)
       expect(await reopened.store.operations.find(ORG, operationId)).toBeDefined();
-    expect((await reopened.store.builds.find(PROJECT, large.buildHash))?.archive?.bytes).toBe(
-      large.bytes.length,
-    );
+    const build = await reopened.store.builds.find(PROJECT, large.buildHash);
+    expect(build?.archive?.bytes).toBe(large.bytes.length);
     await reopened.store.close();
   } finally {
     execFileSync('umount', [folder.path]);

@@ -7,16 +7,16 @@ import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import { HOUR_MS } from '../change.ts';
 import { buildArchive, id, ORG, PROJECT, temporaryFolder, tenants, token, worlds } from '../make.ts';
-import { killed, startProgram, type Environment } from './programs.ts';
+import { kill, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres();
 const s3 = await startS3();
 
 const REQUESTS = 24;
-const inProject = { projectId: PROJECT };
+const CALL = { projectId: PROJECT, hostedRunId: id('hrun', 1) };
 
 const shared = [
-  { name: 'a folder that both see', blobs: async (): Promise<Environment> => ({}) },
+  { name: 'a shared folder', blobs: async (): Promise<Environment> => ({}) },
   {
     name: 'one S3 bucket',
     blobs: async (): Promise<Environment> => ({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket()) }),
@@ -48,38 +48,34 @@ for (const { name, blobs } of shared) {
 
     const startServers = () =>
       Promise.all([1, 2].map(() => startProgram('server-child.ts', folder.path, env)));
-    const clientOf = ({ said }: { readonly said: string }, retries = 0): Client =>
-      createClient({ baseUrl: said, token: bearer, retry: { retries, baseDelayMs: 20 } });
+    const createClients = (servers: readonly { readonly message: string }[]): Client[] =>
+      servers.map(({ message: baseUrl }) =>
+        createClient({ baseUrl, token: bearer, retry: { retries: 0, baseDelayMs: 20 } }),
+      );
 
     it('execute 100 requests with one key once, and give 50 updates of one version one winner', async () => {
       const servers = await startServers();
-      const clients = servers.map((server) => clientOf(server));
+      const clients = createClients(servers);
       const reruns = await Promise.all(
         Array.from({ length: 100 }, (_, n) =>
-          clients[n % 2]!.runs.reruns.create(
-            { ...inProject, hostedRunId: id('hrun', 1) },
-            { idempotencyKey: 'one-key-for-all' },
-          ),
+          clients[n % 2]!.runs.reruns.create(CALL, { idempotencyKey: 'one-key-for-all' }),
         ),
       );
       expect(new Set(reruns.map(({ operation }) => operation.operationId)).size).toBe(1);
       expect((await stores.store.jobs.count(Date.now())).map(({ waiting }) => waiting)).toEqual([1]);
 
-      const extend = {
-        ...inProject,
-        sessionId: id('ses', 1),
-        expectedVersion: 1,
-        expectedLeaseGeneration: 1,
-      };
+      const expected = { expectedVersion: 1, expectedLeaseGeneration: 1 };
+      const extend = { projectId: PROJECT, sessionId: id('ses', 1), ...expected };
       const extensions = await Promise.allSettled(
         Array.from({ length: 50 }, (_, n) =>
           clients[n % 2]!.sessions.extend({ ...extend, ttlMs: 2 * HOUR_MS + n }),
         ),
       );
       expect(extensions.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const one of extensions)
-        if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'control.VERSION_MISMATCH' });
-      for (const { child } of servers) await killed(child);
+      for (const extension of extensions)
+        if (extension.status === 'rejected')
+          expect(extension.reason).toMatchObject({ code: 'control.VERSION_MISMATCH' });
+      for (const { child } of servers) await kill(child);
     });
 
     it('behave as one when a server and a worker are killed in the middle of work', async () => {
@@ -92,19 +88,18 @@ for (const { name, blobs } of shared) {
           attempts.set(operationId, attempt);
           if (child === workers[0]!.child && ++begun === 3) child.kill('SIGKILL');
         });
-      const [doomed, steady] = servers.map((server) => clientOf(server));
-      const call = { ...inProject, hostedRunId: id('hrun', 1) };
+      const [doomed, steady] = createClients(servers);
       let answered = 0;
       const create = async (n: number): Promise<string> => {
-        const how = { idempotencyKey: `request-number-${n}` };
-        // Who gets no answer asks the other instance, with the same key.
+        const options = { idempotencyKey: `request-number-${n}` };
+        // A request without an answer is sent to the other instance, with the same key.
         for (;;) {
           try {
-            const { operation } = await (n % 2 === 0 ? doomed! : steady!).runs.reruns.create(call, how);
+            const { operation } = await (n % 2 === 0 ? doomed! : steady!).runs.reruns.create(CALL, options);
             if (++answered === REQUESTS / 6) servers[0]!.child.kill('SIGKILL');
             return operation.operationId;
           } catch {
-            const again = await steady!.runs.reruns.create(call, how).catch(() => undefined);
+            const again = await steady!.runs.reruns.create(CALL, options).catch(() => undefined);
             if (again !== undefined) return again.operation.operationId;
             await sleep(20);
           }
@@ -115,26 +110,25 @@ for (const { name, blobs } of shared) {
 
       for (const operationId of operations) {
         const ended = await steady!.operations.wait(
-          { ...inProject, operationId },
+          { projectId: PROJECT, operationId },
           { timeoutMs: 30_000, pollMs: 100 },
         );
         expect(ended.organizationId).toBe(ORG);
       }
       expect(await stores.store.jobs.count(Date.now())).toEqual([]);
-      const runs = await Promise.all(
-        operations.map(
-          async (one) => (await stores.store.operations.find(ORG, one))!.resource.resourceId ?? '',
-        ),
-      );
-      expect(new Set(runs).size).toBe(REQUESTS);
-      for (const run of runs)
-        expect((await stores.store.runs.find(PROJECT, run))?.resource.state).toBe('succeeded');
+      const runs = new Set<string>();
+      for (const operationId of operations) {
+        const { resourceId = '' } = (await stores.store.operations.find(ORG, operationId))!.resource;
+        expect((await stores.store.runs.find(PROJECT, resourceId))?.resource.state).toBe('succeeded');
+        runs.add(resourceId);
+      }
+      expect(runs.size).toBe(REQUESTS);
       expect(attempts.size).toBe(REQUESTS);
-      // What the dead worker was at was begun again, and nothing else.
+      // The jobs of the dead worker began again, and no others.
       const twice = [...attempts.values()].filter((attempt) => attempt === 2).length;
       expect([1, 2]).toContain(twice);
       expect(Math.max(...attempts.values())).toBe(2);
-      for (const { child } of [...servers, ...workers]) await killed(child);
+      for (const { child } of [...servers, ...workers]) await kill(child);
     });
   });
 }

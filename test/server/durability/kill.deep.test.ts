@@ -20,7 +20,7 @@ import { arm, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres({ durable: true });
 
-/** Servers that die in the middle of a request, on each store. */
+/** The number of servers that die in the middle of a request, on each store. */
 const KILLS = tries(16);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -29,22 +29,21 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** What a request would change twice if it were executed twice. */
-async function effects({ store }: Stores): Promise<unknown> {
-  const session = (await store.sessions.find(PROJECT, id('ses', 1)))?.resource;
+type Effects = { readonly version: number; readonly jobs: number };
+
+/** Reads what a request would change twice if it were executed twice. */
+async function readEffects({ store }: Stores): Promise<Effects> {
+  const { version = 1 } = (await store.sessions.find(PROJECT, id('ses', 1)))?.resource ?? {};
   const counts = await store.jobs.count(Date.now());
-  return {
-    version: session?.version,
-    jobs: counts.reduce((sum, { waiting, running }) => sum + waiting + running, 0),
-  };
+  return { version, jobs: counts.reduce((sum, { waiting, running }) => sum + waiting + running, 0) };
 }
 
-/** The nth request, and how much it changes. */
-async function nthRequest(
+/** Makes the nth request; `changes` is added to the effects. */
+async function makeRequest(
   n: number,
   stores: Stores,
-): Promise<{ path: string; body: unknown; changes: object }> {
-  const { version = 1 } = (await stores.store.sessions.find(PROJECT, id('ses', 1)))?.resource ?? {};
+  { version }: Effects,
+): Promise<{ path: string; body: unknown; changes: Partial<Effects> }> {
   const authoringSessionId = id('authsess', 1000 + n);
   await createAdmin(stores).importResources({
     schemaVersion: 1,
@@ -53,7 +52,7 @@ async function nthRequest(
   const requests = [
     {
       path: EXTEND,
-      // Later each time, and within a week however many there are.
+      // The deadline moves each time, and stays within a week.
       body: extension({ expectedVersion: version, ttlMs: 2 * HOUR_MS + n * 60_000 }),
       changes: { version: 1 },
     },
@@ -68,19 +67,16 @@ async function nthRequest(
   return requests[n % requests.length]!;
 }
 
-const sum = (before: unknown, changes: object): object =>
-  Object.fromEntries(
-    Object.entries(before as Record<string, number>).map(([name, value]) => [
-      name,
-      value + ((changes as Record<string, number>)[name] ?? 0),
-    ]),
-  );
+const add = ({ version, jobs }: Effects, changes: Partial<Effects>): Effects => ({
+  version: version + (changes.version ?? 0),
+  jobs: jobs + (changes.jobs ?? 0),
+});
 
-// Where the server dies, before or after its commit.
-const WORKED = 0;
-const COMMITTED = 1;
+// The server dies before or after its commit.
+const BEFORE_COMMIT = 0;
+const AFTER_COMMIT = 1;
 
-async function survive(env: Environment): Promise<void> {
+async function testKills(env: Environment): Promise<void> {
   const data = folder.path;
   const first = await openStores(env, data);
   const admin = createAdmin(first);
@@ -93,13 +89,13 @@ async function survive(env: Environment): Promise<void> {
 
   let next = startProgram('server-child.ts', data, env);
   for (let n = 0; n < KILLS; n++) {
-    const { child, said: url } = await next;
+    const { child, message: url } = await next;
     if (n + 1 < KILLS) next = startProgram('server-child.ts', data, env);
     const stores = await openStores(env, data);
-    const { path, body, changes } = await nthRequest(n, stores);
-    const before = await effects(stores);
+    const before = await readEffects(stores);
+    const { path, body, changes } = await makeRequest(n, stores, before);
     await stores.store.close();
-    const dieAt = n % 8 < 5 ? COMMITTED : WORKED;
+    const dieAt = n % 8 < 5 ? AFTER_COMMIT : BEFORE_COMMIT;
     await arm(child, dieAt);
     const key = `killed-key-${n}`;
     const headers = {
@@ -113,10 +109,9 @@ async function survive(env: Environment): Promise<void> {
     ).rejects.toThrow();
     await exited;
 
-    // What comes after the crash opens everything anew.
     const after = await openStores(env, data);
     const sender = { server: createServer({ store: after.store, blobs: after.blobs }), token: bearer };
-    expect(await effects(after)).toEqual(dieAt === COMMITTED ? sum(before, changes) : before);
+    expect(await readEffects(after)).toEqual(dieAt === AFTER_COMMIT ? add(before, changes) : before);
     const retries: Response[] = [];
     await expect
       .poll(async () => retries[retries.push(await post(sender, path, body, key)) - 1]?.status, {
@@ -125,20 +120,20 @@ async function survive(env: Environment): Promise<void> {
       })
       .toBeLessThan(300);
     const answer = retries.at(-1)!;
-    expect(answer.headers.get('idempotency-replayed')).toBe(dieAt === COMMITTED ? 'true' : null);
+    expect(answer.headers.get('idempotency-replayed')).toBe(dieAt === AFTER_COMMIT ? 'true' : null);
     expect(retries).toHaveLength(1);
-    expect(await effects(after)).toEqual(sum(before, changes));
+    expect(await readEffects(after)).toEqual(add(before, changes));
     const again = await post(sender, path, body, key);
     expect(await again.json()).toEqual(await answer.json());
-    expect(await effects(after)).toEqual(sum(before, changes));
+    expect(await readEffects(after)).toEqual(add(before, changes));
     await after.store.close();
   }
 }
 
-it('a request repeated after the kill has one effect on the embedded store', () => survive({}), 120_000);
+it('a request repeated after the kill has one effect on the embedded store', () => testKills({}), 120_000);
 
 it(
   'a request repeated after the kill has one effect on PostgreSQL',
-  async () => survive({ DATABASE_URL: await postgres.schema() }),
+  async () => testKills({ DATABASE_URL: await postgres.schema() }),
   120_000,
 );

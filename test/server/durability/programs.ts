@@ -10,12 +10,12 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** A program of this folder, and the first thing that it says. */
+/** Starts a program of this folder and waits for its first message. */
 export async function startProgram(
   name: 'server-child.ts' | 'worker-child.ts',
   data: string,
   env: Environment,
-): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+): Promise<{ readonly child: ChildProcess; readonly message: string }> {
   const path = fileURLToPath(new URL(name, import.meta.url));
   const child = fork(path, [data], {
     execArgv: ['--conditions=drillproof:source'],
@@ -24,17 +24,17 @@ export async function startProgram(
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
-  const [said] = (await once(child, 'message')) as [unknown];
-  return { child, said: String(said) };
+  const [message] = (await once(child, 'message')) as [unknown];
+  return { child, message: String(message) };
 }
 
-/** Lets a server die right after its nth transaction from now on. */
-export async function arm(child: ChildProcess, transactions: number): Promise<void> {
-  child.send(transactions);
+/** Makes a server die before (0) or after (1) its next commit. */
+export async function arm(child: ChildProcess, dieAt: number): Promise<void> {
+  child.send(dieAt);
   await once(child, 'message');
 }
 
-export async function killed(child: ChildProcess): Promise<void> {
+export async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const exit = once(child, 'exit');
     child.kill('SIGKILL');

@@ -41,19 +41,19 @@ up 1.5
     });
   });
 
-  it('has histograms whose buckets are cumulative, whatever is observed', () => {
+  it('the buckets of a histogram are cumulative for any values', () => {
     forAll(100, [fc.array(fc.double({ min: 0, max: 1000, noNaN: true }))], (values) => {
       const metric = histogram('seconds', 'Time.', [0.1, 1, 10]);
       metric.observe({}, 0);
-      for (const one of values) metric.observe({}, one);
+      for (const value of values) metric.observe({}, value);
       const { samples } = parseExposition(exposition([metric])).get('seconds')!;
       const at = (le: string) => samples.find(({ labels }) => labels['le'] === le)?.value;
-      expect(at('1')).toBe(1 + values.filter((one) => one <= 1).length);
+      expect(at('1')).toBe(1 + values.filter((value) => value <= 1).length);
       expect(at('+Inf')).toBe(1 + values.length);
     });
   });
 
-  it('forgets the samples of a gauge that is cleared', () => {
+  it('a cleared gauge has no samples', () => {
     const depth = numbers('gauge', 'depth', 'Depth.');
     depth.set({ kind: 'a' }, 1);
     depth.clear();

@@ -25,7 +25,7 @@ const fail = (line: string, why: string): never => {
   throw new Error(`${why}: ${line}`);
 };
 
-function labelsOf(text: string | undefined, line: string): Record<string, string> {
+function parseLabels(text: string | undefined, line: string): Record<string, string> {
   const labels: Record<string, string> = {};
   for (let rest = text ?? ''; rest !== '';) {
     const [whole, name = '', value = ''] = LABEL.exec(rest) ?? fail(line, 'bad label');
@@ -37,13 +37,13 @@ function labelsOf(text: string | undefined, line: string): Record<string, string
   return labels;
 }
 
-function sampleOf(line: string): Sample {
+function parseSample(line: string): Sample {
   const [, name = '', labels, value = ''] = LINE.exec(line) ?? fail(line, 'bad sample');
   if (!VALUE.test(value)) fail(line, 'bad value');
-  return { name, labels: labelsOf(labels, line), value: Number(value.replace('Inf', 'Infinity')) };
+  return { name, labels: parseLabels(labels, line), value: Number(value.replace('Inf', 'Infinity')) };
 }
 
-/** The buckets of each series rise with their bounds, the last is +Inf, and it is the count. */
+/** Checks that buckets rise with their bounds, and that the last is +Inf and equals the count. */
 function checkHistogram({ name, samples }: Family): void {
   const bySeries = new Map<string, Sample[]>();
   for (const sample of samples) {
@@ -66,13 +66,13 @@ function checkHistogram({ name, samples }: Family): void {
 }
 
 /**
- * Reads the text format 0.0.4 strictly, by its rules: every line ended, HELP and TYPE once and before the samples of
- * their family, the samples of a family together, no sample twice, histograms whole.
+ * Parses the text format 0.0.4 strictly: every line has an end, HELP and TYPE come once and before the samples of their
+ * family, the samples of a family are together, no sample comes twice, and histograms are complete.
  */
 export function parseExposition(text: string): Map<string, Family> {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line is not ended');
   const families = new Map<string, Family>();
-  const seen = new Set<string>();
+  const allSeries = new Set<string>();
   let current: Family | undefined;
   for (const line of text.split('\n').slice(0, -1)) {
     const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
@@ -84,17 +84,15 @@ export function parseExposition(text: string): Map<string, Family> {
       if (current?.name !== name || current.type !== '' || !(rest in SUFFIXES)) fail(line, 'bad TYPE');
       families.set(name, (current = { ...current!, type: rest }));
     } else if (line.startsWith('#')) {
-      fail(line, 'a comment that is neither');
+      fail(line, 'a comment that is neither HELP nor TYPE');
     } else {
-      const sample = sampleOf(line);
-      const known = SUFFIXES[current?.type ?? '']?.some(
-        (suffix) => sample.name === `${current?.name}${suffix}`,
-      );
-      if (known !== true) fail(line, 'a sample outside its family');
-      const key =
-        sample.name + JSON.stringify(Object.entries(sample.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-      if (seen.has(key)) fail(line, 'a sample twice');
-      seen.add(key);
+      const sample = parseSample(line);
+      const names = SUFFIXES[current?.type ?? '']?.map((suffix) => `${current?.name}${suffix}`);
+      if (names?.includes(sample.name) !== true) fail(line, 'a sample outside its family');
+      const labels = Object.entries(sample.labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const series = sample.name + JSON.stringify(labels);
+      if (allSeries.has(series)) fail(line, 'a sample twice');
+      allSeries.add(series);
       current!.samples.push(sample);
     }
   }
