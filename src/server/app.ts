@@ -38,7 +38,7 @@ import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
-import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
+import { readClientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
 
 export type OpenAnswer = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
@@ -338,7 +338,7 @@ export function createApp(dependencies: AppDependencies): App {
     const route = open.has(path) ? undefined : find(method, path);
     const { operation, step } = route?.target ?? open.get(path) ?? unrouted;
     const correlationId = newCorrelationId();
-    const client = clientAddress(request, trustProxy);
+    const client = readClientAddress(request, trustProxy);
     const observation = observer.begin({ correlationId, operation, method, client }, outgoing);
     let answer: Answer;
     try {

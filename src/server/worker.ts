@@ -22,7 +22,7 @@ import {
   type Sweep,
   waitFor,
 } from './jobs/handler.ts';
-import { hostedJob, type RunnerHost } from './jobs/run/hosted-job.ts';
+import { createHostedJob, type RunnerHost } from './jobs/run/hosted-job.ts';
 import { rerunWork } from './jobs/run/rerun.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
 import { turnWork } from './jobs/run/turn.ts';
@@ -104,8 +104,8 @@ export type Worker = {
 };
 
 const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (host: RunnerHost) => JobHandler>> = {
-  'authoring.turn': (host) => hostedJob(turnWork, host),
-  'run.rerun': (host) => hostedJob(rerunWork, host),
+  'authoring.turn': (host) => createHostedJob(turnWork, host),
+  'run.rerun': (host) => createHostedJob(rerunWork, host),
 };
 
 const generateName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;

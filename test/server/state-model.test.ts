@@ -5,7 +5,7 @@ import type { ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
-import { deadlineSweep } from '../../src/server/jobs/settle.ts';
+import { createDeadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
 import {
   goodRunner,
@@ -247,7 +247,7 @@ const operationStateOf = (state: string): string => (state === 'expired' ? 'fail
 /** The sweep of deadlines: everything past its deadline ends, and everything else stays as it is. */
 const sweep = command('sweep', async (model, { plane }) => {
   const { store, clock } = plane;
-  await deadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
+  await createDeadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
   if (model.session.expiresAtMs <= model.nowMs && !model.session.expired)
     model.session = { ...model.session, version: model.session.version + 1, expired: true };
   for (const queued of model.queue)

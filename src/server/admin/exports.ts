@@ -22,10 +22,10 @@ import {
   EXPORT_KIND,
   type ExportJobOptions,
   selectEvidence,
-  selectionFacts,
-  selectionOf,
+  summarizeSelection,
+  toSelection,
 } from '../jobs/export/content.ts';
-import { builtInJobs, housekeeping } from '../jobs/standard.ts';
+import { listBuiltInJobs, listHousekeeping } from '../jobs/standard.ts';
 import type { Log } from '../telemetry/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
@@ -71,7 +71,7 @@ async function buildPending(
   operationId: string,
   nowMs: number,
 ): Promise<EvidenceExport> {
-  const selected = await selectEvidence(tx, selectionOf(request), { nowMs, maxItems: MAX_EXPORT_ITEMS });
+  const selected = await selectEvidence(tx, toSelection(request), { nowMs, maxItems: MAX_EXPORT_ITEMS });
   if (selected === undefined) {
     const message = `the window has more than ${MAX_EXPORT_ITEMS} bundles or local reports; narrow it`;
     throw refusedError(message, {}, 'control.EXPORT_TOO_LARGE');
@@ -82,7 +82,7 @@ async function buildPending(
     operationId,
     state: 'pending',
     completedBundleCount: 0,
-    ...selectionFacts(selected),
+    ...summarizeSelection(selected),
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
@@ -167,9 +167,9 @@ export async function workOff(
   const { signal = new AbortController().signal, log = () => undefined, signing } = options;
   const context = { store, blobs, now, log };
   const swept = new Map<string, number>();
-  for (const { name, run } of housekeeping(context)) swept.set(name, await run(signal));
+  for (const { name, run } of listHousekeeping(context)) swept.set(name, await run(signal));
   const bundlesDue = await deleteDue(context, signal);
-  const worker = createWorker({ store, handlers: builtInJobs({ ...context, signing }), now, log });
+  const worker = createWorker({ store, handlers: listBuiltInJobs({ ...context, signing }), now, log });
   let jobs = 0;
   while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
   await releaseOrphans(context, signal);

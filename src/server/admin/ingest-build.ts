@@ -1,7 +1,7 @@
 import { type Digest, memoryAccess, once, type RandomAccess } from '../../bytes/index.ts';
 import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
-import { checkPackages, openBuild, provenanceOf } from '../builds/check-build.ts';
+import { checkPackages, openBuild, describeSource } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
 import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
@@ -54,7 +54,7 @@ export async function ingestBuild(
   const archive = await blobs.put(once(bytes));
   const attempt = {
     ...buildAttempt(project, { buildHash, archive }, requestedBy, now()),
-    ...provenanceOf(build, archive),
+    ...describeSource(build, archive),
   };
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };

@@ -20,7 +20,7 @@ import {
 import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
 import { createQueue } from '../store/table.ts';
-import { exportContent } from '../jobs/export/content.ts';
+import { joinContent } from '../jobs/export/content.ts';
 import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
   type AdminContext,
@@ -213,7 +213,7 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
     if (await isStored(tx, ingest)) return false;
     for (const report of localReports) await addLocalReport(tx, report);
     const { organizationId, evidenceExportId } = manifest;
-    const content = exportContent(manifest, { bundles, localReports });
+    const content = joinContent(manifest, { bundles, localReports });
     await tx.exports.insert({ organizationId, evidenceExportId, resource, ...documents, ...content });
     return true;
   });

@@ -18,32 +18,32 @@ export type OpenBlob = {
   readonly bytes: number;
   /**
    * The bytes of a range, in order, in pieces.
-   * @throws DrillproofError `io.CHANGED` when it is no longer what was opened, `io.UNREADABLE`, `control.UNAVAILABLE`
+   * @throws DrillproofError `io.CHANGED` when it changed since it was opened, `io.UNREADABLE`, `control.UNAVAILABLE`
    */
   stream(range: ByteRange): Bytes;
-  /** Frees the memory of a piece of `stream` at once, where waiting for the garbage collector costs more than the work. */
+  /** Frees the memory of a piece of `stream` at once, if garbage collection would cost more than the work. */
   readonly free?: (piece: Uint8Array) => void;
   access(): RandomAccess;
-  /** Fills `target` with the bytes from `offset`, where this needs no memory of its own. Errors are those of `stream`. */
+  /** Fills `target` with the bytes from `offset`, if this needs no other memory. Errors are those of `stream`. */
   readonly readInto?: (target: Uint8Array, offset: number) => Promise<void>;
   close(): Promise<void>;
 };
 
 /**
- * Bytes kept under their SHA-256. Putting the same bytes again changes nothing. What was put is durable when `put`
- * resolves, so a row that names a blob is written after it.
+ * Bytes stored under their SHA-256. Putting the same bytes again changes nothing. A blob is durable when `put` resolves, so
+ * a row that names it is written afterwards.
  */
 export type Blobs = {
   /**
-   * Stores a stream, hashing and counting it; with `expected`, other bytes are refused and not stored.
+   * Hashes, counts and stores a stream. Bytes that do not match `expected` are refused and not stored.
    * @throws DrillproofError `control.UPLOAD_MISMATCH`, `control.UNAVAILABLE`, `io.DISK_FULL`, `io.READ_ONLY`,
    *   `io.WRITE_FAILED`
    */
   put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
   /**
-   * Stores the bytes of `access` under the digest that `verify` finds for them, unless it rejects. `verify` gets a
-   * private copy, made while it is first read: what is verified is what is stored, and nothing is read or hashed again.
-   * @throws DrillproofError as `put`, and what `verify` and reading throw
+   * Stores the bytes of `access` under the digest that `verify` returns, unless it rejects. `verify` gets a private copy,
+   * made while it is first read, so that the stored bytes are the verified ones, and nothing is read or hashed again.
+   * @throws DrillproofError as `put`, and the errors of `verify` and of reading
    */
   putVerified<T extends Verified>(access: RandomAccess, verify: Verify<T>): Promise<T>;
   /**
@@ -53,57 +53,57 @@ export type Blobs = {
    */
   open(digest: Digest): Promise<OpenBlob>;
   /**
-   * Hashes the bytes again, whatever was verified before; a different size is `corrupt` too.
+   * Hashes the bytes again, even if they were verified before. A different size is `corrupt` too.
    * @throws DrillproofError `io.UNREADABLE`, `control.UNAVAILABLE` when this could not be determined
    */
   verify(blob: BlobRef): Promise<'intact' | 'corrupt' | 'missing'>;
-  /** Whether a blob exists, by its name only. @throws as `verify` */
+  /** Returns whether a blob exists, by its name only. @throws as `verify` */
   has(digest: Digest): Promise<boolean>;
-  /** Every stored blob, by its name and size only, in no particular order. @throws as `verify` */
+  /** Lists every stored blob, by its name and size only, in no particular order. @throws as `verify` */
   list(): AsyncIterable<ListedBlob>;
-  /** Removes what killed processes left unfinished, once it is a day old; returns how much. @throws as `put` */
+  /** Removes unfinished files of killed processes that are a day old; returns how many. @throws as `put` */
   removeAbandoned(nowMs: number): Promise<number>;
   /** Removes a blob; a missing one is not a failure. Remove the rows that name it first. @throws as `put` */
   remove(digest: Digest): Promise<void>;
-  /** Whether the storage answers now. @throws DrillproofError `control.UNAVAILABLE`, `io.*` when it does not */
+  /** Checks that the storage answers. @throws DrillproofError `control.UNAVAILABLE`, `io.*` if it does not */
   ping(): Promise<void>;
 };
 
 /** A stored blob, and when it was stored in milliseconds since 1970. */
 type ListedBlob = BlobRef & { readonly modifiedMs: number };
 
-/** What `putVerified` needs of a verification. */
+/** The result of the verification by `putVerified`. */
 export type Verified = { readonly archive: BlobRef };
 export type Verify<T> = (copy: RandomAccess) => Promise<T>;
 
-/** Up to this size, bytes are read into memory at once, where they are verified and written from. */
+/** Bytes of up to this size are verified and written from memory. */
 const IN_MEMORY_BYTES = 32 * 1024 * 1024;
 
-/** All bytes of an access in memory, if they are few. */
-async function holdBytes(access: RandomAccess): Promise<Uint8Array | undefined> {
+/** Reads all bytes of an access into memory, if they are few. */
+async function loadBytes(access: RandomAccess): Promise<Uint8Array | undefined> {
   if (access.size > IN_MEMORY_BYTES) return undefined;
   return access.bytes ?? readExactly(access, 0, access.size);
 }
 
-/** Stored bytes that were not verified yet. Their identity changes whenever they may have changed. */
+/** Stored bytes before verification. Their identity changes whenever they may have changed. */
 export type StoredObject = OpenBlob & { readonly identity: string };
 
-/** Where blobs are stored, by name: a folder, or a prefix of a bucket. It verifies nothing. */
+/** A folder or a prefix of a bucket that stores blobs by name. It verifies nothing. */
 export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned'> & {
-  /** As that of `Blobs`; bytes that fit there are already in memory. */
+  /** The same as in `Blobs`; few bytes are already in memory. */
   putVerified<T extends Verified>(
     access: RandomAccess,
     verify: Verify<T>,
     stateOf: Blobs['verify'],
   ): Promise<T>;
   open(digest: Digest): Promise<StoredObject | undefined>;
-  /** @param stateOf the state of the blob by the proofs of this process */
+  /** @param stateOf looks up the state of a blob, which is hashed only if this process has not verified it */
   put(source: Bytes, expected: Partial<BlobRef>, stateOf: Blobs['verify']): Promise<BlobRef>;
-  /** What is stored, with its name below `blobs/`. */
+  /** Lists stored files or objects with their names below `blobs/`. */
   list(): AsyncIterable<Omit<ListedBlob, 'digest'> & { readonly name: string }>;
 };
 
-/** The name of a blob: two characters of folder, so that no folder grows without bound. */
+/** Names a blob. Its folder has two characters, so that no folder grows without bound. */
 export function blobName(digest: Digest): string {
   const hex = digest.slice('sha256:'.length);
   return `blobs/${hex.slice(0, 2)}/${hex.slice(2)}`;
@@ -123,10 +123,10 @@ const MAX_PROOFS = 100_000;
 type Prove = (digest: Digest, identity: string, hash: () => Promise<boolean>) => Promise<boolean>;
 
 /**
- * Remembers which stored bytes were hashed, and whether they matched, until their identity changes. Simultaneous
- * requests share one hash; a hash that failed is forgotten.
+ * Remembers whether stored bytes matched their digest until their identity changes. Simultaneous requests share one hash;
+ * a hash that failed is forgotten.
  */
-function proofs(): Prove {
+function createProofs(): Prove {
   const byDigest = new Map<Digest, { readonly identity: string; readonly matches: Promise<boolean> }>();
   return (digest, identity, hash) => {
     const earlier = byDigest.get(digest);
@@ -143,10 +143,10 @@ function proofs(): Prove {
   };
 }
 
-const corrupt = (digest: Digest, how: string): DrillproofError =>
-  new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
+const corruptError = (digest: Digest, fault: string): DrillproofError =>
+  new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${fault}`, { details: { digest } });
 
-async function hashes(stored: StoredObject, digest: Digest): Promise<boolean> {
+async function matchesDigest(stored: StoredObject, digest: Digest): Promise<boolean> {
   const sum = createDigester();
   for await (const piece of stored.stream({ start: 0, end: stored.bytes })) {
     sum.update(piece);
@@ -155,12 +155,15 @@ async function hashes(stored: StoredObject, digest: Digest): Promise<boolean> {
   return sum.digest() === digest;
 }
 
-/** The blobs of a place. A blob is hashed before it is first served, and again whenever it may have changed. */
-export function verifiedBlobs(place: BlobPlace): Blobs {
-  const prove = proofs();
-  const proven = (stored: StoredObject, digest: Digest): Promise<boolean> =>
-    prove(digest, stored.identity, () => hashes(stored, digest));
-  const check = async ({ digest, bytes }: BlobRef, matches: typeof hashes): ReturnType<Blobs['verify']> => {
+/** Creates the blobs of a place. Each is hashed before it is first served, and again whenever it may have changed. */
+export function createBlobs(place: BlobPlace): Blobs {
+  const prove = createProofs();
+  const isProven = (stored: StoredObject, digest: Digest): Promise<boolean> =>
+    prove(digest, stored.identity, () => matchesDigest(stored, digest));
+  const check = async (
+    { digest, bytes }: BlobRef,
+    matches: typeof matchesDigest,
+  ): ReturnType<Blobs['verify']> => {
     const stored = await place.open(digest);
     if (stored === undefined) return 'missing';
     try {
@@ -169,25 +172,25 @@ export function verifiedBlobs(place: BlobPlace): Blobs {
       await stored.close();
     }
   };
-  const stateOf = (blob: BlobRef) => check(blob, proven);
+  const stateOf = (blob: BlobRef) => check(blob, isProven);
   return {
     put: (source, expected = {}) => place.put(source, expected, stateOf),
     async putVerified(access, verify) {
-      const bytes = await holdBytes(access);
+      const bytes = await loadBytes(access);
       return place.putVerified(bytes === undefined ? access : memoryAccess(bytes), verify, stateOf);
     },
     async open(digest) {
       const stored = await place.open(digest);
-      if (stored === undefined) throw corrupt(digest, 'are missing');
+      if (stored === undefined) throw corruptError(digest, 'are missing');
       try {
-        if (await proven(stored, digest)) return stored;
-        throw corrupt(digest, 'no longer match their digest');
+        if (await isProven(stored, digest)) return stored;
+        throw corruptError(digest, 'no longer match their digest');
       } catch (error) {
         await stored.close();
         throw error;
       }
     },
-    verify: (blob) => check(blob, hashes),
+    verify: (blob) => check(blob, matchesDigest),
     has: (digest) => place.has(digest),
     list: () => listBlobs(place),
     remove: (digest) => place.remove(digest),

@@ -18,7 +18,7 @@ import {
   type StoredObject,
   type Verified,
   type Verify,
-  verifiedBlobs,
+  createBlobs,
 } from './blobs.ts';
 import { createQueue } from '../store/table.ts';
 import { receive } from './receive.ts';
@@ -26,8 +26,8 @@ import { receive } from './receive.ts';
 const PIECE_BYTES = 1024 * 1024;
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Translates the errors of the system; `undefined` for a file that is missing. */
-async function unlessMissing<T>(
+/** Translates the errors of the system; a missing file is `undefined`. */
+async function ignoreMissing<T>(
   path: string,
   act: 'read' | 'write',
   work: Promise<T>,
@@ -54,7 +54,7 @@ async function fill(file: FileHandle, path: string, target: Uint8Array, offset: 
 
 const shortFileError = (): DrillproofError => new DrillproofError('io.CHANGED', 'a stored file ended early');
 
-const fileAccess = (file: FileHandle, size: number, path: string): RandomAccess => ({
+const createFileAccess = (file: FileHandle, size: number, path: string): RandomAccess => ({
   size,
   async read(offset, length) {
     const buffer = Buffer.allocUnsafeSlow(length);
@@ -63,10 +63,10 @@ const fileAccess = (file: FileHandle, size: number, path: string): RandomAccess 
   },
 });
 
-// Up to this size, one synchronous read takes less than handing the file to another thread.
+// One synchronous read of up to this size takes less time than passing the file to another thread.
 const AT_ONCE_BYTES = 256 * 1024;
 
-/** What changes when a file is written to, replaced or touched. */
+/** The identity changes when a file is written to, replaced or touched. */
 const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
@@ -80,7 +80,7 @@ function readAtOnce(fd: number, size: number): Uint8Array {
   return bytes;
 }
 
-/** A small file with all its bytes, `undefined` for a larger one. Throws the errors of the system. */
+/** Reads all bytes of a small file; returns `undefined` for a larger one. Throws the errors of the system. */
 function openSmall(path: string): StoredObject | undefined {
   const fd = openSync(path, 'r');
   try {
@@ -99,7 +99,7 @@ function openSmall(path: string): StoredObject | undefined {
   }
 }
 
-/** What is verified is what is served: the bytes of a small file stay in memory, and a large file stays open. */
+/** The bytes of a small file stay in memory, and a large file stays open, so that the served bytes are the verified ones. */
 async function openStored(path: string): Promise<StoredObject | undefined> {
   try {
     return openSmall(path) ?? (await openLarge(path));
@@ -113,7 +113,7 @@ async function openLarge(path: string): Promise<StoredObject> {
   const file = await open(path, 'r');
   try {
     const stats = await file.stat({ bigint: true });
-    const bytes = fileAccess(file, Number(stats.size), path);
+    const bytes = createFileAccess(file, Number(stats.size), path);
     return {
       bytes: bytes.size,
       identity: identityOf(stats),
@@ -129,15 +129,14 @@ async function openLarge(path: string): Promise<StoredObject> {
 }
 
 /**
- * Bytes that are copied into a file while they are first read, whatever the order; later reads get the copy. `finish`
- * copies the rest.
+ * Copies bytes into a file while they are first read, in any order; later reads use the copy. `finish` copies the rest.
  */
 function copyInto(
   source: RandomAccess,
   file: FileHandle,
   path: string,
 ): RandomAccess & { finish(): Promise<void> } {
-  const copied = fileAccess(file, source.size, path);
+  const copied = createFileAccess(file, source.size, path);
   const inTurn = createQueue();
   let end = 0;
   const copyNext = async (length: number): Promise<Uint8Array> => {
@@ -185,7 +184,7 @@ async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<
   }
 }
 
-/** Moves a finished file to its final name so that the name survives a power cut, not only the bytes. */
+/** Moves a finished file to its final name so that its bytes and its name survive a power cut. */
 async function publish(temporary: string, path: string): Promise<void> {
   const folder = dirname(path);
   if (!existsSync(folder)) {
@@ -195,8 +194,8 @@ async function publish(temporary: string, path: string): Promise<void> {
   await renameDurably(temporary, path);
 }
 
-/** Removes what an interrupted `put` left, unless it is recent enough to be another process at work. */
-async function sweep(folder: string, nowMs: number): Promise<number> {
+/** Removes files of an interrupted `put`, unless they are so recent that another process may still write them. */
+async function removeOld(folder: string, nowMs: number): Promise<number> {
   let removed = 0;
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -214,7 +213,7 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
     for (const folder of await readdir(blobs)) {
       for (const file of await readdir(join(blobs, folder))) {
         // It may have been removed since the folder was read.
-        const stats = await unlessMissing(blobs, 'read', stat(join(blobs, folder, file)));
+        const stats = await ignoreMissing(blobs, 'read', stat(join(blobs, folder, file)));
         if (stats !== undefined)
           yield { name: `${folder}/${file}`, bytes: stats.size, modifiedMs: stats.mtimeMs };
       }
@@ -224,10 +223,10 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
   }
 }
 
-const folderPlace = (root: string): BlobPlace => {
+const createPlace = (root: string): BlobPlace => {
   const temporaryFolder = join(root, 'tmp');
   const pathOf = (digest: Digest): string => join(root, blobName(digest));
-  /** Gives a file its final name when `write` has flushed it, and removes it when anything fails. */
+  /** Gives a file its final name after `write` has flushed it, or removes it after a failure. */
   const create = async <T extends Verified>(write: (temporary: string) => Promise<T>): Promise<T> => {
     const temporary = join(temporaryFolder, randomUUID());
     try {
@@ -241,7 +240,7 @@ const folderPlace = (root: string): BlobPlace => {
   };
   return {
     open: (digest) => openStored(pathOf(digest)),
-    has: async (digest) => (await unlessMissing(root, 'read', stat(pathOf(digest)))) !== undefined,
+    has: async (digest) => (await ignoreMissing(root, 'read', stat(pathOf(digest)))) !== undefined,
     async put(source, expected) {
       const write = (path: string) => receive(source, expected, (bytes) => writeNewFile(path, bytes, 0o600));
       const { archive } = await create(async (path) => ({ archive: await write(path) }));
@@ -251,14 +250,14 @@ const folderPlace = (root: string): BlobPlace => {
     list: () => listFiles(root),
     async remove(digest) {
       const path = pathOf(digest);
-      await unlessMissing(
+      await ignoreMissing(
         path,
         'write',
         unlink(path).then(() => flushFolder(dirname(path))),
       );
     },
     removeAbandoned: (nowMs) =>
-      sweep(temporaryFolder, nowMs).catch((cause: unknown) => {
+      removeOld(temporaryFolder, nowMs).catch((cause: unknown) => {
         throw ioError(cause, root, 'write');
       }),
     ping: () =>
@@ -269,17 +268,17 @@ const folderPlace = (root: string): BlobPlace => {
 };
 
 /**
- * Blobs in a folder of this machine: `blobs/ab/cdef…` by the hex of their SHA-256, and `tmp/` while they are written.
- * @throws DrillproofError `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED` when the folder cannot be made
+ * Opens blobs in a folder: `blobs/ab/cdef…` by the hex of their SHA-256, and `tmp/` while they are written.
+ * @throws DrillproofError `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED` if the folder cannot be created
  */
 export async function openDiskBlobs(root: string, now: () => number = Date.now): Promise<Blobs> {
   const temporary = join(root, 'tmp');
   try {
     await mkdir(join(root, 'blobs'), { recursive: true, mode: 0o700 });
     await mkdir(temporary, { recursive: true, mode: 0o700 });
-    await sweep(temporary, now());
+    await removeOld(temporary, now());
   } catch (cause) {
     throw ioError(cause, root, 'write');
   }
-  return verifiedBlobs(folderPlace(root));
+  return createBlobs(createPlace(root));
 }

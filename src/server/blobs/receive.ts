@@ -8,23 +8,21 @@ import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/index.ts';
 import type { BlobRef } from '../store/store.ts';
 
-/** @throws DrillproofError `control.UPLOAD_MISMATCH` when the bytes do not match what was announced */
+/** @throws DrillproofError `control.UPLOAD_MISMATCH` if the bytes do not match the announced ones */
 function assertExpected(received: BlobRef, expected: Partial<BlobRef>): void {
   for (const fact of ['bytes', 'digest'] as const) {
     const wanted = expected[fact];
     if (wanted === undefined || wanted === received[fact]) continue;
-    throw new DrillproofError(
-      'control.UPLOAD_MISMATCH',
-      `${fact}: expected ${wanted}, got ${received[fact]}`,
-      { details: { expected: wanted, actual: received[fact] } },
-    );
+    const details = { expected: wanted, actual: received[fact] };
+    const message = `${fact}: expected ${wanted}, got ${received[fact]}`;
+    throw new DrillproofError('control.UPLOAD_MISMATCH', message, { details });
   }
 }
 
 /**
- * Hands bytes on to `write`, which reads them to their end, and returns their digest and count. The stream ends without
- * an error only when they match, and never yields more than the announced size.
- * @throws DrillproofError `control.UPLOAD_MISMATCH` when they do not match; what `write` throws
+ * Passes bytes to `write`, which reads all of them, and returns their digest and count. The stream ends without an error
+ * only if they match, and never yields more than the announced size.
+ * @throws DrillproofError `control.UPLOAD_MISMATCH` if they do not match, and the errors of `write`
  */
 export async function receive(
   source: Bytes,
@@ -49,9 +47,9 @@ export async function receive(
 }
 
 /**
- * Writes a stream to a local file, because its name is its digest, which is known only at its end; then
- * passes the file to `work` and removes it.
- * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and what `work` throws
+ * Writes a stream to a local file, because its name is its digest, which is known only at its end. Then passes the file to
+ * `work` and removes it.
+ * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and the errors of `work`
  */
 export async function spool<T>(
   source: Bytes,

@@ -14,18 +14,18 @@ import {
 } from '../../node/s3/index.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
-import { blobName, type BlobPlace, type Blobs, type StoredObject, verifiedBlobs } from './blobs.ts';
+import { blobName, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
 import { receive, spool } from './receive.ts';
 
-/** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
-function unavailable(cause: unknown): DrillproofError {
+/** Translates the failure of a call to S3 while the server runs. A failed read is never reported as a mismatch. */
+function toUnavailable(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const message = `the storage of blobs cannot be used: ${describeS3(cause)}`;
   return new DrillproofError('control.UNAVAILABLE', message, { cause });
 }
 
-/** An object as it was. Each read asks for its entity tag, so that no other bytes are taken for its own. */
-function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: ObjectFacts): StoredObject {
+/** Opens an object. Each read names its entity tag, so that a changed object is never read by mistake. */
+function openObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: ObjectFacts): StoredObject {
   const bodies = new Set<Readable>();
   async function* stream(range: ByteRange): AsyncGenerator<Uint8Array> {
     const expected = range.end - range.start;
@@ -39,7 +39,7 @@ function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: 
         yield chunk;
       }
     } catch (cause) {
-      throw unavailable(cause);
+      throw toUnavailable(cause);
     } finally {
       bodies.delete(body);
       body.destroy();
@@ -65,11 +65,11 @@ function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: 
   };
 }
 
-// Up to this size, all bytes are read at once, and one request asks whether they changed and for the bytes.
+// An object of up to this size is checked for changes and read with one request.
 const AT_ONCE_BYTES = 256 * 1024;
-const MAX_KNOWN = 100_000;
+const MAX_CACHED = 100_000;
 
-/** An object with all its bytes in memory. @throws DrillproofError `io.CHANGED` when it is no longer as it was */
+/** Reads all bytes of an object into memory. @throws DrillproofError `io.CHANGED` if it changed */
 async function readAtOnce(stored: StoredObject): Promise<StoredObject> {
   const bytes = memoryAccess(await stored.access().read(0, stored.bytes));
   return {
@@ -95,12 +95,12 @@ async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<vo
     throw new DrillproofError('io.WRITE_FAILED', 'the storage of blobs returns other bytes than were stored');
 }
 
-/** A bucket and the prefix of all keys in it. The names are those on disk, so that `aws s3 sync` moves blobs over. */
-function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
+/** The names below the prefix are those on disk, so that `aws s3 sync` can copy blobs. */
+function createPlace(bucket: Bucket, prefix: string): BlobPlace {
   const keyOf = (digest: Digest): string => prefix + blobName(digest);
   /**
-   * Writes a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
-   * tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
+   * Writes a blob under its final name, which S3 shows only after all bytes have arrived, and reads it back, because neither
+   * an entity tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
    */
   const putNamed = async (source: Bytes, blob: BlobRef, stateOf: Blobs['verify']): Promise<BlobRef> => {
     const before = await stateOf(blob);
@@ -123,9 +123,9 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
   const openNew = async (digest: Digest): Promise<StoredObject | undefined> => {
     const facts = await bucket.facts(keyOf(digest));
     if (facts === undefined) return undefined;
-    const stored = storedObject(bucket, keyOf(digest), facts);
+    const stored = openObject(bucket, keyOf(digest), facts);
     if (facts.bytes > AT_ONCE_BYTES) return stored;
-    if (cached.size >= MAX_KNOWN) cached.clear();
+    if (cached.size >= MAX_CACHED) cached.clear();
     cached.set(digest, facts);
     return readAtOnce(stored);
   };
@@ -134,7 +134,7 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
       const facts = cached.get(digest);
       if (facts === undefined) return openNew(digest);
       try {
-        return await readAtOnce(storedObject(bucket, keyOf(digest), facts));
+        return await readAtOnce(openObject(bucket, keyOf(digest), facts));
       } catch (error) {
         cached.delete(digest);
         if (isChanged(error)) return openNew(digest);
@@ -157,30 +157,30 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
     removeAbandoned: () => Promise.resolve(0), // a lifecycle rule of the bucket does (docs/server/server.md)
     ping: () =>
       bucket.head().catch((cause: unknown) => {
-        throw unavailable(cause);
+        throw toUnavailable(cause);
       }),
   };
 }
 
 type Options = {
-  /** Where the AWS variables are. */
+  /** The environment with the AWS variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly load?: LoadSdk;
 };
 
 async function checkMarker(bucket: Bucket, key: string, where: string): Promise<void> {
   const facts = await bucket.facts(key);
-  if (facts === undefined) return; // it was removed by hand, and is written again
+  if (facts === undefined) return; // a person removed it, and it is written again
   const pieces: Uint8Array[] = [];
-  // One byte more than a marker may have is enough to refuse it.
+  // One byte more than a marker may have suffices to refuse it.
   const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
   for await (const piece of await bucket.read(key, facts.etag, range)) pieces.push(piece);
   assertMarker(Buffer.concat(pieces), where);
 }
 
 /**
- * Lists, reads and writes once at the start, so that a missing right shows now and not under the first upload. Listing
- * comes first: only its error names the reason, and without the right to list S3 answers 403 for missing keys.
+ * Lists, reads and writes once at the start, so that a missing right is reported before the first upload. Listing comes
+ * first, because only its error has the reason, and without the right to list S3 answers 403 for missing keys.
  */
 async function claim(bucket: Bucket, prefix: string, where: string): Promise<void> {
   const key = `${prefix}${MARKER_NAME}`;
@@ -193,28 +193,27 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
 }
 
 /**
- * Blobs in S3. The AWS SDK is an optional dependency and loaded here.
- * @throws DrillproofError `server.CONFIG_INVALID` without the SDK, credentials, bucket, a right or an answer, and for
- *   the blobs of another version
+ * Opens blobs in S3 and loads the AWS SDK, an optional dependency.
+ * @throws DrillproofError `server.CONFIG_INVALID` if the SDK, credentials, bucket, a right or an answer is
+ *   missing, and for blobs of another version
  */
 export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
   const { env, load } = options;
   const where = s3Name(location);
   try {
-    const bucket = openBucket(await loadSdk(load), location, { env, failed: unavailable });
+    const bucket = openBucket(await loadSdk(load), location, { env, failed: toUnavailable });
     await claim(bucket, location.prefix, where);
-    return verifiedBlobs(bucketPlace(bucket, location.prefix));
+    return createBlobs(createPlace(bucket, location.prefix));
   } catch (error) {
     if (error instanceof DrillproofError && error.code === 'server.CONFIG_INVALID') throw error;
-    throw unusable(where, error);
+    throw unusableError(where, error);
   }
 }
 
-function unusable(where: string, error: unknown): DrillproofError {
+function unusableError(where: string, error: unknown): DrillproofError {
   const isCoded = error instanceof DrillproofError;
   const cause = isCoded ? (error.cause ?? error) : error;
-  const why = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : describeS3(cause);
-  return new DrillproofError('server.CONFIG_INVALID', `BLOBS_URL: ${where} cannot be used: ${why}`, {
-    cause,
-  });
+  const reason = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : describeS3(cause);
+  const message = `BLOBS_URL: ${where} cannot be used: ${reason}`;
+  return new DrillproofError('server.CONFIG_INVALID', message, { cause });
 }

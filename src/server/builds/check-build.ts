@@ -15,7 +15,7 @@ import type { BlobRef } from '../store/store.ts';
 const BUILD_LOCK = 'build.json';
 const MAX_EXPANDED_BYTES = 1024 * 1024 * 1024;
 
-/** An open build archive with its own lock, whose SHA-256 is the build hash. */
+/** An open build archive with its lock, whose SHA-256 is the build hash. */
 export type OpenBuild = {
   readonly archive: ZipArchive;
   readonly lock: BuildLock;
@@ -24,37 +24,32 @@ export type OpenBuild = {
 
 type LockedFile = { readonly path: string; readonly digest: string; readonly bytes?: number };
 
-const filesOf = (locked: LockedPackage): readonly LockedFile[] => [
+const listFiles = (locked: LockedPackage): readonly LockedFile[] => [
   { path: locked.manifest, digest: locked.manifestHash },
   { path: locked.source, digest: locked.artifactHash },
-  ...(locked.ui?.assets ?? []).map(({ path, artifactHash, bytes }) => ({
-    path,
-    digest: artifactHash,
-    bytes,
-  })),
+  ...(locked.ui?.assets ?? []).map(({ path, artifactHash: digest, bytes }) => ({ path, digest, bytes })),
 ];
 
-const invalid = (message: string, path: string): DrillproofError =>
+const packageError = (message: string, path: string): DrillproofError =>
   new DrillproofError('build.PACKAGE_INVALID', message, { path });
 
 async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file: LockedFile): Promise<void> {
-  if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
+  if (entry === undefined) throw packageError(`the archive lacks ${file.path}`, file.path);
   const read = await archive.digest(entry);
   if (read.digest !== file.digest)
-    throw invalid(`${file.path} does not match the SHA-256 in the lock`, file.path);
-  if (file.bytes !== undefined && read.bytes !== file.bytes) {
-    throw invalid(`${file.path} does not match the size in the lock`, file.path);
-  }
+    throw packageError(`${file.path} does not match the SHA-256 in the lock`, file.path);
+  if (file.bytes !== undefined && read.bytes !== file.bytes)
+    throw packageError(`${file.path} does not match the size in the lock`, file.path);
 }
 
-/** A source that may be served must be text; a larger one is never served (control API, tools/source). */
+/** A source must be text, unless it is so large that it is never served (control API, tools/source). */
 async function checkText(archive: ZipArchive, entry: ZipEntry | undefined): Promise<void> {
   if (entry === undefined || entry.bytes > MAX_TOOL_SOURCE_BYTES) return;
   const bytes = await readEntry(archive, entry, MAX_TOOL_SOURCE_BYTES);
   try {
     fromUtf8(bytes);
   } catch {
-    throw invalid(`${entry.name} is not well-formed UTF-8`, entry.name);
+    throw packageError(`${entry.name} is not well-formed UTF-8`, entry.name);
   }
 }
 
@@ -68,15 +63,15 @@ export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
   return { archive, lock: parseBuildLock(bytes), buildHash: digestOf(bytes) };
 }
 
-// The control API lists at most so many; a part of them would look like all.
+// The limit of the control API. A truncated list would look complete.
 const MAX_CLOSURE = 2_000;
 
-/** Where a build came from: the digest of its archive, and the files that its lock names, sorted. */
-export function provenanceOf(
+/** Describes the source of a build: the digest of its archive, and the sorted files of its lock. */
+export function describeSource(
   { lock }: OpenBuild,
   archive: Pick<BlobRef, 'digest'>,
 ): Pick<BuildAttempt, 'sourceClosure' | 'sourceDigest'> {
-  const paths = new Set(lock.packages.flatMap((locked) => filesOf(locked).map(({ path }) => path)));
+  const paths = new Set(lock.packages.flatMap((locked) => listFiles(locked).map(({ path }) => path)));
   const sourceClosure = paths.size > MAX_CLOSURE ? [] : [...paths].toSorted();
   return { sourceClosure, sourceDigest: archive.digest };
 }
@@ -86,7 +81,7 @@ export async function checkPackages({ archive, lock }: OpenBuild): Promise<void>
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const listed = new Set([BUILD_LOCK]);
   for (const locked of lock.packages) {
-    for (const file of filesOf(locked)) {
+    for (const file of listFiles(locked)) {
       await checkFile(archive, entries.get(file.path), file);
       listed.add(file.path);
     }

@@ -9,9 +9,8 @@ import { dropPieces } from './upload-pieces.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove, isEnd, mayMove } from '../states.ts';
 import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
-import { checkPackages, openBuild, type OpenBuild, provenanceOf } from './check-build.ts';
+import { checkPackages, openBuild, type OpenBuild, describeSource } from './check-build.ts';
 
-/** An attempt after one transition. */
 export function moveAttempt(
   attempt: BuildAttempt,
   state: BuildAttemptState,
@@ -25,25 +24,25 @@ export function moveAttempt(
 
 export type Diagnostic = BuildAttempt['diagnostics'][number];
 
-export const diagnostic = (code: string, message: string, path?: string): Diagnostic => ({
+export const makeDiagnostic = (code: string, message: string, path?: string): Diagnostic => ({
   code,
   severity: 'error',
   message,
   ...defined({ path }),
 });
 
-// Codes about the archive itself; an unreadable disk is not a fault of the archive.
+// The codes of faults in the archive; an unreadable disk is not one.
 const ABOUT_THE_ARCHIVE = /^(?:build|zip|json|encoding)\./;
-// Missing or damaged bytes do not come back: a new upload is a new attempt.
+// Missing or damaged bytes need a new upload, which is a new attempt.
 const LOST = 'control.STORED_BYTES_CORRUPT';
 
-/** The diagnostic of a fault in the archive; `undefined` for any other failure, after which the attempt is retried. */
-export function diagnosticOf(error: unknown): Diagnostic | undefined {
+/** Diagnoses a fault in the archive; `undefined` for any other failure, after which the attempt is retried. */
+export function diagnose(error: unknown): Diagnostic | undefined {
   if (!(error instanceof DrillproofError)) return undefined;
   const { code, message, path } = error;
   if (code !== LOST && !ABOUT_THE_ARCHIVE.test(code)) return undefined;
-  if (code === LOST || code.startsWith('build.')) return diagnostic(code, message, path);
-  return diagnostic('build.ARCHIVE_INVALID', `${message} (${code})`, path);
+  if (code === LOST || code.startsWith('build.')) return makeDiagnostic(code, message, path);
+  return makeDiagnostic('build.ARCHIVE_INVALID', `${message} (${code})`, path);
 }
 
 export type BuildWork = Omit<ServerContext, 'log'>;
@@ -66,7 +65,7 @@ const end = async (tx: Tx, row: BuildAttemptRow, resource: BuildAttempt): Promis
   return resource;
 };
 
-/** Ends an attempt without a build; the bytes that came for it are removed when nothing else needs them. */
+/** Ends an attempt without a build. Its received bytes are removed if nothing else needs them. */
 async function endFailed(
   tx: Tx,
   row: BuildAttemptRow,
@@ -79,9 +78,8 @@ async function endFailed(
   return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [failure] }));
 }
 
-const EXPIRED = diagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
+const EXPIRED = makeDiagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
 
-/** Whether an attempt failed because its archive did not come in time. */
 export const hasExpired = ({ diagnostics }: BuildAttempt): boolean =>
   diagnostics.some(({ code }) => code === EXPIRED.code);
 
@@ -89,8 +87,7 @@ const isOver = ({ resource, uploadExpiresAtMs }: BuildAttemptRow, nowMs: number)
   resource.state === 'awaiting_upload' && uploadExpiresAtMs !== undefined && uploadExpiresAtMs <= nowMs;
 
 /**
- * The attempt as it is now: one whose address has ended before its archive came is failed first (control API, Build
- * attempt).
+ * Returns the attempt; one whose upload address expired before its archive arrived fails first (control API, Build attempt).
  */
 export async function settleAttempt(
   work: Pick<BuildWork, 'store' | 'now'>,
@@ -104,9 +101,7 @@ async function settle(tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<Buil
   return endFailed(tx, row, EXPIRED, nowMs);
 }
 
-/**
- * Moves an attempt to its next state, unless it has reached it or is out of time. Returns the attempt as it is then.
- */
+/** Moves an attempt to its next state, unless it has reached it or is out of time, and returns it. */
 const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>
   changeAttempt(work, ref, async (tx, row, nowMs) => {
     const resource = await settle(tx, row, nowMs);
@@ -119,7 +114,7 @@ const fail = (work: BuildWork, ref: AttemptRef, failure: Diagnostic): Promise<Bu
     isEnd('buildAttempt', row.resource.state) ? row.resource : endFailed(tx, row, failure, nowMs),
   );
 
-/** Sets the build of the named environment; `false` when it does not exist or its version differs from the expected one. */
+/** Sets the build of the named environment; `false` if it does not exist or its version is not the expected one. */
 async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
   const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
   if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return true;
@@ -130,7 +125,7 @@ async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<bo
   return true;
 }
 
-/** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
+/** Writes the build, its environment and the end of its attempt in one transaction. */
 const endAttempt = (
   work: BuildWork,
   ref: AttemptRef,
@@ -141,7 +136,7 @@ const endAttempt = (
     const { resource } = row;
     if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
     if (!(await advance(tx, resource, nowMs))) {
-      const failure = diagnostic(
+      const failure = makeDiagnostic(
         'build.ENVIRONMENT_VERSION_MISMATCH',
         'the version of the environment differs from the expected one, or it does not exist',
       );
@@ -151,12 +146,11 @@ const endAttempt = (
     await holdBlobs(tx, work.blobs, [archive.digest]);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
     await tx.builds.save({ organizationId, projectId, buildHash, archive });
-    return end(
-      tx,
-      row,
-      moveAttempt(resource, 'succeeded', nowMs, { buildHash, ...provenanceOf(build, archive) }),
-    );
+    const ends = { buildHash, ...describeSource(build, archive) };
+    return end(tx, row, moveAttempt(resource, 'succeeded', nowMs, ends));
   });
+
+const HASH_MISMATCH = 'the SHA-256 of build.json differs from the announced buildHash';
 
 async function checkArchive(
   work: BuildWork,
@@ -168,12 +162,8 @@ async function checkArchive(
   return closeAfter(await work.blobs.open(archive.digest), async (blob) => {
     await stepTo(work, ref, 'compiling');
     const build = await openBuild(blob.access());
-    if (build.buildHash !== attempt.expectedBuildHash) {
-      throw new DrillproofError(
-        'build.HASH_MISMATCH',
-        'the SHA-256 of build.json differs from the announced buildHash',
-      );
-    }
+    if (build.buildHash !== attempt.expectedBuildHash)
+      throw new DrillproofError('build.HASH_MISMATCH', HASH_MISMATCH);
     await stepTo(work, ref, 'verifying');
     await checkPackages(build);
     return build;
@@ -181,25 +171,21 @@ async function checkArchive(
 }
 
 /**
- * Takes an attempt whose archive is in the blob store to its end. It may be driven twice, at once or after a crash:
- * the archive never changes, so each run has the same outcome, and only the first is written.
- * After a failure to store or read, the attempt stays unfinished, to be driven again.
+ * Drives an attempt whose archive is stored to its end. It may be driven twice, at once or after a crash. The archive never
+ * changes, so each run has the same outcome, and only the first is written. After a failure to store or read, the attempt
+ * stays unfinished and is driven again later.
  */
 export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
   const attempt = await stepTo(work, ref, 'queued');
   const { expectedArtifactDigest, expectedBytes } = attempt;
-  if (
-    isEnd('buildAttempt', attempt.state) ||
-    expectedArtifactDigest === undefined ||
-    expectedBytes === undefined
-  )
-    return attempt;
+  if (isEnd('buildAttempt', attempt.state)) return attempt;
+  if (expectedArtifactDigest === undefined || expectedBytes === undefined) return attempt;
   const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
   let build: OpenBuild;
   try {
     build = await checkArchive(work, ref, attempt, archive);
   } catch (error) {
-    const failure = diagnosticOf(error);
+    const failure = diagnose(error);
     if (failure === undefined) throw error;
     return fail(work, ref, failure);
   }
@@ -210,8 +196,8 @@ const BATCH = 100;
 
 /**
  * Fails attempts whose address expired, and resumes those whose server died.
- * @param options.stalledMs an attempt without progress for this long is resumed
- * @returns how many attempts were moved; one that fails is tried again by the next sweep
+ * @param options.stalledMs the time without progress after which an attempt is resumed
+ * @returns the number of moved attempts; the next sweep tries failed ones again
  */
 export async function sweepAttempts(
   work: BuildWork,

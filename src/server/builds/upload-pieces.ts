@@ -13,7 +13,7 @@ type Ref = Pick<BuildAttemptRow, 'projectId' | 'buildAttemptId'>;
 
 export type Announced = Ref & { readonly artifactDigest: string; readonly bytes: number };
 
-// So much of an upload is in memory. What is stored survives the connection and the server.
+// The bytes of an upload in memory. Stored pieces survive the connection and the server.
 const PIECE_BYTES = 1024 * 1024;
 
 export function sumPieces(pieces: readonly UploadPieceRow[]): number {
@@ -21,13 +21,13 @@ export function sumPieces(pieces: readonly UploadPieceRow[]): number {
   return last === undefined ? 0 : last.firstByte + last.archive.bytes;
 }
 
-const offsetMismatch = (received: number): ControlError =>
+const offsetError = (received: number): ControlError =>
   new ControlError('control.UPLOAD_OFFSET_MISMATCH', `the upload continues at byte ${received}`, {
     details: { receivedBytes: received },
     headers: { Connection: 'close' },
   });
 
-/** Forgets the pieces of an attempt; their bytes are removed when nothing else needs them. */
+/** Removes the pieces of an attempt, and releases their bytes. */
 export async function dropPieces(tx: Tx, ref: Ref): Promise<void> {
   const pieces = await tx.uploadPieces.list(ref);
   if (pieces.length === 0) return;
@@ -43,14 +43,14 @@ async function keepPiece({ store, blobs }: Work, ref: Ref, at: number, bytes: Ui
     const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);
     if (row === undefined || isEnd('buildAttempt', row.resource.state)) throw notFound();
     const received = sumPieces(await tx.uploadPieces.list(ref));
-    if (received !== at) throw offsetMismatch(received);
+    if (received !== at) throw offsetError(received);
     await holdBlobs(tx, blobs, [archive.digest]);
     const { organizationId, projectId, buildAttemptId } = row;
     await tx.uploadPieces.insert({ organizationId, projectId, buildAttemptId, firstByte: at, archive });
   });
 }
 
-/** Stores what arrives in pieces, also when it stops, and returns the rest, which is not stored. */
+/** Stores received bytes in pieces, even if the upload is cut, and returns the rest, which is not stored. */
 async function collect(
   work: Work,
   announced: Announced,
@@ -58,33 +58,33 @@ async function collect(
   content: Content,
 ): Promise<Uint8Array> {
   let at = first;
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  // The last bytes are never among the pieces: the request that brings them stores the archive.
-  const mayKeep = (): boolean => heldBytes > 0 && at + heldBytes < announced.bytes;
+  let chunks: Uint8Array[] = [];
+  let chunkBytes = 0;
+  // The last bytes are never in a piece, because their request stores the archive.
+  const mayKeep = (): boolean => chunkBytes > 0 && at + chunkBytes < announced.bytes;
   const keep = async (): Promise<void> => {
-    await keepPiece(work, announced, at, Buffer.concat(held));
-    at += heldBytes;
-    [held, heldBytes] = [[], 0];
+    await keepPiece(work, announced, at, Buffer.concat(chunks));
+    at += chunkBytes;
+    [chunks, chunkBytes] = [[], 0];
   };
   try {
     for await (const chunk of content.bytes()) {
-      held.push(chunk);
-      heldBytes += chunk.length;
-      if (at + heldBytes > end) throw sizeMismatch(end - first, at + heldBytes - first);
-      if (heldBytes >= PIECE_BYTES && mayKeep()) await keep();
+      chunks.push(chunk);
+      chunkBytes += chunk.length;
+      if (at + chunkBytes > end) throw sizeMismatch(end - first, at + chunkBytes - first);
+      if (chunkBytes >= PIECE_BYTES && mayKeep()) await keep();
     }
   } catch (error) {
     const isCut = !(error instanceof ControlError) || CUT.has(error.code);
-    if (isCut && mayKeep()) await keep().catch(() => undefined); // it only saves sending them again
+    if (isCut && mayKeep()) await keep().catch(() => undefined); // a failure only means that they are sent again
     throw error;
   }
-  if (at + heldBytes !== end) throw sizeMismatch(end - first, at + heldBytes - first);
-  return Buffer.concat(held);
+  if (at + chunkBytes !== end) throw sizeMismatch(end - first, at + chunkBytes - first);
+  return Buffer.concat(chunks);
 }
 const CUT: ReadonlySet<string> = new Set(['control.REQUEST_TIMEOUT', 'control.REQUEST_INVALID']);
 
-async function* wholeOf(
+async function* joinPieces(
   { blobs }: Work,
   pieces: readonly UploadPieceRow[],
   rest: Uint8Array,
@@ -100,24 +100,24 @@ async function* wholeOf(
   yield rest;
 }
 
-/** Where an upload begins. Without Content-Range it begins again, and what arrived before is forgotten. */
-async function assertPlace(work: Work, ref: Ref, { first }: Span, isWhole: boolean): Promise<void> {
+/** Checks the first byte of a request. Without Content-Range the upload begins again, and earlier pieces are removed. */
+async function assertOffset(work: Work, ref: Ref, { first }: Span, isWhole: boolean): Promise<void> {
   const received = sumPieces(await work.store.uploadPieces.list(ref));
   if (received === first) return;
-  if (!isWhole) throw offsetMismatch(received);
+  if (!isWhole) throw offsetError(received);
   await dropAll(work, ref);
 }
 
 /**
- * Receives the bytes of an archive, or some of them, and stores the archive once all of it has come and matches its
- * address. What arrived of an upload that was cut stays, so that it can continue.
+ * Receives all or some bytes of an archive, and stores the archive once all have arrived and match its address. Received
+ * bytes of an upload that was cut stay, so that it can continue.
  * @returns whether the archive is stored
- * @throws ControlError `control.UPLOAD_OFFSET_MISMATCH`, `control.UPLOAD_MISMATCH`, after which it begins again
+ * @throws ControlError `control.UPLOAD_OFFSET_MISMATCH`; `control.UPLOAD_MISMATCH`, after which the upload begins again
  */
 export async function receiveArchive(work: Work, announced: Announced, content: Content): Promise<boolean> {
   const { artifactDigest, bytes } = announced;
   const span = parseSpan(content, bytes);
-  await assertPlace(work, announced, span, content.range === undefined);
+  await assertOffset(work, announced, span, content.range === undefined);
   try {
     const rest = await collect(work, announced, span, content);
     if (span.end < bytes) {
@@ -125,7 +125,7 @@ export async function receiveArchive(work: Work, announced: Announced, content: 
       return false;
     }
     const pieces = await work.store.uploadPieces.list(announced);
-    await work.blobs.put(wholeOf(work, pieces, rest), { digest: toDigest(artifactDigest), bytes });
+    await work.blobs.put(joinPieces(work, pieces, rest), { digest: toDigest(artifactDigest), bytes });
     return true;
   } catch (error) {
     const refusal = toUploadError(error);
@@ -139,8 +139,8 @@ const drain = async (bytes: Bytes): Promise<void> => {
   for await (const _ of bytes);
 };
 
-/** Reads bytes for an attempt that has ended, and stores nothing. */
-export async function readInVain(announced: Announced, content: Content): Promise<void> {
+/** Reads and checks bytes for an attempt that has ended, and stores nothing. */
+export async function discardArchive(announced: Announced, content: Content): Promise<void> {
   const { first, end } = parseSpan(content, announced.bytes);
   const isWhole = end - first === announced.bytes;
   const digest = isWhole ? { digest: toDigest(announced.artifactDigest) } : {};

@@ -34,8 +34,8 @@ async function dropExport(tx: Tx, job: Job, nowMs: number): Promise<void> {
   await tx.blobs.hold([...documents, ...listed]);
 }
 
-/** Deletes an export: `requested`, `deleting`, and `deleted` with everything that it listed; its resource stays. */
-export const exportDeletionJob = (): JobHandler => ({
+/** Deletes everything that an export lists: `requested`, `deleting`, `deleted`. Its resource stays. */
+export const createExportDeletionJob = (): JobHandler => ({
   kind: EXPORT_DELETION_KIND,
   begin: async (tx, job, nowMs) => {
     await moveDeletion(tx, job, 'deleting', nowMs);
@@ -52,8 +52,8 @@ async function dropBundle(tx: Tx, job: Job): Promise<void> {
   await tx.blobs.hold([row.archive.digest, ...parts]);
 }
 
-/** Releases the bytes of a deleted bundle: its own archive, and the parts that exports hold. */
-export const bundleDeletionJob = (): JobHandler => ({
+/** Releases the bytes of a deleted bundle: its archive, and the parts in exports. */
+export const createBundleDeletionJob = (): JobHandler => ({
   kind: BUNDLE_DELETION_KIND,
   begin: async () => undefined,
   run: async (job) => ({ write: (tx) => dropBundle(tx, job) }),
@@ -63,14 +63,11 @@ export const bundleDeletionJob = (): JobHandler => ({
 type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
 type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
 
-export type RequestedDeletion<T> = {
-  readonly resource: T;
-  readonly operation: OperationResource;
-};
+export type RequestedDeletion<T> = { readonly resource: T; readonly operation: OperationResource };
 
 /**
- * Deletes a bundle: its bytes are no longer served after this transaction, and queued work releases them.
- * For a deleted bundle that work is queued again. `undefined` when the bundle does not exist.
+ * Deletes a bundle. Its bytes are not served after this transaction, and queued work releases them; for a deleted bundle
+ * that work is queued again. `undefined` if the bundle does not exist.
  */
 export async function requestBundleDeletion(
   tx: Tx,
@@ -79,10 +76,9 @@ export async function requestBundleDeletion(
 ): Promise<RequestedDeletion<EvidenceBundle> | undefined> {
   const row = await tx.bundles.lock(projectId, evidenceBundleId);
   if (row === undefined) return undefined;
-  const resource: EvidenceBundle =
-    row.resource.state === 'deleted'
-      ? row.resource
-      : { ...row.resource, state: 'deleted', deletedAtMs: nowMs };
+  const isDeleted = row.resource.state === 'deleted';
+  const deleted = { ...row.resource, state: 'deleted' as const, deletedAtMs: nowMs };
+  const resource: EvidenceBundle = isDeleted ? row.resource : deleted;
   await tx.bundles.update({ ...row, resource });
   const work = {
     organizationId: row.organizationId,
@@ -95,7 +91,7 @@ export async function requestBundleDeletion(
   return { resource, operation: await queueWork(tx, work, nowMs) };
 }
 
-/** The operation of a deletion that is done or still running, so that it need not be requested again. */
+/** Finds the operation of a deletion that is done or still running. */
 async function findOperation(
   tx: Tx,
   { organizationId, deletion }: EvidenceExport,
@@ -107,9 +103,8 @@ async function findOperation(
 }
 
 /**
- * Requests the deletion of an export in any state: its bytes and lists are no longer served after
- * this transaction (control API, Evidence export). An earlier request stays valid unless its work failed.
- * `undefined` when the export does not exist.
+ * Requests the deletion of an export in any state. Its bytes and lists are not served after this transaction (control API,
+ * Evidence export). An earlier request stays valid unless its work failed. `undefined` if the export does not exist.
  */
 export async function requestExportDeletion(
   tx: Tx,
@@ -160,8 +155,8 @@ export async function deleteDue({ store, now }: ServerContext, signal: AbortSign
 }
 
 /**
- * Removes a blob unless a row needs it. The digest is locked, so that a transaction that is about to write such a row
- * waits, and then finds the blob missing. If this transaction fails, the blob is examined again.
+ * Removes a blob unless a row needs it. The digest is locked, so that a transaction that writes such a row waits, and then
+ * finds the blob missing. If this transaction fails, the blob is examined again.
  */
 const removeUnneeded = ({ store, blobs }: ServerContext, digest: Digest): Promise<boolean> =>
   store.transaction(async (tx) => {
@@ -190,12 +185,12 @@ export async function removeReleased(context: ServerContext, signal: AbortSignal
   return removed;
 }
 
-/** Long after every upload has ended, so that bytes whose row is still to be written are never taken for orphans. */
+/** Much longer than any upload, so that bytes whose row is not yet written are never taken for orphans. */
 const ORPHANED_AFTER_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Removes what killed processes left: unfinished files, and blobs without a row; returns how many. Blobs are only
- * released here: `removeReleased` looks again, under the lock, before it removes one.
+ * Removes unfinished files of killed processes and releases blobs without a row; returns how many. `removeReleased` checks
+ * each blob again, under the lock, before it removes it.
  */
 export async function releaseOrphans(
   { store, blobs, now }: ServerContext,
@@ -211,8 +206,7 @@ export async function releaseOrphans(
   return count;
 }
 
-/** The recurring work of retention. The jobs of deletions.ts do the work that it queues. */
-export const retentionSweeps = (context: ServerContext): readonly Sweep[] => [
+export const listRetentionSweeps = (context: ServerContext): readonly Sweep[] => [
   { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
   { name: 'orphans', everyMs: ORPHANED_AFTER_MS, run: (signal) => releaseOrphans(context, signal) },
   { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },

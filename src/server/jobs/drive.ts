@@ -22,14 +22,14 @@ import { type Pulse, startPulse, type StopReason } from './pulse.ts';
 
 type Operation = { readonly row: OperationRow; readonly held: boolean };
 
-/** Locks the operation of a job, always before the job, in the same order as a cancellation does. */
+/** Locks the operation of a job before the job, in the same order as a cancellation. */
 async function holdOperation(tx: Tx, job: Job): Promise<Operation> {
   const row = await tx.operations.lock(job.organizationId, job.operationId);
   if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
   return { row, held: await tx.jobs.isHeld(job) };
 }
 
-/** Moves an operation to its running state; a retried one is running already. */
+/** Moves an operation to its running state. That of retried work is running already. */
 export async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
   if (row.resource.state === 'running') return row;
   assertMove('operation', row.resource.state, 'running');
@@ -40,7 +40,6 @@ export async function startOperation(tx: Tx, row: OperationRow, nowMs: number): 
 }
 
 type Moment = { readonly row: OperationRow; readonly nowMs: number };
-
 type OperationEnd = {
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly error?: OperationError;
@@ -65,7 +64,7 @@ async function endOperation(
   await tx.operations.update({ ...row, resource });
 }
 
-/** The result of driving a job: its end, a later attempt, or lost to another worker. */
+/** The result of driving a job. `lost` means that another worker holds it. */
 export type Driven = OperationEnd['state'] | 'retried' | 'lost';
 
 type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
@@ -73,17 +72,17 @@ type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; rea
 const LOST = operationError('control.RUNNER_LOST', 'every worker ended before it was done');
 const FAILED = operationError('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
 
-async function abandonIn(
+async function writeAbandon(
   tx: Tx,
   { handler, job }: Drive,
   { row, nowMs }: Moment,
-  why: Abandoned,
+  reason: Abandoned,
 ): Promise<Abandoned['state']> {
-  await endOperation(tx, job, { row, nowMs }, why);
-  const cancelRequestedAtMs = why.state === 'cancelled' ? row.resource.cancelRequestedAtMs : undefined;
-  const error = why.error && correlateError(why.error, job.operationId);
-  await handler.abandon(tx, job, { ...why, ...defined({ error, cancelRequestedAtMs }) }, nowMs);
-  return why.state;
+  await endOperation(tx, job, { row, nowMs }, reason);
+  const cancelRequestedAtMs = reason.state === 'cancelled' ? row.resource.cancelRequestedAtMs : undefined;
+  const error = reason.error && correlateError(reason.error, job.operationId);
+  await handler.abandon(tx, job, { ...reason, ...defined({ error, cancelRequestedAtMs }) }, nowMs);
+  return reason.state;
 }
 
 const CANCELLED: Abandoned = { state: 'cancelled', timedOut: false };
@@ -91,7 +90,7 @@ const WORKERS_LOST: Abandoned = { state: 'failed', timedOut: false, error: LOST 
 
 type Begun = { readonly ended: Driven } | { readonly deadlineAtMs: Deadline };
 
-/** Begins the work, unless it is cancelled, late, has no attempts left, or is held by another worker. */
+/** Begins the work, unless it is cancelled, late, out of attempts, or held by another worker. */
 function begin(drive: Drive): Promise<Begun> {
   const { options, handler, job } = drive;
   return options.store.transaction(async (tx) => {
@@ -99,21 +98,21 @@ function begin(drive: Drive): Promise<Begun> {
     if (!held) return { ended: 'lost' };
     const nowMs = options.now();
     if (row.resource.cancelRequestedAtMs !== undefined)
-      return { ended: await abandonIn(tx, drive, { row, nowMs }, CANCELLED) };
+      return { ended: await writeAbandon(tx, drive, { row, nowMs }, CANCELLED) };
     const running = { row: await startOperation(tx, row, nowMs), nowMs };
     if (await isLate(handler, tx, { job, nowMs }))
-      return { ended: await abandonIn(tx, drive, running, TIMED_OUT) };
+      return { ended: await writeAbandon(tx, drive, running, TIMED_OUT) };
     await handler.begin(tx, job, nowMs);
     if (job.attempt > options.maxAttempts)
-      return { ended: await abandonIn(tx, drive, running, WORKERS_LOST) };
+      return { ended: await writeAbandon(tx, drive, running, WORKERS_LOST) };
     return { deadlineAtMs: await readDeadline(handler, tx, job) };
   });
 }
 
 type Settled = { readonly end: JobEnd } | { readonly thrown: unknown };
 
-/** Runs the work until it ends by itself, or was stopped and ended, or did not end within the grace period. */
-async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Settled | undefined> {
+/** Runs the work until it ends; after it is aborted, waits for at most the grace period. */
+async function runWork({ options, handler, job }: Drive, pulse: Pulse): Promise<Settled | undefined> {
   const progress = async (write: (tx: Tx, nowMs: number) => Promise<void>): Promise<void> => {
     await options.store.transaction(async (tx) => {
       const { held } = await holdOperation(tx, job);
@@ -131,9 +130,8 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
     }
   })();
   const aborted = new Promise<undefined>((resolve) => {
-    const onAbort = (): void => resolve(undefined);
-    if (pulse.signal.aborted) onAbort();
-    else pulse.signal.addEventListener('abort', onAbort, { once: true });
+    if (pulse.signal.aborted) resolve(undefined);
+    pulse.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   const first = await Promise.race([settled, aborted]);
   if (first !== undefined) return first;
@@ -157,23 +155,23 @@ function conclude(
 const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
   conclude(drive, async (tx, row, nowMs) => {
     if (await isLate(drive.handler, tx, { job: drive.job, nowMs }))
-      return abandonIn(tx, drive, { row, nowMs }, TIMED_OUT);
+      return writeAbandon(tx, drive, { row, nowMs }, TIMED_OUT);
     const state: OperationEnd['state'] = error === undefined ? 'succeeded' : 'failed';
     await endOperation(tx, drive.job, { row, nowMs }, defined({ state, error }));
     await write?.(tx, nowMs);
     return state;
   });
 
-const abandon = (drive: Drive, why: Abandoned): Promise<Driven> =>
-  conclude(drive, (tx, row, nowMs) => abandonIn(tx, drive, { row, nowMs }, why));
+const abandon = (drive: Drive, reason: Abandoned): Promise<Driven> =>
+  conclude(drive, (tx, row, nowMs) => writeAbandon(tx, drive, { row, nowMs }, reason));
 
-const giveBack = (drive: Drive, delayMs: number): Promise<Driven> =>
+const returnJob = (drive: Drive, delayMs: number): Promise<Driven> =>
   conclude(drive, async (tx, _row, nowMs) =>
     (await tx.jobs.retry(drive.job, nowMs + delayMs)) ? 'retried' : 'lost',
   );
 
-/** The pause before the next attempt: it doubles with each, and half of it is random. */
-function retryDelayMs(
+/** Computes the pause before the next attempt, which doubles with each; half of it is random. */
+function computeRetryMs(
   attempt: number,
   { retryMs, maxRetryMs, random }: Pick<DriveOptions, 'retryMs' | 'maxRetryMs' | 'random'>,
 ): number {
@@ -184,43 +182,43 @@ function retryDelayMs(
 const STOPS: Readonly<Record<StopReason, (drive: Drive) => Promise<Driven>>> = {
   cancelled: (drive) => abandon(drive, CANCELLED),
   timed_out: (drive) => abandon(drive, TIMED_OUT),
-  stopping: (drive) => giveBack(drive, 0),
+  stopping: (drive) => returnJob(drive, 0),
   lost: () => Promise.resolve('lost'),
 };
 
-function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
+function planRetry(drive: Drive, thrown: unknown): () => Promise<Driven> {
   const { options, job } = drive;
   const { operationId, kind, attempt } = job;
-  const last = attempt >= options.maxAttempts;
-  const [level, correlationId] = [last ? 'error' : 'warn', correlationIdOf(operationId)] as const;
-  const facts = { operationId, kind, attempt };
-  options.log({ level, event: 'worker.attempt.failed', correlationId, facts, error: thrown });
-  if (last) return () => abandon(drive, { state: 'failed', timedOut: false, error: FAILED });
-  return () => giveBack(drive, retryDelayMs(attempt, options));
+  const isLast = attempt >= options.maxAttempts;
+  options.log({
+    level: isLast ? 'error' : 'warn',
+    event: 'worker.attempt.failed',
+    correlationId: correlationIdOf(operationId),
+    facts: { operationId, kind, attempt },
+    error: thrown,
+  });
+  if (isLast) return () => abandon(drive, { state: 'failed', timedOut: false, error: FAILED });
+  return () => returnJob(drive, computeRetryMs(attempt, options));
 }
 
 const END_ATTEMPTS = 5;
 
-/** Writes the end, with retries: a store that is briefly unavailable must not lose finished work. */
-async function persist(
-  write: () => Promise<Driven>,
-  { store: _store, ...options }: DriveOptions,
-): Promise<Driven> {
+/** Writes the end, with retries, so that a store that is briefly unavailable loses no finished work. */
+async function persist(write: () => Promise<Driven>, options: DriveOptions): Promise<Driven> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write();
     } catch (error) {
-      const passing = error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
-      if (!passing || attempt >= END_ATTEMPTS) throw error;
-      await sleep(retryDelayMs(attempt, { ...options, retryMs: Math.min(options.retryMs, 500) }));
+      const isPassing = error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
+      if (!isPassing || attempt >= END_ATTEMPTS) throw error;
+      await sleep(computeRetryMs(attempt, { ...options, retryMs: Math.min(options.retryMs, 500) }));
     }
   }
 }
 
 /**
- * Drives a claimed job to its end. Every write happens while the job is held, so that
- * a worker whose lease expired changes nothing.
- * @param stopping aborted when the worker must end: the job returns to the queue
+ * Drives a claimed job to its end. A worker whose lease expired writes nothing.
+ * @param stopping aborted when the worker must end; the job returns to the queue
  */
 export async function driveJob(
   options: DriveOptions,
@@ -233,11 +231,11 @@ export async function driveJob(
   if ('ended' in begun) return begun.ended;
   const pulse = startPulse(options, { handler, job, ...begun }, stopping);
   try {
-    const settled = await work(drive, pulse);
-    const why = pulse.why();
-    if (why !== undefined) return await persist(() => STOPS[why](drive), options);
+    const settled = await runWork(drive, pulse);
+    const reason = pulse.why();
+    if (reason !== undefined) return await persist(() => STOPS[reason](drive), options);
     if (settled === undefined) throw new DrillproofError('internal.BUG', 'work stopped without a reason');
-    const write = 'thrown' in settled ? afterThrow(drive, settled.thrown) : () => finish(drive, settled.end);
+    const write = 'thrown' in settled ? planRetry(drive, settled.thrown) : () => finish(drive, settled.end);
     return await persist(write, options);
   } finally {
     pulse.end();

@@ -3,7 +3,7 @@ import type { OperationError } from '../../contract/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Job, Reads, Store, Tx } from '../store/store.ts';
 
-/** The error of an operation that the control plane itself reports. */
+/** Builds the error of an operation that the control plane itself reports. */
 export const operationError = (code: string, message: string, retryable = false): OperationError => ({
   schemaVersion: 1,
   code,
@@ -13,7 +13,7 @@ export const operationError = (code: string, message: string, retryable = false)
   issues: [],
 });
 
-/** The id by which the error of an operation is found in the log of its worker. */
+/** The id of the error of an operation in the log of its worker. */
 export const correlationIdOf = (operationId: string): string => operationId.replace(/^op_/, 'corr_');
 
 export const correlateError = (error: OperationError, operationId: string): OperationError => ({
@@ -21,16 +21,16 @@ export const correlateError = (error: OperationError, operationId: string): Oper
   correlationId: correlationIdOf(operationId),
 });
 
-/** The outcome of work: `error` for a permanent failure, else it succeeded. */
+/** The outcome of work; `error` is a permanent failure. */
 export type JobEnd = {
   readonly error?: OperationError;
   readonly write?: (tx: Tx, nowMs: number) => Promise<void>;
 };
 
 export type JobContext = {
-  /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
+  /** Aborted when the work is cancelled, out of time, or held by another worker. Stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
-  /** Writes during the work, in a transaction of its own. @throws when the work is out of time or held by another worker */
+  /** Writes during the work, in a separate transaction. @throws when the work is out of time or held by another worker */
   readonly progress: (write: (tx: Tx, nowMs: number) => Promise<void>) => Promise<void>;
 };
 
@@ -44,12 +44,12 @@ export type Abandoned = {
 export type ResourceRef = Pick<Job, 'organizationId' | 'projectId' | 'resourceId'>;
 
 /**
- * One kind of queued work, as the worker drives it: begin, run, and then either the outcome's `write` or `abandon`.
+ * One kind of queued work. A worker calls `begin`, `run`, and then the outcome's `write` or `abandon`.
  * Each write happens in the transaction that moves the operation, and only while the worker still holds the job.
  */
 export type JobHandler = {
   readonly kind: string;
-  /** Moves the resource to its running state; when the work is retried, it is in that state already. */
+  /** Moves the resource to its running state. The resource of retried work is in that state already. */
   readonly begin: (tx: Tx, job: Job, nowMs: number) => Promise<void>;
   /** Does the work. If it throws, it is retried after a pause, up to the worker's number of attempts. */
   readonly run: (job: Job, context: JobContext) => Promise<JobEnd>;
@@ -62,7 +62,7 @@ export type JobHandler = {
 export type Sweep = {
   readonly name: string;
   readonly everyMs: number;
-  /** Does what is due and returns how much that was. */
+  /** Does the work that is due and returns its amount. */
   readonly run: (signal: AbortSignal) => Promise<number>;
 };
 
@@ -72,22 +72,22 @@ export type DriveOptions = {
   readonly now: () => number;
   readonly log: Log;
   readonly worker: string;
-  /** How long a claim is valid without a heartbeat; then another worker may take the job over. */
+  /** The lifetime of a claim without a heartbeat; then another worker may take over the job. */
   readonly leaseMs: number;
-  /** How often the lease is renewed and cancellation is checked. */
+  /** The interval at which the lease is renewed and cancellation is checked. */
   readonly heartbeatMs: number;
-  /** How often a job is claimed before it fails permanently. */
+  /** The number of claims after which a job fails permanently. */
   readonly maxAttempts: number;
   /** The pause before the second attempt; it doubles with each further one, up to `maxRetryMs`. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** How long the worker waits for stopped work to end. */
+  /** The longest wait for stopped work to end. */
   readonly graceMs: number;
-  /** Uniform in [0, 1): spreads the pauses. */
+  /** Uniform in [0, 1); spreads the pauses. */
   readonly random: () => number;
 };
 
-/** Waits until the time is over or the signal aborts; never rejects. */
+/** Waits until the time has passed or the signal aborts; never rejects. */
 export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -101,16 +101,16 @@ export const driveDefaults = {
   graceMs: 30_000,
 } as const;
 
-// When work must have ended, by the store. Work is checked when it begins, at every heartbeat, at its deadline, when it
-// writes progress, and when it ends: time that passes between two checks never turns into a success.
-
-/** A moment in milliseconds since 1970; `undefined` for work without a deadline. */
+/**
+ * In milliseconds since 1970; `undefined` for work without a deadline. Work is checked when it begins, at every heartbeat,
+ * at its deadline, when it writes progress, and when it ends, so that work past its deadline never succeeds.
+ */
 export type Deadline = number | undefined;
 
 export const isOver = (deadlineAtMs: Deadline, nowMs: number): boolean =>
   deadlineAtMs !== undefined && deadlineAtMs <= nowMs;
 
-/** The deadline of a job as it is stored; it moves when a session is extended. */
+/** Reads the stored deadline of a job, which moves when a session is extended. */
 export const readDeadline = async ({ deadlineAtMs }: JobHandler, reads: Reads, job: Job): Promise<Deadline> =>
   deadlineAtMs?.(reads, job);
 
@@ -120,14 +120,14 @@ export const isLate = async (
   { job, nowMs }: { readonly job: Job; readonly nowMs: number },
 ): Promise<boolean> => isOver(await readDeadline(handler, reads, job), nowMs);
 
-// A store that does not answer at the deadline is asked again after this time.
-const ASK_AGAIN_MS = 1_000;
+// The pause before a store that does not answer at the deadline is read again.
+const READ_AGAIN_MS = 1_000;
 
-/** How long until a job is looked at again: at the next heartbeat, or at its deadline if that comes first. */
-export function nextLookMs(deadlineAtMs: Deadline, nowMs: number, heartbeatMs: number): number {
+/** Computes the pause until the next heartbeat, or until the deadline if that comes first. */
+export function computePauseMs(deadlineAtMs: Deadline, nowMs: number, heartbeatMs: number): number {
   if (deadlineAtMs === undefined) return heartbeatMs;
   const untilMs = deadlineAtMs - nowMs;
-  return Math.min(heartbeatMs, untilMs > 0 ? untilMs : ASK_AGAIN_MS);
+  return Math.min(heartbeatMs, untilMs > 0 ? untilMs : READ_AGAIN_MS);
 }
 
 export const TIMED_OUT = {

@@ -3,13 +3,13 @@ import type { Job } from '../store/store.ts';
 import {
   type Deadline,
   isOver,
-  nextLookMs,
+  computePauseMs,
   readDeadline,
   type DriveOptions,
   type JobHandler,
 } from './handler.ts';
 
-/** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
+/** The reason why work must stop. `lost` means that the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
 export type Pulse = ReturnType<typeof startPulse>;
@@ -21,12 +21,12 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   lost: 'the lease of the job expired',
 };
 
-type Begun = { readonly handler: JobHandler; readonly job: Job; readonly deadlineAtMs: Deadline };
+type ClaimedWork = { readonly handler: JobHandler; readonly job: Job; readonly deadlineAtMs: Deadline };
 
-/** Renews the lease, then returns the deadline and why the work must stop, both according to the store. */
-async function look(
+/** Renews the lease, then reads the deadline and the reason why the work must stop from the store. */
+async function renew(
   { store, now, leaseMs }: DriveOptions,
-  { handler, job }: Begun,
+  { handler, job }: ClaimedWork,
 ): Promise<{ readonly why?: StopReason; readonly deadlineAtMs?: Deadline }> {
   const { operationId, fence, organizationId } = job;
   if (!(await store.renewJob({ operationId, fence, nowMs: now(), leaseMs }))) return { why: 'lost' };
@@ -37,17 +37,16 @@ async function look(
 }
 
 /**
- * Keeps a claimed job alive: renews its lease at every heartbeat, and notices there and at its deadline when the work
- * was cancelled or is out of time. A store that does not answer is asked again until the lease expires by the local
- * clock.
+ * Renews the lease of a claimed job at every heartbeat, and checks there and at its deadline whether the work was
+ * cancelled or is out of time. If the store does not answer, this is tried again until the lease expires by the local clock.
  */
-export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortSignal) {
+export function startPulse(options: DriveOptions, work: ClaimedWork, stopping: AbortSignal) {
   const { now, log, leaseMs, heartbeatMs } = options;
-  const { operationId } = begun.job;
+  const { operationId } = work.job;
   const controller = new AbortController();
   let reason: StopReason | undefined;
   let leaseUntilMs = now() + leaseMs;
-  let { deadlineAtMs } = begun;
+  let { deadlineAtMs } = work;
   let beating: NodeJS.Timeout | undefined;
   let ended = false;
 
@@ -56,12 +55,12 @@ export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortS
     if (!controller.signal.aborted) controller.abort(new DrillproofError('transport.ABORTED', MESSAGES[why]));
   };
   const beat = async (): Promise<void> => {
-    const askedAtMs = now();
+    const beganAtMs = now();
     try {
-      const seen = await look(options, begun);
-      if (seen.why !== 'lost') leaseUntilMs = askedAtMs + leaseMs;
-      if (seen.why !== undefined) stop(seen.why);
-      deadlineAtMs = seen.deadlineAtMs;
+      const state = await renew(options, work);
+      if (state.why !== 'lost') leaseUntilMs = beganAtMs + leaseMs;
+      if (state.why !== undefined) stop(state.why);
+      deadlineAtMs = state.deadlineAtMs;
     } catch (error) {
       log({ level: 'warn', event: 'worker.heartbeat.failed', facts: { operationId }, error });
       if (now() >= leaseUntilMs) stop('lost');
@@ -70,7 +69,7 @@ export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortS
     if (!ended && reason !== 'lost') wait();
   };
   const wait = (): void => {
-    beating = setTimeout(() => void beat(), nextLookMs(deadlineAtMs, now(), heartbeatMs));
+    beating = setTimeout(() => void beat(), computePauseMs(deadlineAtMs, now(), heartbeatMs));
   };
   const onStopping = (): void => stop('stopping');
 
@@ -80,7 +79,7 @@ export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortS
   return {
     signal: controller.signal,
     why: () => reason,
-    /** Ends the heartbeat, and with it the renewal of the lease. */
+    /** Ends the heartbeat and the renewal of the lease. */
     end(): void {
       ended = true;
       clearTimeout(beating);

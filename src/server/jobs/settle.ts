@@ -13,23 +13,23 @@ import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../http/envelope.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletion.ts';
 
-// What is past its time settles without a worker: when it is read, and by the sweep (control API, States).
-
+// Resources past their deadline settle without a worker, when they are read and by the sweep (control API, States).
 type SettleContext = Pick<ServerContext, 'store' | 'now'>;
 
 async function expireSession(tx: Tx, projectId: string, sessionId: string, nowMs: number): Promise<void> {
   const row = await tx.sessions.lock(projectId, sessionId);
   if (row === undefined || !isOver(row.resource.expiresAtMs, nowMs)) return;
   if (!mayMove('session', row.resource.state, 'expired')) return;
-  const version = nextVersion(row.resource.version);
-  await tx.sessions.update({
-    ...row,
-    resource: { ...row.resource, state: 'expired', version, updatedAtMs: nowMs },
-  });
+  const expired = {
+    state: 'expired' as const,
+    version: nextVersion(row.resource.version),
+    updatedAtMs: nowMs,
+  };
+  await tx.sessions.update({ ...row, resource: { ...row.resource, ...expired } });
 }
 
 type Work = Pick<JobHandler, 'abandon'> & {
-  /** Whether the resource is past its deadline, if it has one; it is locked. */
+  /** Locks the resource and returns whether it is past its deadline. */
   readonly isOverdue?: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
 };
 
@@ -63,16 +63,16 @@ async function expireWork(
   const job = await tx.jobs.findOf({ kind, projectId, resourceId });
   const operation = job && (await tx.operations.lock(organizationId, job.operationId));
   if ((await work?.isOverdue?.(tx, projectId, resourceId, nowMs)) !== true) return;
-  let why: Abandoned = TIMED_OUT;
+  let reason: Abandoned = TIMED_OUT;
   if (operation !== undefined && !isEnd('operation', operation.resource.state)) {
     const { operationId, resource } = await startOperation(tx, operation, nowMs);
     const error = correlateError(TIMED_OUT.error, operationId);
     const ended = { ...resource, state: TIMED_OUT.state, error, finishedAtMs: nowMs, updatedAtMs: nowMs };
     await tx.operations.update({ ...operation, resource: ended });
     await tx.jobs.remove(operationId);
-    why = { ...TIMED_OUT, error };
+    reason = { ...TIMED_OUT, error };
   }
-  await work?.abandon(tx, { organizationId, projectId, resourceId }, why, nowMs);
+  await work?.abandon(tx, { organizationId, projectId, resourceId }, reason, nowMs);
 }
 
 export const createSettle = ({ store, now }: SettleContext) => ({
@@ -102,7 +102,7 @@ async function settleBatch(context: SettleContext): Promise<number> {
 const MINUTE_MS = 60_000;
 
 /** Settles sessions, runs and turns past their deadline, which reading them does too. */
-export const deadlineSweep = (context: SettleContext): Sweep => ({
+export const createDeadlineSweep = (context: SettleContext): Sweep => ({
   name: 'deadlines',
   everyMs: MINUTE_MS,
   async run(signal) {
@@ -115,13 +115,13 @@ export const deadlineSweep = (context: SettleContext): Sweep => ({
   },
 });
 
-// Deleted evidence is no longer served: stopping a deletion would only leave its bytes behind.
+// Deleted evidence is no longer served, so stopping a deletion would only keep its bytes.
 const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND];
 
 async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationResource> {
   const { kind, resourceId } = row.resource;
-  const why = { state: 'cancelled', timedOut: false, cancelRequestedAtMs: nowMs } as const;
-  if (resourceId !== undefined) await WORK[kind]?.abandon(tx, { ...row, resourceId }, why, nowMs);
+  const reason = { state: 'cancelled', timedOut: false, cancelRequestedAtMs: nowMs } as const;
+  if (resourceId !== undefined) await WORK[kind]?.abandon(tx, { ...row, resourceId }, reason, nowMs);
   const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs, updatedAtMs: nowMs };
   const resource = { ...row.resource, ...times, state: 'cancelled' as const };
   await tx.operations.update({ ...row, resource });
@@ -129,8 +129,8 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
 }
 
 /**
- * Requests the cancellation of queued work. Work that no worker holds is cancelled at once; other work is marked, and its
- * worker stops it (control API, Operation). A second request changes nothing.
+ * Requests the cancellation of queued work. Work that no worker holds is cancelled at once; otherwise its worker stops it
+ * later (control API, Operation). A second request changes nothing.
  * @param check throws unless the locked operation may be cancelled
  * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */

@@ -3,19 +3,19 @@ import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerContext } from '../context.ts';
-import { bundleDeletionJob, exportDeletionJob, retentionSweeps } from './deletion.ts';
+import { createBundleDeletionJob, createExportDeletionJob, listRetentionSweeps } from './deletion.ts';
 import type { ExportJobOptions } from './export/content.ts';
-import { exportJob } from './export/export.ts';
+import { createExportJob } from './export/export.ts';
 import { type JobHandler, type Sweep, waitFor } from './handler.ts';
-import { deadlineSweep } from './settle.ts';
+import { createDeadlineSweep } from './settle.ts';
 
-/** The kinds of work that need no runner: generating exports and deleting. */
-export const builtInJobs = (
+/** Lists the kinds of work that need no runner: generating exports, and deletions. */
+export const listBuiltInJobs = (
   options: Omit<ExportJobOptions, 'maxItems'> & { readonly maxItems?: number },
 ): readonly JobHandler[] => [
-  exportJob({ maxItems: MAX_EXPORT_ITEMS, ...options }),
-  exportDeletionJob(),
-  bundleDeletionJob(),
+  createExportJob({ maxItems: MAX_EXPORT_ITEMS, ...options }),
+  createExportDeletionJob(),
+  createBundleDeletionJob(),
 ];
 
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
 
 const PURGED_AT_ONCE = 50;
 
-/** Removes expired idempotency keys in short transactions, and pauses as long after each; returns how many. */
+/** Removes expired idempotency keys in short transactions with equally long pauses; returns how many. */
 async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
   let purged = 0;
   for (let last = PURGED_AT_ONCE; last === PURGED_AT_ONCE && !signal.aborted; purged += last) {
@@ -35,7 +35,7 @@ async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Pr
   return purged;
 }
 
-export const housekeeping = (context: ServerContext): readonly Sweep[] => {
+export const listHousekeeping = (context: ServerContext): readonly Sweep[] => {
   const { store, now, log } = context;
   const onError = (error: unknown): void =>
     log({ level: 'warn', event: 'worker.attempt.left', facts: { sweep: 'build-attempts' }, error });
@@ -45,7 +45,7 @@ export const housekeeping = (context: ServerContext): readonly Sweep[] => {
       everyMs: MINUTE_MS,
       run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
     },
-    deadlineSweep(context),
+    createDeadlineSweep(context),
     { name: 'idempotency-keys', everyMs: HOUR_MS, run: (signal) => purgeKeys(context, signal) },
     {
       name: 'workers',
@@ -55,12 +55,11 @@ export const housekeeping = (context: ServerContext): readonly Sweep[] => {
   ];
 };
 
-/** Signs the export attestations of the exports that are generated; without it they are unsigned. */
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
 
 /**
- * The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work (docs/server/server.md).
- * @param context.signing signs the lists of the exports that are generated; without it they are unsigned
+ * Lists the work of every worker, with or without a runner: built-in jobs, and recurring work (docs/server/server.md).
+ * @param context.signing signs the attestations of generated exports; without it they are unsigned
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const { store, blobs } = await openEmbedded('data');
@@ -73,5 +72,8 @@ export function standardWork(context: ServerContext & Signing): {
 } {
   const kind = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
   checkArguments({ context: kind }, { context });
-  return { handlers: builtInJobs(context), sweeps: [...housekeeping(context), ...retentionSweeps(context)] };
+  return {
+    handlers: listBuiltInJobs(context),
+    sweeps: [...listHousekeeping(context), ...listRetentionSweeps(context)],
+  };
 }

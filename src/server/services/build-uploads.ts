@@ -17,7 +17,7 @@ import { assertContent, parseSpan } from '../http/body.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
-import { readInVain, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
+import { discardArchive, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload: its address is signed again for every answer, and never stored. */
 const storedSchema = z.strictObject({
@@ -138,7 +138,7 @@ export const buildUploadHandlers = (
     const { first, end } = parseSpan(content, facts.bytes);
     assertContent(content, { mediaType, bytes: end - first });
     if (isEnd('buildAttempt', attempt.state)) {
-      await readInVain(facts, content);
+      await discardArchive(facts, content);
       return attempt;
     }
     if (!(await receiveArchive(work, facts, content))) return attempt;

@@ -9,14 +9,14 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * An event. It never contains a token, a body, a path or a query: the parts that are needed are
- * members, and `tokenId` only names a token.
+ * An event. It never contains a token, a body, a path or a query. Needed parts of them are members, and `tokenId` only
+ * names a token.
  */
 export type LogEntry = {
   readonly level: LogLevel;
   readonly event: string;
   readonly correlationId?: string;
-  /** Name of the operation in the table, or of what else was asked for. */
+  /** Name of the operation in the table, or of another kind of request. */
   readonly operation?: string;
   readonly method?: string;
   readonly status?: number;
@@ -44,8 +44,8 @@ const MAX_TEXT = 4_000;
 const MAX_CAUSES = 5;
 
 /**
- * What a message of another room or of a library may hold and no log may: tokens, user and password of an address,
- * the query of an address (an upload address is a credential by it), and the value of a header or member named like one.
+ * Secrets that messages of other rooms and of libraries may contain: tokens, user and password of an address, the query of
+ * an address (which makes an upload address a credential), and the value of a header or member with such a name.
  */
 const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/dp_[A-Za-z0-9_-]{20,}/g, 'dp_[redacted]'],
@@ -55,7 +55,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/((?:password|secret|token|signature|credential)["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi, '$1[redacted]'],
 ];
 
-/** A shortened text without likely secrets; they are removed first, so that no part of one remains. */
+/** Removes likely secrets from a text, and then shortens it, so that no part of one remains. */
 export const redact = (text: string): string =>
   SECRETS.reduce(
     (clean, [pattern, instead]) => clean.replace(pattern, instead),
@@ -75,39 +75,39 @@ function describeError(error: unknown, debugging: boolean): LoggedError {
     message: redact(error instanceof Error ? error.message : String(error)),
   };
   if (!debugging || !(error instanceof Error)) return description;
-  return { ...description, stack: redact(error.stack ?? ''), causes: causesOf(error) };
+  return { ...description, stack: redact(error.stack ?? ''), causes: listCauses(error) };
 }
 
-function causesOf(error: Error): string[] {
+function listCauses(error: Error): string[] {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause)
     causes.push(redact(cause.stack ?? cause.message));
   return causes;
 }
 
-function jsonLine(entry: LogEntry, time: string, debugging: boolean): string {
+function formatJson(entry: LogEntry, time: string, debugging: boolean): string {
   const { facts, error } = entry;
   const described = error === undefined ? undefined : describeError(error, debugging);
   const members = (facts ?? described) ? { ...entry, facts: undefined, ...facts, error: described } : entry;
   return `{"time":"${time}",${JSON.stringify(members).slice(1)}`;
 }
 
-function textLine(entry: LogEntry, time: string, debugging: boolean): string {
+function formatText(entry: LogEntry, time: string, debugging: boolean): string {
   const { level, event, correlationId, operation, method, status, code, durationMs, tokenId } = entry;
   const words = [time, level, event, method, operation, status, code];
   if (durationMs !== undefined) words.push(`${durationMs} ms`);
   if (entry.aborted === true) words.push('aborted');
   words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
-  if (entry.error !== undefined) words.push(errorWords(describeError(entry.error, debugging)));
+  if (entry.error !== undefined) words.push(formatError(describeError(entry.error, debugging)));
   words.push(tokenId, correlationId);
   return escapeText(words.filter((word) => word !== undefined).join(' '));
 }
 
-const errorWords = ({ code, message, stack }: LoggedError): string =>
+const formatError = ({ code, message, stack }: LoggedError): string =>
   [code, stack ?? message].filter((word) => word !== undefined).join(': ');
 
 /**
- * A log that writes each entry from a level on as one line. At level `debug` errors carry their stack and causes.
+ * Creates a log that writes each entry of at least a level as one line. At level `debug`, errors have their stack and causes.
  * @param options.level `debug`, `info`, `warn` or `error`
  * @param options.format `json` or `text`
  * @throws TypeError for an argument of the wrong kind
@@ -121,20 +121,11 @@ export function createLog(options: {
   readonly write: (line: string) => void;
   readonly now: () => number;
 }): Log {
-  checkArguments(
-    {
-      options: withMembers('the options of a log', {
-        level: TEXT,
-        format: TEXT,
-        write: FUNCTION,
-        now: FUNCTION,
-      }),
-    },
-    { options },
-  );
+  const members = { level: TEXT, format: TEXT, write: FUNCTION, now: FUNCTION };
+  checkArguments({ options: withMembers('the options of a log', members) }, { options });
   const { level, format, write, now } = options;
   const least = logLevels.indexOf(level);
-  const toLine = format === 'json' ? jsonLine : textLine;
+  const toLine = format === 'json' ? formatJson : formatText;
   let last = { atMs: 0, time: isoTime(0) };
   return (entry) => {
     if (logLevels.indexOf(entry.level) < least) return;
@@ -144,7 +135,7 @@ export function createLog(options: {
   };
 }
 
-/** Who did what. Actors are ids of tokens, or `admin:` and the user of this machine. */
+/** An action and its actor: the id of a token, or `admin:` and the user of this machine. */
 export type AuditEntry = {
   readonly actor: string;
   readonly action: string;
@@ -156,8 +147,8 @@ export type AuditEntry = {
 export type Audit = (entry: AuditEntry) => void;
 
 /**
- * An audit log in a file that only its owner can read: one JSON document on each line. It is opened for each entry, so
- * that it can be rotated by renaming it. Several processes can share one file.
+ * Creates an audit log in a file that only its owner can read, with one JSON document on each line. The file is opened for
+ * each entry, so that it can be rotated by renaming it. Several processes can share one file.
  */
 export const createAudit =
   (path: string, now: () => number): Audit =>

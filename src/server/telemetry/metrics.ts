@@ -22,14 +22,14 @@ type Histogram = Family & { observe(labels: Labels, value: number): void };
 /** The media type of the text format, whose version is part of it. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-// Each metric has its labels in one order, so their values identify a sample.
+// A metric always has its labels in the same order, so their values identify a sample.
 function keyOf(labels: Labels): string {
   let key = '';
   for (const name in labels) key += `${labels[name]}\0`;
   return key;
 }
 
-export function numbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
+export function createNumbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
   const samples = new Map<string, Sample>();
   const set: Numbers['set'] = (labels, value) => void samples.set(keyOf(labels), { labels, value });
   return {
@@ -49,8 +49,8 @@ export function numbers(type: 'counter' | 'gauge', name: string, help: string): 
 
 type Series = { readonly labels: Labels; readonly counts: number[]; sum: number; count: number };
 
-/** A distribution: for each bound of `buckets`, in ascending order, how many values were not above it. */
-export function histogram(name: string, help: string, buckets: readonly number[]): Histogram {
+/** Counts, for each bound of `buckets` in ascending order, the values that do not exceed it. */
+export function createHistogram(name: string, help: string, buckets: readonly number[]): Histogram {
   const bySeries = new Map<string, Series>();
   const seriesOf = (labels: Labels): Series => {
     const key = keyOf(labels);
@@ -62,7 +62,7 @@ export function histogram(name: string, help: string, buckets: readonly number[]
     name,
     help,
     type: 'histogram',
-    samples: () => [...bySeries.values()].flatMap((series) => histogramSamples(series, buckets)),
+    samples: () => [...bySeries.values()].flatMap((series) => listSamples(series, buckets)),
     observe(labels, value) {
       const series = seriesOf(labels);
       for (let i = buckets.length - 1; i >= 0 && value <= buckets[i]!; i--) series.counts[i]! += 1;
@@ -72,15 +72,13 @@ export function histogram(name: string, help: string, buckets: readonly number[]
   };
 }
 
-function histogramSamples({ labels, counts, sum, count }: Series, buckets: readonly number[]): Sample[] {
-  const bucket = (le: string, value: number): Sample => ({
-    suffix: '_bucket',
-    labels: { ...labels, le },
-    value,
-  });
+function listSamples({ labels, counts, sum, count }: Series, buckets: readonly number[]): Sample[] {
+  const makeBucket = (le: string, value: number): Sample => {
+    return { suffix: '_bucket', labels: { ...labels, le }, value };
+  };
   return [
-    ...buckets.map((bound, i) => bucket(String(bound), counts[i] ?? 0)),
-    bucket('+Inf', count),
+    ...buckets.map((bound, i) => makeBucket(String(bound), counts[i] ?? 0)),
+    makeBucket('+Inf', count),
     { suffix: '_sum', labels, value: sum },
     { suffix: '_count', labels, value: count },
   ];
@@ -89,17 +87,17 @@ function histogramSamples({ labels, counts, sum, count }: Series, buckets: reado
 const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 const escapeValue = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
 
-function sampleLine(name: string, { suffix = '', labels, value }: Sample): string {
+function formatSample(name: string, { suffix = '', labels, value }: Sample): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeValue(text)}"`);
   return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }
 
-/** The families in the Prometheus text format 0.0.4: each with its HELP and TYPE, then its samples, each line ended. */
-export function exposition(families: readonly Family[]): string {
+/** Formats families in the Prometheus text format 0.0.4: HELP, TYPE and samples, with an end to each line. */
+export function formatExposition(families: readonly Family[]): string {
   const lines = families.flatMap((family) => [
     `# HELP ${family.name} ${escapeHelp(family.help)}`,
     `# TYPE ${family.name} ${family.type}`,
-    ...family.samples().map((sample) => sampleLine(family.name, sample)),
+    ...family.samples().map((sample) => formatSample(family.name, sample)),
   ]);
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -111,7 +109,6 @@ type EndedRequest = {
   readonly bytes: number;
 };
 
-/** How much work of a kind lies in the queue. */
 export type QueueDepth = { readonly kind: string; readonly state: string; readonly count: number };
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -119,24 +116,24 @@ export type Metrics = ReturnType<typeof createMetrics>;
 // From a cached answer to a large download.
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-const counter = (name: string, help: string) => numbers('counter', `drillproof_${name}`, help);
-const gauge = (name: string, help: string) => numbers('gauge', `drillproof_${name}`, help);
+const createCounter = (name: string, help: string) => createNumbers('counter', `drillproof_${name}`, help);
+const createGauge = (name: string, help: string) => createNumbers('gauge', `drillproof_${name}`, help);
 
-/** The numbers of one process. No label holds an id, an address or a secret: each is one of a few fixed words. */
+/** Creates the metrics of one process. Each label is one of a few fixed words, never an id, an address or a secret. */
 export function createMetrics(build: { readonly version: string; readonly node: string }) {
-  const requests = counter('http_requests_total', 'Requests answered, by operation and status.');
-  const durations = histogram(
+  const requests = createCounter('http_requests_total', 'Requests answered, by operation and status.');
+  const durations = createHistogram(
     'drillproof_http_request_duration_seconds',
     'Time from the request to the end of its answer, downloads included.',
     DURATION_BOUNDS,
   );
-  const inFlight = gauge('http_requests_in_flight', 'Requests whose answer has not ended.');
-  const bytes = counter('http_response_bytes_total', 'Bytes of the bodies of answers.');
-  const limited = counter('http_rate_limited_total', 'Requests refused for the rate of a token.');
-  const jobs = counter('worker_jobs_total', 'Jobs of this worker, by kind and outcome.');
-  const queue = gauge('queue_operations', 'Queued work, by kind and state of its operation.');
-  const readable = gauge('queue_readable', 'Whether the queue could be read, 1 or 0.');
-  const info = gauge('build_info', 'What runs here; always 1.');
+  const inFlight = createGauge('http_requests_in_flight', 'Requests whose answer has not ended.');
+  const bytes = createCounter('http_response_bytes_total', 'Bytes of the bodies of answers.');
+  const limited = createCounter('http_rate_limited_total', 'Requests refused for the rate of a token.');
+  const jobs = createCounter('worker_jobs_total', 'Jobs of this worker, by kind and outcome.');
+  const queue = createGauge('queue_operations', 'Queued work, by kind and state of its operation.');
+  const readable = createGauge('queue_readable', 'Whether the queue could be read, 1 or 0.');
+  const info = createGauge('build_info', 'What runs here; always 1.');
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
   limited.add({}, 0);
@@ -151,13 +148,13 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     },
     rateLimited: () => limited.add({}),
     jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
-    /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
+    /** Formats all metrics; `depths` is the current queue, `undefined` if it could not be read. */
     text(depths: readonly QueueDepth[] | undefined): string {
       queue.clear();
       inFlight.set({}, open);
       for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);
       readable.set({}, depths === undefined ? 0 : 1);
-      return exposition([requests, durations, inFlight, bytes, limited, jobs, queue, readable, info]);
+      return formatExposition([requests, durations, inFlight, bytes, limited, jobs, queue, readable, info]);
     },
   };
 }

@@ -4,18 +4,18 @@ import type { Answer, ErrorAnswer } from '../http/envelope.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What is asked of a request's way here; headers by lower-case name. */
-type Way = {
+/** The connection and headers of a request; headers by lower-case name. */
+type Origin = {
   readonly header: (name: string) => string | undefined;
   readonly incoming?: Pick<IncomingMessage, 'socket'>;
 };
 
 /**
- * Address of the client, for the log. Only behind a proxy that is trusted does X-Forwarded-For say it, by its last
- * entry; no other header of a proxy is looked at, and none changes an answer.
+ * Reads the address of the client, for the log: the last entry of X-Forwarded-For if a proxy is trusted, else that of the
+ * connection. No other header of a proxy is read, and none changes an answer.
  */
-export function clientAddress({ header, incoming }: Way, trustProxy: boolean): string | undefined {
-  // The one proxy before us wrote the last entry itself; all before it is hearsay.
+export function readClientAddress({ header, incoming }: Origin, trustProxy: boolean): string | undefined {
+  // The trusted proxy wrote the last entry; clients can write the others.
   const forwarded = trustProxy ? header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : incoming?.socket.remoteAddress;
 }
@@ -29,12 +29,12 @@ type Arrival = {
 
 type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
 
-/** A running request; the steps that answer it add facts. */
+/** A running request, to which the steps that answer it add facts. */
 export type Observation = {
   tokenId?: string;
-  /** Bytes that went to the connection past the Response. */
+  /** Bytes that were written to the connection without the Response. */
   streamed: number;
-  /** The answer was decided; it may still be on its way. */
+  /** Records the decided answer, which may not be sent yet. */
   answered(answer: Decided): void;
 };
 
@@ -45,10 +45,10 @@ type End = { readonly status: number; readonly seconds: number; readonly aborted
 // Logged for a request whose client disconnected before the status was decided; never sent.
 const CLIENT_CLOSED = 499;
 
-const bodyBytes = (answer: Decided | undefined, method: string): number =>
+const countBodyBytes = (answer: Decided | undefined, method: string): number =>
   method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
-/** @param tick a clock for durations, in milliseconds, that is never set back */
+/** @param tick a monotonic clock in milliseconds */
 export function createObserver(metrics: Metrics, log: Log, tick = (): number => performance.now()) {
   const ended = (
     { client, ...arrival }: Arrival,
@@ -56,8 +56,8 @@ export function createObserver(metrics: Metrics, log: Log, tick = (): number => 
     answer: Decided | undefined,
     { status, seconds, aborted }: End,
   ): void => {
-    const whole = aborted ? 0 : bodyBytes(answer, arrival.method);
-    const bytes = streamed > 0 ? streamed : whole;
+    const body = aborted ? 0 : countBodyBytes(answer, arrival.method);
+    const bytes = streamed > 0 ? streamed : body;
     metrics.ended({ operation: arrival.operation, status, seconds, bytes });
     log({
       level: 'info',
@@ -74,7 +74,7 @@ export function createObserver(metrics: Metrics, log: Log, tick = (): number => 
   };
 
   return {
-    /** With the response of Node the request lasts until that has closed, without it until it is answered. */
+    /** Begins a request, which ends when the response of Node.js has closed, or without one when it is answered. */
     begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation {
       metrics.began();
       const startedMs = tick();
@@ -93,7 +93,7 @@ export function createObserver(metrics: Metrics, log: Log, tick = (): number => 
       );
       return observation;
     },
-    /** Records a refusal before there was a request, such as malformed HTTP. */
+    /** Records a refusal without a request, such as that of malformed HTTP. */
     refused({ status, correlationId, code }: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void {
       metrics.began();
       metrics.ended({ operation: 'malformed', status, seconds: 0, bytes: 0 });

@@ -5,10 +5,10 @@ import type { Log } from './log.ts';
 import type { QueueRow, Store } from '../store/store.ts';
 import type { QueueDepth } from './metrics.ts';
 
-/** The result of one check: `ok`, or why this process is not ready. */
+/** The result of one check. */
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
-// A newer schema only adds to an older one, so that instances of two versions can serve during an update.
+// A newer schema only adds to an older one, so instances of two versions can serve during an update.
 const SERVING: ReadonlySet<Check> = new Set(['ok', 'newer']);
 
 /** Queued work of a kind, and whether a worker for it was seen recently. */
@@ -34,8 +34,8 @@ const CACHE_MS = 1_000;
 const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** `work`, unless it takes longer than its time. @throws DrillproofError `control.UNAVAILABLE` */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Waits for `work`. @throws DrillproofError `control.UNAVAILABLE` if it takes longer */
+async function limitTime<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new DrillproofError('control.UNAVAILABLE', LATE)), ms);
@@ -48,12 +48,12 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 const LATE = 'no answer in time';
 
-function schemaCheck({ version, known }: { version: number; known: number }): Check {
+function checkSchema({ version, known }: { version: number; known: number }): Check {
   if (version === known) return 'ok';
   return version > known ? 'newer' : 'older';
 }
 
-/** Looks whether the store and the blobs answer, whether the schema is this program's, and what is queued. */
+/** Creates the check that the store and the blobs answer and that the schema is current; it reads the queue too. */
 export function createReadiness(options: Options) {
   const { store, blobs, now, log, timeoutMs = 3_000 } = options;
   let stopping = false;
@@ -71,7 +71,7 @@ export function createReadiness(options: Options) {
       worker: row.running > 0 || kinds.has(row.kind) ? 'seen' : 'not_seen',
     }));
   };
-  const failed =
+  const explain =
     (what: string) =>
     (error: unknown): Check => {
       log({ level: 'warn', event: 'readiness.failed', facts: { check: what }, error });
@@ -79,14 +79,14 @@ export function createReadiness(options: Options) {
     };
   const checkAll = async (): Promise<Readiness> => {
     const [database, blobStore] = await Promise.all([
-      within(timeoutMs, Promise.all([store.schema(), readQueue()])).catch(failed('store')),
-      within(timeoutMs, blobs.ping()).then((): Check => 'ok', failed('blobs')),
+      limitTime(timeoutMs, Promise.all([store.schema(), readQueue()])).catch(explain('store')),
+      limitTime(timeoutMs, blobs.ping()).then((): Check => 'ok', explain('blobs')),
     ]);
     const [state, queue] = typeof database === 'string' ? [undefined, []] : database;
     return {
       checks: {
         store: typeof database === 'string' ? database : 'ok',
-        schema: state === undefined ? 'unreachable' : schemaCheck(state),
+        schema: state === undefined ? 'unreachable' : checkSchema(state),
         blobs: blobStore,
         process: 'ok',
       },
@@ -94,7 +94,7 @@ export function createReadiness(options: Options) {
     };
   };
 
-  /** The readiness now, or at most a second ago. Never rejects. */
+  /** Returns the readiness of at most a second ago. Never rejects. */
   const look = async (): Promise<Readiness> => {
     const nowMs = now();
     if (last === undefined || Math.abs(nowMs - last.atMs) >= CACHE_MS)
@@ -105,7 +105,7 @@ export function createReadiness(options: Options) {
 
   return {
     look,
-    /** The same, if this process is ready. @throws ControlError `control.UNAVAILABLE` with the checks */
+    /** Returns the readiness. @throws ControlError `control.UNAVAILABLE` with the checks if the process is not ready */
     async assertReady(): Promise<Readiness> {
       const readiness = await look();
       if (Object.values(readiness.checks).every((check) => SERVING.has(check))) return readiness;

@@ -84,7 +84,8 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
 
       it('storing the same bytes many times at once changes nothing', async () => {
         const put = () => blobs.put(stream(BYTES), expected);
-        expect(new Set(await Promise.all(Array.from({ length: 20 }, put)))).toEqual(new Set([ref]));
+        const refs = await Promise.all(Array.from({ length: 20 }, put));
+        expect(refs).toEqual(refs.map(() => ref));
         expect(await read(blobs, ref.digest)).toEqual(BYTES);
       });
 

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientAddress } from '../../../src/server/telemetry/observer.ts';
+import { readClientAddress } from '../../../src/server/telemetry/observer.ts';
 
 const client = (forwarded: string | undefined, trustProxy: boolean) => {
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
   // Only the address of the connection is looked at.
   const incoming = { socket: { remoteAddress: '10.0.0.1' } } as never;
-  return clientAddress({ header, incoming }, trustProxy);
+  return readClientAddress({ header, incoming }, trustProxy);
 };
 
 describe('the address of a client', () => {

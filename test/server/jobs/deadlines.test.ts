@@ -1,6 +1,6 @@
 import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { nextLookMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
+import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, type Sender, TURNS } from '../change.ts';
 import { id, NOW_MS, type World } from '../make.ts';
@@ -28,13 +28,13 @@ it('the pause before the next check is positive and ends no later than the deadl
   const ms = integer({ min: -1e9, max: 1e9 });
   assert(
     property(ms, ms, integer({ min: 1_000, max: 60_000 }), (deadlineAtMs, nowMs, heartbeatMs) => {
-      const waitMs = nextLookMs(deadlineAtMs, nowMs, heartbeatMs);
+      const waitMs = computePauseMs(deadlineAtMs, nowMs, heartbeatMs);
       expect(waitMs).toBeGreaterThan(0);
       expect(waitMs).toBeLessThanOrEqual(heartbeatMs);
       if (deadlineAtMs > nowMs) expect(nowMs + waitMs).toBeLessThanOrEqual(deadlineAtMs);
     }),
   );
-  expect(nextLookMs(undefined, 0, 10_000)).toBe(10_000);
+  expect(computePauseMs(undefined, 0, 10_000)).toBe(10_000);
 });
 
 for (const { name, make } of await listStores(isDeep)) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations, warmPoolStates } from '../../../src/contract/index.ts';
-import { deadlineSweep } from '../../../src/server/jobs/settle.ts';
+import { createDeadlineSweep } from '../../../src/server/jobs/settle.ts';
 import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -20,7 +20,7 @@ import {
 
 const plane = eachTest(worlds, storeBuild);
 const signal = new AbortController().signal;
-const sweep = () => deadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
+const sweep = () => createDeadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
 const read = async (rest: string) => {
   const response = await ask(plane, `/v1/projects/${PROJECT}/${rest}`, plane);
   return (await response.json()) as { state: string };

@@ -1,20 +1,20 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exposition, histogram, numbers } from '../../../src/server/telemetry/metrics.ts';
+import { createHistogram, createNumbers, formatExposition } from '../../../src/server/telemetry/metrics.ts';
 import { parseExposition } from './parse-exposition.ts';
 import { forAll } from '../../support/property.ts';
 
 describe('the text format', () => {
   it('the exposition matches the text format byte for byte', () => {
-    const requests = numbers('counter', 'requests_total', 'Requests.');
+    const requests = createNumbers('counter', 'requests_total', 'Requests.');
     requests.add({ operation: 'a', status: '2xx' });
     requests.add({ operation: 'a', status: '2xx' });
     requests.add({ operation: 'b', status: '4xx' }, 3);
-    const seconds = histogram('seconds', 'Time.', [0.5, 1]);
+    const seconds = createHistogram('seconds', 'Time.', [0.5, 1]);
     for (const value of [0.25, 0.5, 0.75, 2]) seconds.observe({ operation: 'a' }, value);
-    const up = numbers('gauge', 'up', 'Back\\slash\nand line.');
+    const up = createNumbers('gauge', 'up', 'Back\\slash\nand line.');
     up.set({}, 1.5);
-    expect(exposition([requests, seconds, up])).toBe(`# HELP requests_total Requests.
+    expect(formatExposition([requests, seconds, up])).toBe(`# HELP requests_total Requests.
 # TYPE requests_total counter
 requests_total{operation="a",status="2xx"} 2
 requests_total{operation="b",status="4xx"} 3
@@ -34,19 +34,19 @@ up 1.5
   it('a strict parser reads back any label value', () => {
     const value = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '{', '}', ',', '=', ' ', 'é') });
     forAll(200, [fc.uniqueArray(value, { maxLength: 8 })], (values) => {
-      const metric = numbers('counter', 'metric_total', 'A metric.');
+      const metric = createNumbers('counter', 'metric_total', 'A metric.');
       for (const label of values) metric.add({ label });
-      const family = parseExposition(exposition([metric])).get('metric_total');
+      const family = parseExposition(formatExposition([metric])).get('metric_total');
       expect(family?.samples.map(({ labels }) => labels['label'])).toEqual(values);
     });
   });
 
   it('the buckets of a histogram are cumulative for any values', () => {
     forAll(100, [fc.array(fc.double({ min: 0, max: 1000, noNaN: true }))], (values) => {
-      const metric = histogram('seconds', 'Time.', [0.1, 1, 10]);
+      const metric = createHistogram('seconds', 'Time.', [0.1, 1, 10]);
       metric.observe({}, 0);
       for (const value of values) metric.observe({}, value);
-      const { samples } = parseExposition(exposition([metric])).get('seconds')!;
+      const { samples } = parseExposition(formatExposition([metric])).get('seconds')!;
       const at = (le: string) => samples.find(({ labels }) => labels['le'] === le)?.value;
       expect(at('1')).toBe(1 + values.filter((value) => value <= 1).length);
       expect(at('+Inf')).toBe(1 + values.length);
@@ -54,9 +54,9 @@ up 1.5
   });
 
   it('a cleared gauge has no samples', () => {
-    const depth = numbers('gauge', 'depth', 'Depth.');
+    const depth = createNumbers('gauge', 'depth', 'Depth.');
     depth.set({ kind: 'a' }, 1);
     depth.clear();
-    expect(exposition([depth])).toBe('# HELP depth Depth.\n# TYPE depth gauge\n');
+    expect(formatExposition([depth])).toBe('# HELP depth Depth.\n# TYPE depth gauge\n');
   });
 });

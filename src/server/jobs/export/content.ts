@@ -17,7 +17,7 @@ export type Selected = {
   readonly localReports: readonly LocalReportRow[];
 };
 
-export const selectionOf = ({
+export const toSelection = ({
   organizationId,
   scope,
   fromAtMs,
@@ -30,8 +30,8 @@ export const selectionOf = ({
 });
 
 /**
- * Selects by scope and window what is not deleted, by time of creation, then by id (formats §1, Export manifest).
- * `undefined` when there is more than an export may hold.
+ * Selects evidence that is not deleted by scope and window, ordered by creation, then by id (formats §1, Export manifest).
+ * `undefined` if there is more than an export may list.
  */
 export async function selectEvidence(
   reads: Pick<Reads, 'bundles' | 'localReports'>,
@@ -48,7 +48,7 @@ type SelectionFacts = Pick<
   'selectionDigest' | 'bundleCount' | 'localReportCount' | 'sourceBytes' | 'archiveBytes'
 >;
 
-export function selectionFacts({ bundles, localReports }: Selected): SelectionFacts {
+export function summarizeSelection({ bundles, localReports }: Selected): SelectionFacts {
   const sources = [
     ...bundles.map(({ resource }) => resource.storage.totalBytes),
     ...localReports.map(({ source }) => source.summary.expandedBytes),
@@ -66,8 +66,8 @@ export function selectionFacts({ bundles, localReports }: Selected): SelectionFa
   };
 }
 
-/** What an export lists, by its manifest, with the archives that are stored for it. */
-export function exportContent(
+/** Joins the lists of a manifest with the stored archives. */
+export function joinContent(
   { parts, localReports }: Pick<ExportManifest, 'parts' | 'localReports'>,
   selected: Selected,
 ): ExportContent {
@@ -93,7 +93,7 @@ export const EXPORT_KIND = 'evidence.export';
 export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & {
   /** Signs the export attestation; without it an export is unsigned. */
   readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
-  /** How many bundles, and how many local reports, one export may have. */
+  /** The most bundles, and the most local reports, of one export. */
   readonly maxItems: number;
 };
 
@@ -115,5 +115,5 @@ export const failExport = (tx: Tx, ref: ResourceRef, failureCode: Code, nowMs: n
   changeExport(tx, ref, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
 
 /** Marks an export as failed whose generation was abandoned. */
-export const abandonExport = (tx: Tx, ref: ResourceRef, _why: Abandoned, nowMs: number): Promise<void> =>
+export const abandonExport = (tx: Tx, ref: ResourceRef, _reason: Abandoned, nowMs: number): Promise<void> =>
   failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);

@@ -20,11 +20,11 @@ import {
   ExportFailure,
   type ExportJobOptions,
   failExport,
-  exportContent,
+  joinContent,
   type Selected,
   selectEvidence,
-  selectionFacts,
-  selectionOf,
+  summarizeSelection,
+  toSelection,
 } from './content.ts';
 
 async function pack(
@@ -91,7 +91,7 @@ const publish =
       ...stored,
       resource: packed.resource,
       ...documents,
-      ...exportContent(packed.manifest, selected),
+      ...joinContent(packed.manifest, selected),
     });
   };
 
@@ -101,10 +101,10 @@ async function generate(options: ExportJobOptions, job: Job, context: JobContext
   if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job does not exist');
   if (row.resource.deletion !== undefined)
     throw new ExportFailure('control.EXPORT_GENERATION_FAILED', 'the deletion of the export was requested');
-  const selected = await selectEvidence(store, selectionOf(row.resource), { nowMs: now(), maxItems });
+  const selected = await selectEvidence(store, toSelection(row.resource), { nowMs: now(), maxItems });
   if (selected === undefined)
     throw new ExportFailure('control.EXPORT_TOO_LARGE', `more than ${maxItems} bundles or local reports`);
-  const begun = { ...selectionFacts(selected), completedBundleCount: 0 };
+  const begun = { ...summarizeSelection(selected), completedBundleCount: 0 };
   await context.progress((tx, nowMs) => changeExport(tx, job, begun, nowMs));
   const packed = await pack(options, job, row, await collectExport(options, job, context, selected));
   const documents = await storeDocuments(options, packed);
@@ -112,10 +112,10 @@ async function generate(options: ExportJobOptions, job: Job, context: JobContext
 }
 
 /**
- * Generates an export: selects by scope and window, verifies every stored archive, writes the manifest, and signs it
- * if it has a key (formats §1, Export; control API, Evidence export).
+ * Creates the job that generates an export: it selects by scope and window, verifies every stored archive, and writes the
+ * manifest, signed if there is a key (formats §1, Export; control API, Evidence export).
  */
-export const exportJob = (options: ExportJobOptions): JobHandler => ({
+export const createExportJob = (options: ExportJobOptions): JobHandler => ({
   kind: EXPORT_KIND,
   begin: (tx, job, nowMs) => changeExport(tx, job, { state: 'generating' }, nowMs),
   async run(job, context) {
@@ -131,8 +131,8 @@ export const exportJob = (options: ExportJobOptions): JobHandler => ({
   abandon: abandonExport,
 });
 
-/** Why the bytes of a row could not be opened: missing, damaged, or just deleted, which the next attempt omits. */
-async function whyNot(
+/** Explains why stored bytes cannot be opened. Those of a bundle that was just deleted are omitted by the next attempt. */
+async function explainFailure(
   options: ExportJobOptions,
   what: string,
   row: BundleRow | LocalReportRow,
@@ -149,10 +149,10 @@ async function whyNot(
   return new ExportFailure(code, `the stored bytes of ${what} are ${state}`, { cause });
 }
 
-async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
+async function readPart(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
   const { evidenceBundleId, archive, resource } = row;
   const stored = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
-    throw await whyNot(options, evidenceBundleId, row, cause);
+    throw await explainFailure(options, evidenceBundleId, row, cause);
   });
   return closeAfter(stored, async (blob) => {
     const facts = await readPartFacts(blob.access());
@@ -161,15 +161,15 @@ async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<Par
         'control.EXPORT_GENERATION_FAILED',
         `the stored part of ${evidenceBundleId} does not match its row`,
       );
-    // An export of thousands of bundles need not hold their objects: only what identifies them is packed.
+    // The objects of thousands of bundles need much memory, and the export only needs what identifies the bundles.
     return { ...facts, manifest: { ...facts.manifest, objects: [] } };
   });
 }
 
-async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
+async function readReport(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
   const { localReportId, projectId, archive, source } = row;
   const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
-    throw await whyNot(options, localReportId, row, cause);
+    throw await explainFailure(options, localReportId, row, cause);
   });
   await blob.close();
   return {
@@ -183,7 +183,7 @@ async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Prom
   };
 }
 
-// How often the counts of the resource are updated.
+// The interval at which the counts of the resource are updated.
 const PROGRESS_MS = 1_000;
 
 type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
@@ -201,20 +201,16 @@ async function collectExport(
     signal.throwIfAborted();
     if (now() - reportedAtMs < PROGRESS_MS) return;
     reportedAtMs = now();
-    const counts = {
-      completedBundleCount: parts.length,
-      ...defined({
-        completedLocalReportCount: selected.localReports.length > 0 ? localReports.length : undefined,
-      }),
-    };
+    const completedLocalReportCount = selected.localReports.length > 0 ? localReports.length : undefined;
+    const counts = { completedBundleCount: parts.length, ...defined({ completedLocalReportCount }) };
     await progress((tx, nowMs) => changeExport(tx, job, counts, nowMs));
   };
   for (const row of selected.bundles) {
-    parts.push(await partFacts(options, row));
+    parts.push(await readPart(options, row));
     await report();
   }
   for (const row of selected.localReports) {
-    localReports.push(await reportFacts(options, row));
+    localReports.push(await readReport(options, row));
     await report();
   }
   return { parts, localReports };

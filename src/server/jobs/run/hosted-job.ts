@@ -16,10 +16,10 @@ import {
 
 type Write = NonNullable<JobEnd['write']>;
 
-/** What a runner has reported so far: its progress, and at the end its outcome. */
+/** The progress of a runner so far, and at the end its outcome. */
 type Reported<P, S> = Partial<P> & Partial<S>;
 
-/** One kind of work that a host's runner does: what it is handed, and what becomes of what it hands back. */
+/** One kind of work of a host's runner: what it receives, and how its answers are checked and stored. */
 export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSuccess> = Pick<
   JobHandler,
   'begin' | 'abandon'
@@ -29,14 +29,14 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
   readonly read: (reads: Reads, job: Job) => Promise<J>;
   readonly progress: z.ZodMiniType<P>;
   readonly outcome: z.ZodMiniType<S | RunnerFailure>;
-  /** What of a report contradicts the job: it fails with this error, and the report is not stored. */
-  readonly check: (handed: J, reported: Reported<P, S>) => OperationError | undefined;
+  /** The error of a report that contradicts the job, which then fails without storing the report. */
+  readonly check: (work: J, reported: Reported<P, S>) => OperationError | undefined;
   readonly note: (tx: Tx, job: Job, facts: Partial<P>, nowMs: number) => Promise<void>;
-  /** The part of a refused report that is stored nevertheless, such as the cost. */
+  /** Selects the part of a refused report that is stored nevertheless, such as the cost. */
   readonly spent?: (reported: Reported<P, S>) => Partial<P>;
-  /** Accepts a success: the write that ends the resource, or why it is refused after all. */
+  /** Returns the write that ends the resource after a success, or the error for which the success is refused. */
   readonly accept: (
-    work: { readonly host: RunnerHost; readonly job: Job; readonly handed: J },
+    work: { readonly host: RunnerHost; readonly job: Job; readonly runnerJob: J },
     outcome: S,
   ) => Promise<Write | OperationError>;
 };
@@ -46,8 +46,8 @@ export type RunnerHost = Pick<ServerContext, 'store' | 'now'> & {
   readonly blobs: Blobs | undefined;
 };
 
-/** Drives one kind of work with a runner: hands it over, and checks everything that comes back. */
-export function hostedJob<J extends RunnerJob, P extends object, S extends RunnerSuccess>(
+/** Creates the handler of one kind of work: it passes the work to the runner and checks everything that it returns. */
+export function createHostedJob<J extends RunnerJob, P extends object, S extends RunnerSuccess>(
   work: HostedWork<J, P, S>,
   host: RunnerHost,
 ): JobHandler {
@@ -65,12 +65,12 @@ export function hostedJob<J extends RunnerJob, P extends object, S extends Runne
   };
 
   const run: JobHandler['run'] = async (job, { signal, progress }) => {
-    const handed = await work.read(host.store, job);
+    const runnerJob = await work.read(host.store, job);
     let reported: Reported<P, S> = {};
     let refusal: OperationError | undefined;
     const take = (facts: P | S): void => {
       reported = { ...reported, ...facts };
-      refusal ??= work.check(handed, reported);
+      refusal ??= work.check(runnerJob, reported);
     };
     const report = async (update: unknown): Promise<void> => {
       const facts = parseProgress(work.progress, update);
@@ -80,11 +80,14 @@ export function hostedJob<J extends RunnerJob, P extends object, S extends Runne
     };
     const refuse = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
     try {
-      const parsed = parseOutcome(work.outcome, await host.runner.run(handed, { signal, progress: report }));
+      const parsed = parseOutcome(
+        work.outcome,
+        await host.runner.run(runnerJob, { signal, progress: report }),
+      );
       if ('error' in parsed) return refuse(refusal ?? parsed.error);
       take(parsed.outcome);
       if (refusal !== undefined) return refuse(refusal);
-      const accepted = await work.accept({ host, job, handed }, parsed.outcome);
+      const accepted = await work.accept({ host, job, runnerJob }, parsed.outcome);
       return typeof accepted === 'function' ? { write: accepted } : refuse(accepted);
     } catch (error) {
       if (refusal !== undefined) return refuse(refusal);

@@ -23,30 +23,29 @@ import { holdBlobs } from '../../blobs/blobs.ts';
 
 type RunIdentity = NonNullable<HostedRun['identity']>;
 
-const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
+const missingRunError = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
 async function lockRun(tx: Tx, { projectId = '', resourceId }: ResourceRef): Promise<HostedRunRow> {
   const row = await tx.runs.lock(projectId, resourceId);
-  if (row === undefined) throw missing();
+  if (row === undefined) throw missingRunError();
   return row;
 }
 
 async function read(reads: Reads, job: Job): Promise<RerunJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const run = (await reads.runs.find(projectId, resourceId))?.resource;
-  if (run === undefined) throw missing();
+  if (run === undefined) throw missingRunError();
   const session = (await reads.sessions.find(projectId, run.sessionId))?.resource;
   const original = (await reads.runs.find(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
-  if (session === undefined || original === undefined) throw missing();
+  if (session === undefined || original === undefined) throw missingRunError();
   // The inputs that a rerun must repeat (control API, Rerun).
-  const { worldInstanceId: _world, ...inputs } = (await firstIdentity(reads, original)) ?? {};
+  const { worldInstanceId: _world, ...inputs } = (await findIdentity(reads, original)) ?? {};
   const identity = { ...inputs, ...run.request, buildHash: run.buildHash };
   return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
 }
 
 /**
- * Advances the world of a run, unless it has expired. It locks the session before the run, in the same order as extend
- * does.
+ * Advances the world of a run, unless it has expired. Locks the session before the run, in the same order as extend.
  */
 async function moveWorld(
   tx: Tx,
@@ -57,7 +56,7 @@ async function moveWorld(
   const { projectId = '', resourceId } = job;
   const run = await tx.runs.find(projectId, resourceId);
   const row = await tx.sessions.lock(projectId, run?.resource.sessionId ?? '');
-  if (row === undefined) throw missing();
+  if (row === undefined) throw missingRunError();
   const { state: from, expiresAtMs } = row.resource;
   if (expiresAtMs <= nowMs) return;
   const reachable = to.filter((next) => next !== 'ready' || isOpenToAgents(row.resource));
@@ -77,11 +76,11 @@ async function changeRun(
   await tx.runs.update({ ...row, resource: { ...row.resource, ...change, revision, updatedAtMs: nowMs } });
 }
 
-// A rerun of a rerun that failed early is held to the first identity in the chain. A chain longer than this is not
-// followed further: longer chains do not occur in practice, and imported runs could name each other.
+// A rerun of a rerun that failed early must repeat the first identity in the chain. Longer chains do not occur in practice,
+// but imported runs could name each other.
 const MAX_CHAIN = 100;
 
-async function firstIdentity(reads: Reads, original: HostedRun): Promise<HostedRun['identity']> {
+async function findIdentity(reads: Reads, original: HostedRun): Promise<HostedRun['identity']> {
   let run: HostedRun | undefined = original;
   for (let link = 0; run !== undefined && link < MAX_CHAIN; link++) {
     const identity = run.identity ?? run.result?.identity;
@@ -96,18 +95,18 @@ const INPUTS = Object.keys(runIdentitySchema.shape).filter(
 ) as readonly Exclude<keyof RunIdentity, 'worldInstanceId'>[];
 
 /**
- * What of a reported identity differs from the pinned one. An original without an identity pins neither target nor lock,
- * nor scenario and setup.
+ * Lists the members of a reported identity that differ from the pinned one. An original without an identity does not pin
+ * target, lock, scenario and setup.
  */
-function identityIssues(
+function compareIdentity(
   pinned: PinnedIdentity,
   reported: RunIdentity | undefined,
   path: readonly string[],
 ): z.core.$ZodError['issues'] {
   if (reported === undefined) return [];
-  const isWhole = pinned.targetId !== undefined;
+  const isComplete = pinned.targetId !== undefined;
   return INPUTS.filter(
-    (name) => (isWhole || pinned[name] !== undefined) && reported[name] !== pinned[name],
+    (name) => (isComplete || pinned[name] !== undefined) && reported[name] !== pinned[name],
   ).map((name) => ({
     code: 'custom',
     path: [...path, name],
@@ -133,8 +132,8 @@ async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Pro
   await tx.runs.update({ ...row, resource: ended });
 }
 
-export function abandonRun(tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number): Promise<void> {
-  const { state, timedOut, error, cancelRequestedAtMs } = why;
+export function abandonRun(tx: Tx, ref: ResourceRef, reason: Abandoned, nowMs: number): Promise<void> {
+  const { state, timedOut, error, cancelRequestedAtMs } = reason;
   const end: Pick<RunEnd, 'state' | 'termination'> = timedOut
     ? { state: 'expired', termination: { outcome: 'timed_out' } }
     : { state, termination: { outcome: state, ...defined({ requestedAtMs: cancelRequestedAtMs }) } };
@@ -158,8 +157,8 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
   },
   check({ identity: pinned }, { identity, result }) {
     const issues = [
-      ...identityIssues(pinned, identity, ['identity']),
-      ...identityIssues(pinned, result?.identity, ['result', 'identity']),
+      ...compareIdentity(pinned, identity, ['identity']),
+      ...compareIdentity(pinned, result?.identity, ['result', 'identity']),
     ];
     return issues.length > 0 ? outcomeError('control.RERUN_INPUTS_DIFFER', DIFFERENT, issues) : undefined;
   },
@@ -167,9 +166,9 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
     if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
     await changeRun(tx, await lockRun(tx, job), facts, nowMs);
   },
-  async accept({ host, job, handed }, { result, evidence }) {
+  async accept({ host, job, runnerJob }, { result, evidence }) {
     const stored =
-      evidence === undefined ? undefined : await storeEvidence(host, handed.run, { result, evidence });
+      evidence === undefined ? undefined : await storeEvidence(host, runnerJob.run, { result, evidence });
     if (stored !== undefined && 'error' in stored) return stored.error;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
@@ -181,14 +180,20 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
   abandon: abandonRun,
 };
 
-type Handed = Pick<RerunSuccess, 'result'> & { readonly evidence: NonNullable<RerunSuccess['evidence']> };
+type WithEvidence = Pick<RerunSuccess, 'result'> & {
+  readonly evidence: NonNullable<RerunSuccess['evidence']>;
+};
 
-const invalid = (message: string): DrillproofError =>
+const evidenceError = (message: string): DrillproofError =>
   new DrillproofError('control.RERUN_EVIDENCE_INVALID', message);
 
 /** The part must be the signed evidence of this run, with the result that the runner returned. */
-function assertEvidenceOf(run: HostedRun, result: Handed['result'], { manifest, signed }: PartFacts): void {
-  if (!signed) throw invalid('the part of the run is not signed');
+function assertEvidenceOf(
+  run: HostedRun,
+  result: RerunSuccess['result'],
+  { manifest, signed }: PartFacts,
+): void {
+  if (!signed) throw evidenceError('the part of the run is not signed');
   const expected = { ...run, runId: run.request.runId };
   const ids = [
     'evidenceBundleId',
@@ -199,16 +204,16 @@ function assertEvidenceOf(run: HostedRun, result: Handed['result'], { manifest, 
     'runId',
   ] as const;
   const different = ids.find((name) => manifest[name] !== expected[name]);
-  if (different !== undefined) throw invalid(`${different} of the part does not match the run`);
-  const stated = manifest.objects.find(({ role }) => role === 'run-result');
-  if (stated?.digest !== digestOf(canonicalBytes(result)))
-    throw invalid('the run result in the part does not match the returned result');
+  if (different !== undefined) throw evidenceError(`${different} of the part does not match the run`);
+  const entry = manifest.objects.find(({ role }) => role === 'run-result');
+  if (entry?.digest !== digestOf(canonicalBytes(result)))
+    throw evidenceError('the run result in the part does not match the returned result');
 }
 
 async function store(
   { store: rows, blobs, now }: RunnerHost,
   run: HostedRun,
-  result: Handed['result'],
+  result: RerunSuccess['result'],
   access: RandomAccess,
 ): Promise<NonNullable<JobEnd['write']>> {
   if (blobs === undefined) throw new TypeError('a worker without blobs cannot store evidence');
@@ -217,9 +222,9 @@ async function store(
   const { row } = await storePart({ blobs, now }, run, access);
   const stored = await rows.bundles.find(run.projectId, run.evidenceBundleId);
   const { manifestDigest } = row.resource;
-  if (manifestDigest !== facts.manifestDigest) throw invalid('the part changed while it was read');
+  if (manifestDigest !== facts.manifestDigest) throw evidenceError('the part changed while it was read');
   if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest)
-    throw invalid(`another bundle is stored as ${run.evidenceBundleId}`);
+    throw evidenceError(`another bundle is stored as ${run.evidenceBundleId}`);
   return async (tx, nowMs) => {
     await holdBlobs(tx, blobs, [row.archive.digest]);
     const deletion = run.evidenceRetentionMs > 0 ? { deleteAtMs: nowMs + run.evidenceRetentionMs } : {};
@@ -227,20 +232,20 @@ async function store(
   };
 }
 
-// What cannot be read now may be readable at the next attempt; everything else is the fault of the part.
+// A part that cannot be read now may be readable at the next attempt; every other failure is a fault of the part.
 const isPassing = (error: unknown): boolean =>
   !(error instanceof DrillproofError) ||
   !isCode(error.code) ||
   codeFacts(error.code).class === 'inaccessible';
 
 /**
- * Verifies the part that a runner hands in and stores its archive. The write adds it as the evidence of the run; the
- * error states why it is refused. Whether its signature is trusted is up to those who read it.
+ * Verifies the part that a runner returned and stores its archive. The write adds it as the evidence of the run; the
+ * error is the reason of a refusal. The signature is not compared with a trust store; readers do that.
  */
 async function storeEvidence(
   host: RunnerHost,
   run: HostedRun,
-  { result, evidence }: Handed,
+  { result, evidence }: WithEvidence,
 ): Promise<{ readonly write: NonNullable<JobEnd['write']> } | { readonly error: OperationError }> {
   const file = typeof evidence === 'string' ? await openFile(evidence) : undefined;
   try {

@@ -21,13 +21,13 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DrillproofError } from '../../../errors.ts';
 
-/** The kinds of work that a host's own program does (control API, Operation). */
+/** The kinds of work of a host's program (control API, Operation). */
 export const runnerKinds = ['authoring.turn', 'run.rerun'] as const;
 export type RunnerKind = (typeof runnerKinds)[number];
 
 type Common = {
   readonly operationId: string;
-  /** 1 the first time; more when an earlier attempt threw, or its worker died. */
+  /** 1 for the first attempt; it rises when an attempt threw, or its worker died. */
   readonly attempt: number;
 };
 
@@ -120,18 +120,18 @@ export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof
 
 /** What a runner receives with each job: a signal, and a function that stores progress. */
 export type RunnerContext = {
-  /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
+  /** Aborted when the work is cancelled, out of time, or held by another worker. Stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
   /** Stores the progress in the turn or run. Rejects when another worker holds the job. */
   readonly progress: (facts: RunnerProgress) => Promise<void>;
 };
 
 /**
- * What a host plugs into a worker: a module that exports one as `runner` (docs/server/server.md, Runners).
+ * A host's program for a worker. A module exports it as `runner` (docs/server/server.md, Runners).
  *
  * `run` does one piece of work at a time, several at once when the worker has a higher concurrency. It resolves with
  * the outcome, success or failure. When it throws, it is called again after a pause, up to the number of attempts of
- * the worker. As a worker may die at any moment, the same work may come twice, with a higher `attempt`.
+ * the worker. A worker may die at any moment, so the same work may come twice, with a higher `attempt`.
  */
 export type Runner = {
   readonly kinds: readonly RunnerKind[];
@@ -140,7 +140,7 @@ export type Runner = {
 
 const MAX_ISSUES = 20;
 
-/** The error of an outcome that breaks a rule: the runner is at fault, so retrying does not help. */
+/** Builds the error of an outcome that breaks a rule. The runner is at fault, so retrying does not help. */
 export const outcomeError = (
   code: Code,
   message: string,
@@ -175,29 +175,29 @@ export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T
   throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
 }
 
-const invalid = (message: string, cause?: unknown): DrillproofError =>
+const configError = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, defined({ cause }));
 
 const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((each) => each === kind);
 
 /**
  * Checks what a module exports as `runner`.
- * @param name what messages call it, such as the path of the module
+ * @param name its name in messages, such as the path of the module
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function checkRunner(value: unknown, name: string): Runner {
   if (typeof value !== 'object' || value === null)
-    throw invalid(`${name} does not export an object named "runner"`);
+    throw configError(`${name} does not export an object named "runner"`);
   const run: unknown = 'run' in value ? value.run : undefined;
-  if (typeof run !== 'function') throw invalid(`the runner of ${name} has no function "run"`);
+  if (typeof run !== 'function') throw configError(`the runner of ${name} has no function "run"`);
   const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
   if (!Array.isArray(kinds) || kinds.length === 0)
-    throw invalid(`the runner of ${name} has no list of "kinds"`);
+    throw configError(`the runner of ${name} has no list of "kinds"`);
   const unknown = kinds.findIndex((kind) => !isKind(kind));
   if (unknown >= 0) {
-    const what = JSON.stringify(kinds[unknown]) ?? 'undefined';
-    throw invalid(
-      `the runner of ${name} names the kind ${what}; the known kinds are ${runnerKinds.join(', ')}`,
+    const kind = JSON.stringify(kinds[unknown]) ?? 'undefined';
+    throw configError(
+      `the runner of ${name} names the kind ${kind}; the known kinds are ${runnerKinds.join(', ')}`,
     );
   }
   return {
@@ -208,16 +208,14 @@ export function checkRunner(value: unknown, name: string): Runner {
 
 async function importModule(path: string): Promise<object> {
   const file = resolve(path);
-  const isFile = await stat(file).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
-  if (!isFile) throw invalid(`runner file ${path} does not exist`);
+  const stats = await stat(file).catch(() => undefined);
+  if (stats?.isFile() !== true) throw configError(`runner file ${path} does not exist`);
   try {
     return await import(pathToFileURL(file).href);
   } catch (cause) {
-    const why = cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
-    throw invalid(`the runner ${path} cannot be loaded: ${why}`, cause);
+    const reason =
+      cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
+    throw configError(`the runner ${path} cannot be loaded: ${reason}`, cause);
   }
 }
 

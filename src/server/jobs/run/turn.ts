@@ -16,11 +16,11 @@ import {
   type TurnSuccess,
 } from './runner.ts';
 
-const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
+const missingTurnError = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
 
 async function lockTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef): Promise<AuthoringTurnRow> {
   const row = await tx.turns.lock(projectId, resourceId);
-  if (row === undefined) throw missing();
+  if (row === undefined) throw missingTurnError();
   return row;
 }
 
@@ -28,41 +28,42 @@ async function read(reads: Reads, job: Job): Promise<TurnJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const turn = (await reads.turns.find(projectId, resourceId))?.resource;
   const session = turn && (await reads.authoringSessions.find(projectId, turn.authoringSessionId))?.resource;
-  if (turn === undefined || session === undefined) throw missing();
+  if (turn === undefined || session === undefined) throw missingTurnError();
   const history = (await reads.turns.list(session, 0, turn.sequence - 1)).map(({ resource }) => resource);
   return { kind: 'authoring.turn', operationId, attempt, turn, session, history };
 }
 
 const TOO_MUCH = 'the turn used more than its limits allow';
 
-/** A turn may use as much as its limits allow, and not more. */
 function check({ turn }: TurnJob, { turnsUsed = 0, estimatedCostUsd = 0 }: Partial<Usage>) {
   const { maxTurns, maxBudgetUsd } = turn;
-  const over = [
-    ...(turnsUsed > maxTurns ? [{ name: 'turnsUsed', limit: maxTurns }] : []),
-    ...(estimatedCostUsd > maxBudgetUsd ? [{ name: 'estimatedCostUsd', limit: maxBudgetUsd }] : []),
+  const limits = [
+    { name: 'turnsUsed', used: turnsUsed, limit: maxTurns },
+    { name: 'estimatedCostUsd', used: estimatedCostUsd, limit: maxBudgetUsd },
   ];
-  if (over.length === 0) return undefined;
-  const issues = over.map(({ name, limit }) => ({
-    code: 'custom' as const,
-    path: [name],
-    message: `must be at most ${limit}`,
-  }));
+  const issues = limits
+    .filter(({ used, limit }) => used > limit)
+    .map(({ name, limit }) => ({
+      code: 'custom' as const,
+      path: [name],
+      message: `must be at most ${limit}`,
+    }));
+  if (issues.length === 0) return undefined;
   return outcomeError('control.TURN_LIMIT_EXCEEDED', TOO_MUCH, issues);
 }
 
 type Usage = z.output<typeof turnProgressSchema>;
-type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;
+type Proposal = Pick<AuthoringSession, 'currentProposalId'>;
 
 /** Lets a session accept its next turn, if this was its active turn. */
-async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs: number): Promise<void> {
+async function freeSession(tx: Tx, turn: AuthoringTurn, proposal: Proposal, nowMs: number): Promise<void> {
   const row = await tx.authoringSessions.lock(turn.projectId, turn.authoringSessionId);
   if (row?.resource.activeTurnId !== turn.authoringTurnId) return;
   const { activeTurnId: _activeTurnId, ...session } = row.resource;
   const version = nextVersion(session.version);
   await tx.authoringSessions.update({
     ...row,
-    resource: { ...session, ...gain, version, updatedAtMs: nowMs },
+    resource: { ...session, ...proposal, version, updatedAtMs: nowMs },
   });
 }
 

@@ -14,7 +14,7 @@ import { mirrorExport } from '../../../../src/mirror/index.ts';
 import { directorySource, mirrorDirectory } from '../../../../src/node/index.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
 import { blobName } from '../../../../src/server/blobs/blobs.ts';
-import { builtInJobs } from '../../../../src/server/jobs/standard.ts';
+import { listBuiltInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
 import { verifyExport } from '../../../../src/verify/index.ts';
@@ -78,7 +78,7 @@ for (const { name, make } of await listStores(isDeep)) {
         ...over,
       });
     const jobs = (over: Partial<ExportJobOptions> = {}) =>
-      builtInJobs({ ...plane, now: () => plane.clock.nowMs, ...over });
+      listBuiltInJobs({ ...plane, now: () => plane.clock.nowMs, ...over });
     const work = (over: Partial<ExportJobOptions> = {}) =>
       makeWorker(plane, undefined, { handlers: jobs(over), maxAttempts: 3, retryMs: 1_000 }).workOnce();
     const resource = async (): Promise<EvidenceExport> =>
