@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEvidence, verifyDirectory } from '../../../src/node/index.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
 import { errorsOf, makeExport, makeTrust, NOW, pack, stateOf } from '../../support/evidence.ts';
+import { writeFiles } from '../../support/folder.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
-/** A name in ISO 8859-1, as old tools write it. */
+/** A name in ISO 8859-1, which old tools write. */
 const LATIN_1 = Buffer.from('caf\xe9.zip', 'latin1');
 
 let root: string;
@@ -19,23 +20,17 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'drillproof-source-'));
 });
 afterEach(() => {
-  execFileSync('rm', ['-rf', root]); // removes what no path can name
+  execFileSync('rm', ['-rf', root]); // also removes files that no path can name
 });
 
-function write(files: Files): void {
-  for (const [path, bytes] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), bytes);
-  }
-}
 const verify = (jobs = 1): Promise<ExportReport> =>
   verifyDirectory(root, { asOfMs: NOW, trust: makeTrust(made.signer), jobs });
 const verdictsOf = ({ parts, localReports }: ExportReport): string[] =>
   [...parts, ...localReports].map(({ verdict }) => verdict);
-const inFolder = (folder: string, name: Buffer): Buffer =>
+const pathIn = (folder: string, name: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${join(root, folder)}/`), name]);
 
-/** A folder that is deeper below `folder` than a path can name, built from the inside out. */
+/** Makes a folder so deep below `folder` that no path can name it, from the inside out. */
 function makeTooDeep(folder: string): void {
   const name = 'd'.repeat(200);
   const other = mkdtempSync(join(tmpdir(), 'drillproof-deep-'));
@@ -57,27 +52,29 @@ describe.each([
   ['a bag', 'data/', (files: Files) => bagOf(files)],
 ])('%s in a folder', (_name, data, wrap) => {
   it('with a file name that is not UTF-8 has a finding for it, and its parts are verified', async () => {
-    write(wrap(made.files));
-    writeFileSync(inFolder(`${data}parts`, LATIN_1), 'x');
+    await writeFiles(root, wrap(made.files));
+    writeFileSync(pathIn(`${data}parts`, LATIN_1), 'x');
     const report = await verify();
-    const paths = report.findings.map(({ code, path }) => `${code} ${path}`);
-    expect(paths).toContain('part.EXTRA parts/caf\\xe9.zip');
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ code: 'part.EXTRA', path: 'parts/caf\\xe9.zip' }),
+    );
     expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
     expect(report.verdict).toBe('failed');
   });
 
   it('with a folder name that is not UTF-8 has a finding for each file in it', async () => {
-    write(wrap(made.files));
-    mkdirSync(inFolder(data, LATIN_1));
-    writeFileSync(Buffer.concat([inFolder(data, LATIN_1), Buffer.from('/a')]), 'x');
+    await writeFiles(root, wrap(made.files));
+    mkdirSync(pathIn(data, LATIN_1));
+    writeFileSync(Buffer.concat([pathIn(data, LATIN_1), Buffer.from('/a')]), 'x');
     const report = await verify();
-    const paths = report.findings.map(({ code, path }) => `${code} ${path}`);
-    expect(paths).toContain('export.FILE_UNCOVERED caf\\xe9.zip/a');
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ code: 'export.FILE_UNCOVERED', path: 'caf\\xe9.zip/a' }),
+    );
     expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
   });
 
-  it('with a path beyond PATH_MAX is incomplete, and its parts are verified', async () => {
-    write(wrap(made.files));
+  it('with a path longer than PATH_MAX is incomplete, and its parts are verified', async () => {
+    await writeFiles(root, wrap(made.files));
     makeTooDeep(data);
     const report = await verify();
     expect(errorsOf(report)).toContain('io.UNREADABLE');
@@ -89,7 +86,7 @@ describe.each([
   it.each([1, 2])(
     'with sparse files of 1 TiB fails by their sizes alone, with %i threads',
     async (jobs) => {
-      write(wrap(made.files));
+      await writeFiles(root, wrap(made.files));
       for (const path of [PART, REPORT]) truncateSync(join(root, data + path), 2 ** 40);
       const report = await verify(jobs);
       expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);
@@ -104,7 +101,7 @@ it('a one-file export does not read a listed entry whose size contradicts the ma
   const files = { ...made.files, [PART]: Buffer.concat([made.files[PART]!, Buffer.alloc(1)]) };
   const zip = await pack(Object.entries(files));
   const broken = Buffer.from(zip);
-  broken[broken.indexOf(made.files[PART]!) + 5]! ^= 1; // its CRC-32 is wrong, which only reading it shows
+  broken[broken.indexOf(made.files[PART]!) + 5]! ^= 1; // only reading it shows the wrong CRC-32
   writeFileSync(join(root, 'export.zip'), broken);
   const evidence = await openEvidence(join(root, 'export.zip'));
   if (evidence.kind !== 'export') throw new TypeError('an export was expected');

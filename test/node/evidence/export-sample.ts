@@ -1,4 +1,4 @@
-// Prints the digest of a fixed export; run in several time zones by yazl-export.test.ts.
+// Prints the digest of a fixed export. yazl-export.test.ts runs it in several time zones.
 import { createHash } from 'node:crypto';
 import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
 

@@ -1,47 +1,31 @@
 import { execFileSync } from 'node:child_process';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { describe, expect, test } from 'vitest';
 import { directorySource, openEvidence, openFile } from '../../../src/node/index.ts';
 import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
+import { makeFolder, writeFiles } from '../../support/folder.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 
-const root = mkdtempSync(join(tmpdir(), 'sources-'));
+const root = await makeFolder();
 const made = await makeExport();
-afterAll(() => rmSync(root, { recursive: true }));
 
 let folders = 0;
-/** A new folder with these files. */
-function folder(files: Record<string, Uint8Array> = {}): string {
+/** Makes a folder with these files. */
+async function folderOf(files: Readonly<Record<string, Uint8Array | string>> = {}): Promise<string> {
   const path = join(root, String(folders++));
   mkdirSync(path);
-  for (const [name, bytes] of Object.entries(files)) {
-    mkdirSync(join(path, name, '..'), { recursive: true });
-    writeFileSync(join(path, name), bytes);
-  }
+  await writeFiles(path, files);
   return path;
 }
 
-const options = (): { asOfMs: number; trust: ReturnType<typeof makeTrust> } => ({
-  asOfMs: NOW,
-  trust: makeTrust(made.signer),
-});
+const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
 
 describe('a file', () => {
-  test('is read at any place', async () => {
-    const file = await openFile(join(folder({ a: toUtf8('abcdef') }), 'a'));
+  test('is read at any offset', async () => {
+    const file = await openFile(join(await folderOf({ a: 'abcdef' }), 'a'));
     expect(file.size).toBe(6);
     expect(new TextDecoder().decode(await file.read(2, 3))).toBe('cde');
     expect((await file.read(6, 0)).length).toBe(0);
@@ -49,7 +33,7 @@ describe('a file', () => {
   });
 
   test('that is missing, or is not a regular file, is refused at once', async () => {
-    const at = folder();
+    const at = await folderOf();
     await expect(openFile(join(at, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     await expect(openFile(at)).rejects.toMatchObject({ code: 'io.KIND' });
     await expect(openFile(join(at, 'none', 'below'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
@@ -59,7 +43,7 @@ describe('a file', () => {
   });
 
   test('that becomes shorter is changed, not wrong', async () => {
-    const path = join(folder({ a: toUtf8('abcdef') }), 'a');
+    const path = join(await folderOf({ a: 'abcdef' }), 'a');
     const file = await openFile(path);
     truncateSync(path, 3);
     expect(new TextDecoder().decode(await file.read(0, 3))).toBe('abc');
@@ -68,25 +52,25 @@ describe('a file', () => {
   });
 
   test('that grows keeps the size with which it was opened, and is changed', async () => {
-    const path = join(folder({ a: made.files[PART]! }), 'a');
+    const path = join(await folderOf({ a: made.files[PART]! }), 'a');
     const file = await openFile(path);
     expect(() => file.assertUnchanged?.()).not.toThrow();
     appendFileSync(path, 'more');
     expect((await file.read(0, file.size)).length).toBe(made.files[PART]!.length);
-    const report = await verifyPart(file, options());
+    const report = await verifyPart(file, options);
     expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
     await file.close();
-    const again = await openFile(path);
-    expect(errorsOf(await verifyPart(again, options()))).toEqual(['zip.BYTES_UNACCOUNTED']);
-    await again.close();
+    const reopened = await openFile(path);
+    expect(errorsOf(await verifyPart(reopened, options))).toEqual(['zip.BYTES_UNACCOUNTED']);
+    await reopened.close();
   });
 });
 
 describe('a folder', () => {
   test('lists every file below it, sorted by bytes, and no folder', async () => {
-    const source = directorySource(folder({ 'b/c/d': toUtf8('x'), a: toUtf8(''), 'b.txt': toUtf8('xy') }));
-    const listed = (await source.files()).map(({ identity: _identity, ...file }) => file);
-    expect(listed).toEqual([
+    const source = directorySource(await folderOf({ 'b/c/d': 'x', a: '', 'b.txt': 'xy' }));
+    const rows = (await source.files()).map(({ identity: _identity, ...file }) => file);
+    expect(rows).toEqual([
       { path: 'a', bytes: 0, regular: true },
       { path: 'b.txt', bytes: 2, regular: true },
       { path: 'b/c/d', bytes: 1, regular: true },
@@ -94,8 +78,8 @@ describe('a folder', () => {
   });
 
   test('lists links, to files and folders alike, and FIFOs as irregular, and follows none', async () => {
-    const elsewhere = folder({ 'x/secret': toUtf8('secret') });
-    const at = folder({ a: toUtf8('x') });
+    const elsewhere = await folderOf({ 'x/secret': 'secret' });
+    const at = await folderOf({ a: 'x' });
     symlinkSync(join(elsewhere, 'x'), join(at, 'folder'));
     symlinkSync(join(elsewhere, 'x/secret'), join(at, 'file'));
     symlinkSync(join(at, 'nowhere'), join(at, 'dangling'));
@@ -115,72 +99,74 @@ describe('a folder', () => {
 
   test('that is missing cannot be listed, and a missing file in it cannot be opened', async () => {
     await expect(directorySource(join(root, 'none')).files()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
-    const source = directorySource(folder({ 'a/b': toUtf8('x') }));
+    const source = directorySource(await folderOf({ 'a/b': 'x' }));
     await expect(source.open('c')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     await expect(source.open('a')).rejects.toMatchObject({ code: 'io.KIND' });
     await expect(source.open('a/b/c')).rejects.toMatchObject({ code: 'io.KIND' });
   });
 
-  test('is verified as the same tree in memory is', async () => {
-    const at = folder(made.files);
-    const report = await verifyExport(directorySource(at), options());
+  test('is verified like a tree in memory, and fails with a link in it', async () => {
+    const at = await folderOf(made.files);
+    const report = await verifyExport(directorySource(at), options);
     expect([report.verdict, report.findings]).toEqual(['verified', []]);
     symlinkSync(join(at, PART), join(at, 'parts/x.zip'));
-    const linked = await verifyExport(directorySource(at), options());
+    const linked = await verifyExport(directorySource(at), options);
     expect([linked.verdict, errorsOf(linked)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 });
 
-const kindOf = async (path: string): Promise<string> => {
+const openKind = async (path: string): Promise<string> => {
   const evidence = await openEvidence(path);
   await evidence.close();
   return evidence.kind;
 };
 
-describe('what a person names', () => {
-  test('is an export when it is its folder, or one ZIP of it', async () => {
-    expect(await kindOf(folder(made.files))).toBe('export');
+describe('the path of evidence', () => {
+  test('is an export if it is a folder or one ZIP of it', async () => {
+    expect(await openKind(await folderOf(made.files))).toBe('export');
     const zip = await pack(Object.entries(made.files));
-    const evidence = await openEvidence(join(folder({ 'x.zip': zip }), 'x.zip'));
+    const evidence = await openEvidence(join(await folderOf({ 'x.zip': zip }), 'x.zip'));
     if (evidence.kind !== 'export') throw new Error('no export');
-    expect((await verifyExport(evidence.source, options())).verdict).toBe('verified');
+    expect((await verifyExport(evidence.source, options)).verdict).toBe('verified');
     await evidence.close();
   });
 
-  test('is an export still when its manifest was taken away', async () => {
+  test('is an export although its manifest was removed', async () => {
     const { 'manifest.json': _manifest, ...rest } = made.files;
     const zip = await pack(Object.entries(rest));
-    for (const path of [folder(rest), join(folder({ 'x.zip': zip }), 'x.zip')]) {
+    for (const path of [await folderOf(rest), join(await folderOf({ 'x.zip': zip }), 'x.zip')]) {
       const evidence = await openEvidence(path);
       if (evidence.kind !== 'export') throw new Error('no export');
-      expect(errorsOf(await verifyExport(evidence.source, options()))).toContain('export.MANIFEST_MISSING');
+      expect(errorsOf(await verifyExport(evidence.source, options))).toContain('export.MANIFEST_MISSING');
       await evidence.close();
     }
   });
 
-  test('is a part when it is its archive, or no readable ZIP at all', async () => {
+  test('is a part if it is its archive, or not a readable ZIP', async () => {
     const { bytes } = await makePart(1);
-    const at = folder({
+    const at = await folderOf({
       'part.zip': bytes,
       'cut.zip': bytes.subarray(0, 100),
-      'text.zip': toUtf8('text'),
-      empty: toUtf8(''),
+      'text.zip': 'text',
+      empty: '',
     });
     for (const name of ['part.zip', 'cut.zip', 'text.zip', 'empty'])
-      expect(await kindOf(join(at, name))).toBe('part');
+      expect(await openKind(join(at, name))).toBe('part');
   });
 
-  test('may be given by a link, which the person made', async () => {
-    const at = folder(made.files);
+  test('may be a link', async () => {
+    const at = await folderOf(made.files);
     symlinkSync(at, join(root, 'link'));
-    expect(await kindOf(join(root, 'link'))).toBe('export');
+    expect(await openKind(join(root, 'link'))).toBe('export');
   });
 
-  test('is refused when it is empty, or has no file of an export', async () => {
+  test('is refused if it is missing or empty, or has no file of an export', async () => {
     await expect(openEvidence(join(root, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
-    for (const files of [{}, { 'notes.txt': toUtf8('x') }])
-      await expect(openEvidence(folder(files))).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT' });
-    const at = folder();
+    for (const files of [{}, { 'notes.txt': 'x' }])
+      await expect(openEvidence(await folderOf(files))).rejects.toMatchObject({
+        code: 'export.NOT_AN_EXPORT',
+      });
+    const at = await folderOf();
     execFileSync('mkfifo', [join(at, 'fifo')]);
     await expect(openEvidence(join(at, 'fifo'))).rejects.toMatchObject({ code: 'io.KIND' });
   });

@@ -1,26 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import {
-  createReadStream,
-  createWriteStream,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-export.ts';
 import { openZip } from '../../../src/zip/index.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { codeOf, collected, contentOf, errorOf, zipOf } from '../../zip/support.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'drillproof-export-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
 
 const file = (path: string, ...chunks: readonly string[]): ExportFile => ({
   path,
@@ -30,16 +22,16 @@ const file = (path: string, ...chunks: readonly string[]): ExportFile => ({
   },
 });
 
-async function exported(files: Iterable<ExportFile> | AsyncIterable<ExportFile>): Promise<Uint8Array> {
+async function writeExport(files: Iterable<ExportFile> | AsyncIterable<ExportFile>): Promise<Uint8Array> {
   const out = new PassThrough();
   const [bytes] = await Promise.all([collected(out), zipExport(files, out)]);
   return bytes;
 }
 
-async function* coming(files: readonly ExportFile[]): AsyncGenerator<ExportFile> {
-  for (const each of files) {
+async function* listSlowly(files: readonly ExportFile[]): AsyncGenerator<ExportFile> {
+  for (const item of files) {
     await new Promise((resolve) => setImmediate(resolve));
-    yield each;
+    yield item;
   }
 }
 
@@ -50,13 +42,9 @@ const files = [
   file('parts/a.zip', 'first'),
 ];
 
-/** Fails at its first chunk. */
-const brokenSink = (error: Error): Writable =>
-  new Writable({ write: (_chunk, _encoding, done) => done(error) });
-
 describe('zipExport', () => {
-  it('stores the files in the order given', async () => {
-    const archive = await openZip(memoryAccess(await exported(files)));
+  it('stores the files in their order', async () => {
+    const archive = await openZip(memoryAccess(await writeExport(files)));
     expect(archive.entries.map(({ name, method, bytes }) => [name, method, bytes])).toEqual([
       ['manifest.json', 'store', 2],
       ['export.json', 'store', 0],
@@ -69,25 +57,25 @@ describe('zipExport', () => {
   });
 
   it('writes an archive without files', async () => {
-    expect(await contentOf(await exported([]))).toEqual([]);
+    expect(await contentOf(await writeExport([]))).toEqual([]);
   });
 
-  it('gives the same bytes for the same files, however they come', async () => {
-    const whole = await exported(files);
-    expect(await exported(coming(files))).toEqual(whole);
-    const cut = files.map((each) => ({ ...each, open: () => Readable.from(each.open()) }));
-    expect(await exported(cut)).toEqual(whole);
+  it('writes the same bytes for the same files, however they are listed and read', async () => {
+    const expected = await writeExport(files);
+    expect(await writeExport(listSlowly(files))).toEqual(expected);
+    const streams = files.map((item) => ({ ...item, open: () => Readable.from(item.open()) }));
+    expect(await writeExport(streams)).toEqual(expected);
   });
 
-  it('gives the same bytes in any time zone', () => {
+  it('writes the same bytes in any time zone', () => {
     const script = fileURLToPath(new URL('export-sample.ts', import.meta.url));
-    const inZone = (TZ: string): string =>
+    const hashIn = (TZ: string): string =>
       execFileSync(process.execPath, ['--conditions=drillproof:source', script], {
         env: { ...process.env, TZ, NODE_OPTIONS: '' },
         encoding: 'utf8',
       });
-    expect(inZone('Pacific/Kiritimati')).toBe(inZone('America/Los_Angeles'));
-    expect(inZone('UTC')).toMatch(/^[0-9a-f]{64}$/);
+    expect(hashIn('Pacific/Kiritimati')).toBe(hashIn('America/Los_Angeles'));
+    expect(hashIn('UTC')).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it('reads files from disk and ends the file that it writes', async () => {
@@ -99,39 +87,38 @@ describe('zipExport', () => {
     expect((await contentOf(readFileSync(target)))[0]?.[1]).toHaveLength(200_000);
   });
 
-  it('writes what unzip tests', async () => {
+  it('writes an archive that unzip accepts', async () => {
     const target = join(folder, 'unzip.zip');
-    writeFileSync(target, await exported(files));
+    writeFileSync(target, await writeExport(files));
     expect(execFileSync('unzip', ['-t', target], { encoding: 'utf8' })).toContain('No errors detected');
   });
 
   it('keeps the parts readable in place, and the same for yauzl', async () => {
     const part = await zipOf({ 'manifest.json': '{}' });
-    const bytes = await exported([
-      { path: 'parts/a.zip', bytes: part.length, open: () => Readable.from([part]) },
-    ]);
+    const open = () => Readable.from([part]);
+    const bytes = await writeExport([{ path: 'parts/a.zip', bytes: part.length, open }]);
     const archive = await openZip(memoryAccess(bytes));
     expect(await contentOf(archive.stored(archive.entries[0]!))).toEqual(await contentOf(part));
     for await (const entry of readZipWithYauzl(memoryAccess(bytes))) expect(entry.bytes).toBe(part.length);
   });
 
-  it('opens one file at a time, in order, when it is its turn', async () => {
+  it('opens one file at a time, in order', async () => {
     let open = 0;
-    let most = 0;
+    let maxOpen = 0;
     const order: number[] = [];
     const counted = Array.from({ length: 30 }, (_, i): ExportFile => ({
       path: `parts/${i}`,
       bytes: 1,
       async *open() {
         order.push(i);
-        most = Math.max(most, ++open);
+        maxOpen = Math.max(maxOpen, ++open);
         yield Buffer.from('x');
         open--;
       },
     }));
-    await exported(counted);
+    await writeExport(counted);
     expect(order).toEqual(Array.from({ length: 30 }, (_, i) => i));
-    expect(most).toBe(1);
+    expect(maxOpen).toBe(1);
   });
 
   it('holds a few chunks in memory', async () => {
@@ -173,40 +160,34 @@ describe('zipExport fails', () => {
   });
 
   it('at the announced size of a file that does not end', async () => {
-    let given = 0;
+    let chunks = 0;
     const endless: ExportFile = {
       path: 'a',
       bytes: 10,
       async *open() {
-        for (; ; given++) yield Buffer.from('xxxx');
+        for (; ; chunks++) yield Buffer.from('xxxx');
       },
     };
     expect(await codeOf(zipExport([endless], new PassThrough().resume()))).toBe('io.CHANGED');
-    expect(given).toBeLessThan(5);
+    expect(chunks).toBeLessThan(5);
   });
 
-  it('with what a file throws', async () => {
+  it('with the error of a file', async () => {
     const error = new DrillproofError('io.UNREADABLE', 'cannot read');
-    const broken: ExportFile = {
-      path: 'b',
-      bytes: 9,
-      async *open() {
-        yield Buffer.from('x');
-        throw error;
-      },
+    const fail = (): never => {
+      throw error;
     };
-    expect(await errorOf(zipExport([file('a'), broken], new PassThrough().resume()))).toBe(error);
-    const unopened: ExportFile = {
-      path: 'b',
-      bytes: 9,
-      open() {
-        throw error;
-      },
-    };
-    expect(await errorOf(zipExport([unopened], new PassThrough().resume()))).toBe(error);
+    async function* failLater(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('x');
+      fail();
+    }
+    for (const open of [fail, failLater]) {
+      const work = zipExport([file('a'), { path: 'b', bytes: 9, open }], new PassThrough().resume());
+      expect(await errorOf(work)).toBe(error);
+    }
   });
 
-  it('with what the list of files throws', async () => {
+  it('with the error of the list of files', async () => {
     const error = new Error('no more files');
     async function* listing(): AsyncGenerator<ExportFile> {
       yield file('a', 'x');
@@ -215,7 +196,7 @@ describe('zipExport fails', () => {
     expect(await errorOf(zipExport(listing(), new PassThrough().resume()))).toBe(error);
   });
 
-  it('with what the target throws, and closes the file that it reads', async () => {
+  it('with the error of the target, and closes the open file', async () => {
     const error = new Error('ENOSPC');
     let closed = false;
     const reading: ExportFile = {
@@ -229,7 +210,8 @@ describe('zipExport fails', () => {
         }
       },
     };
-    expect(await errorOf(zipExport([reading], brokenSink(error)))).toBe(error);
+    const broken = new Writable({ write: (_chunk, _encoding, done) => done(error) });
+    expect(await errorOf(zipExport([reading], broken))).toBe(error);
     await vi.waitFor(() => expect(closed).toBe(true));
   });
 });

@@ -10,15 +10,15 @@ import { codeOf, contentOf, errorOf, strictAccess, zipOf } from '../../zip/suppo
 import { tries } from '../../support/deep.ts';
 import { forAllAsync } from '../../support/property.ts';
 
-async function seenIn(source: Uint8Array | RandomAccess): Promise<SeenEntry[]> {
-  const seen: SeenEntry[] = [];
+async function readWithYauzl(source: Uint8Array | RandomAccess): Promise<SeenEntry[]> {
+  const entries: SeenEntry[] = [];
   const access = source instanceof Uint8Array ? strictAccess(source) : source;
-  for await (const entry of readZipWithYauzl(access)) seen.push(entry);
-  return seen;
+  for await (const entry of readZipWithYauzl(access)) entries.push(entry);
+  return entries;
 }
 
-/** What `openZip` sees, in the same form. */
-async function strictlySeenIn(archive: Uint8Array): Promise<SeenEntry[]> {
+/** Reads the entries with `openZip`. */
+async function readWithOpenZip(archive: Uint8Array): Promise<SeenEntry[]> {
   const content = await contentOf(archive);
   return content.map(([name, bytes]) => ({ name, bytes: bytes.length, digest: digestOf(bytes) }));
 }
@@ -39,8 +39,8 @@ const streamed: RawEntry = {
   local: { crc: 0, compressed: 0, size: 0 },
   after: join(le(0x08074b50, 4), le(crc32(plain), 4), le(plain.length, 4), le(plain.length, 4)),
 };
-const unicodePath = (name: string, of: string): Uint8Array =>
-  extraField(0x7075, join(le(1, 1), le(crc32(of), 4), Buffer.from(name)));
+const unicodePath = (name: string, original: string): Uint8Array =>
+  extraField(0x7075, join(le(1, 1), le(crc32(original), 4), Buffer.from(name)));
 
 const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8Array>])[] = [
   ['that we write', () => zipOf({ 'manifest.json': '{}', 'objects/ü': 'x'.repeat(300), b: '' })],
@@ -49,25 +49,25 @@ const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8A
 ];
 
 describe('yauzl and openZip', () => {
-  it.each(specimens)('see the same in an archive %s', async (_, archive) => {
+  it.each(specimens)('read the same entries in an archive %s', async (_, archive) => {
     const bytes = await archive();
-    expect(await seenIn(bytes)).toEqual(await strictlySeenIn(bytes));
+    expect(await readWithYauzl(bytes)).toEqual(await readWithOpenZip(bytes));
   });
 
-  it('see the same in any archive that we write', async () => {
+  it('read the same entries in any archive that we write', async () => {
     await forAllAsync(
       tries(15, 60),
       [trees, fc.constantFrom('store' as const, 'deflate' as const)],
       async (files, compression) => {
         const archive = await zipOf(files, { compression });
-        expect(await seenIn(archive)).toEqual(await strictlySeenIn(archive));
+        expect(await readWithYauzl(archive)).toEqual(await readWithOpenZip(archive));
       },
     );
   });
 });
 
-/** A coded error counts as nothing seen; any other fails the test. */
-function codedOnly(error: unknown): undefined {
+/** Ignores an error with a code. Any other fails the test. */
+function ignoreCoded(error: unknown): undefined {
   if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;
   throw error;
 }
@@ -75,18 +75,18 @@ function codedOnly(error: unknown): undefined {
 const REFUSED = /^zip\.(RECORD_INVALID|TRUNCATED)$/;
 
 describe('readZipWithYauzl', () => {
-  it.each(specimens)('never fails without a code when an archive %s is cut', async (_, archive) => {
+  it.each(specimens)('fails with a code if an archive %s is cut', async (_, archive) => {
     const original = await archive();
     for (let length = 0; length < original.length; length++) {
-      expect(await codeOf(seenIn(original.subarray(0, length))), `length ${length}`).toBe(
+      expect(await codeOf(readWithYauzl(original.subarray(0, length))), `length ${length}`).toBe(
         'zip.RECORD_INVALID',
       );
     }
   });
 
-  it('never fails without a code on any bytes', async () => {
+  it('fails with a code on any bytes', async () => {
     await forAllAsync(tries(50, 200), [fc.uint8Array({ maxLength: 200 })], async (bytes) => {
-      expect(await seenIn(bytes).catch(codedOnly)).toBeUndefined();
+      expect(await readWithYauzl(bytes).catch(ignoreCoded)).toBeUndefined();
     });
   });
 
@@ -101,40 +101,40 @@ describe('readZipWithYauzl', () => {
     ],
     ['data beyond the file', rawZip([{ both: { size: 9_999, compressed: 9_999 } }])],
     ['sizes beyond 2^53', rawZip([{ ...wide, extra: numbers(2 ** 63, 2 ** 63) }])],
-    ['data that do not decode', rawZip([{ method: 8, data: new Uint8Array(9).fill(255) }])],
-    ['data that are cut', rawZip([{ method: 8, data: deflateRawSync(plain).subarray(0, -2) }])],
+    ['data that does not decode', rawZip([{ method: 8, data: new Uint8Array(9).fill(255) }])],
+    ['data that is cut', rawZip([{ method: 8, data: deflateRawSync(plain).subarray(0, -2) }])],
     ['an encrypted entry', rawZip([{ flags: 0x0801 }])],
     ['an unknown method', rawZip([{ method: 93 }])],
-    ['a name that climbs', rawZip([{ name: '../a' }])],
+    ['a name that leads out of the folder', rawZip([{ name: '../a' }])],
     ['a backslash', rawZip([{ name: 'a\\b' }])],
   ])('refuses %s with a code', async (_, archive) => {
-    expect(await codeOf(seenIn(archive))).toMatch(REFUSED);
+    expect(await codeOf(readWithYauzl(archive))).toMatch(REFUSED);
   });
 
   it('names the entry that it cannot read', async () => {
-    const error = await errorOf(seenIn(rawZip([{ name: 'a' }, { name: 'b', method: 93 }])));
+    const error = await errorOf(readWithYauzl(rawZip([{ name: 'a' }, { name: 'b', method: 93 }])));
     expect(error).toMatchObject({ code: 'zip.RECORD_INVALID', path: 'b' });
   });
 
-  it('takes the name that openZip would take', async () => {
+  it('uses the name that openZip would use', async () => {
     const archive = rawZip([{ name: 'a', extra: unicodePath('b', 'a') }]);
-    expect((await seenIn(archive)).map(({ name }) => name)).toEqual(['b']);
+    expect((await readWithYauzl(archive)).map(({ name }) => name)).toEqual(['b']);
     expect(await codeOf(contentOf(archive))).toBe('zip.NAME_INVALID');
   });
 
-  it('rethrows the error of the source, wherever it fails', async () => {
+  it('rethrows the error of any read of the source', async () => {
     const archive = await zipOf({ a: 'x', b: plain.repeat(99) });
     const broken = new DrillproofError('io.UNREADABLE', 'cannot read the disk');
     for (let reads = 0; ; reads++) {
-      let left = reads;
+      let remaining = reads;
       const access: RandomAccess = {
         size: archive.length,
         read(offset, length) {
-          if (left-- === 0) throw broken;
+          if (remaining-- === 0) throw broken;
           return archive.subarray(offset, offset + length);
         },
       };
-      const outcome = await seenIn(access).catch((error: unknown) => error);
+      const outcome = await readWithYauzl(access).catch((error: unknown) => error);
       if (outcome !== broken) {
         expect(outcome).toHaveLength(2);
         expect(reads).toBeGreaterThan(6);
@@ -143,16 +143,16 @@ describe('readZipWithYauzl', () => {
     }
   });
 
-  it('never takes fewer bytes than it asked for', async () => {
+  it('refuses fewer bytes than it requested', async () => {
     const archive = await zipOf({ a: plain });
     const shorter: RandomAccess = {
       size: archive.length,
       read: (offset, length) => archive.subarray(offset, offset + length - 1),
     };
-    expect(await codeOf(seenIn(shorter))).toBe('io.CHANGED');
+    expect(await codeOf(readWithYauzl(shorter))).toBe('io.CHANGED');
   });
 
-  it('reads from a source that takes its time', async () => {
+  it('reads from an asynchronous source', async () => {
     const archive = await zipOf({ a: 'x', b: plain.repeat(9) });
     const access: RandomAccess = {
       size: archive.length,
@@ -161,10 +161,10 @@ describe('readZipWithYauzl', () => {
         return archive.slice(offset, offset + length);
       },
     };
-    expect(await seenIn(access)).toEqual(await seenIn(archive));
+    expect(await readWithYauzl(access)).toEqual(await readWithYauzl(archive));
   });
 
-  it('can be left early', async () => {
+  it('can be closed early', async () => {
     const archive = await zipOf({ a: 'x', b: 'y' });
     for await (const { name } of readZipWithYauzl(memoryAccess(archive))) {
       expect(name).toBe('a');
@@ -176,7 +176,7 @@ describe('readZipWithYauzl', () => {
     const bytes = 200 * 2 ** 20;
     const archive = rawZip([{ plain: new Uint8Array(bytes), method: 8 }]);
     const before = process.memoryUsage.rss();
-    const [entry] = await seenIn(archive);
+    const [entry] = await readWithYauzl(archive);
     expect(entry?.bytes).toBe(bytes);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20);
   });
