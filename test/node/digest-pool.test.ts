@@ -13,7 +13,7 @@ const root = await makeFolder();
 const source = directorySource(root);
 const DAMAGED = 3;
 
-// At this depth a part may contain anything. Two are hashed at once by size, and one is damaged.
+// At this depth a part may contain any bytes. Two are too small for threads, and one is damaged.
 const { files } = await makeExport({ parts: 8, signedParts: false, signedList: false });
 const manifest = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
   files['manifest.json'],
@@ -43,19 +43,16 @@ async function verifyDigests(
   }
 }
 
-it.each([1, 3])(
-  'a pool for digests with %i threads makes the report that one thread makes',
-  async (threads) => {
-    const report = await verifyDigests(threads);
-    expect(report).toEqual(await verifyExport(source, { asOfMs: NOW, depth: 'digest' }));
-    expect(report.parts.map(({ verdict }) => verdict === 'intact')).toEqual(
-      report.parts.map((_, n) => n !== DAMAGED),
-    );
-    expect(report.parts[DAMAGED]!.findings[0]?.code).toBe('part.DIGEST_MISMATCH');
-  },
-);
+it.each([1, 3])('a pool for digests with %i threads returns the report of one thread', async (threads) => {
+  const report = await verifyDigests(threads);
+  expect(report).toEqual(await verifyExport(source, { asOfMs: NOW, depth: 'digest' }));
+  expect(report.parts.map(({ verdict }) => verdict === 'intact')).toEqual(
+    report.parts.map((_, n) => n !== DAMAGED),
+  );
+  expect(report.parts[DAMAGED]!.findings[0]?.code).toBe('part.DIGEST_MISMATCH');
+});
 
-it('a pool for digests hashes in its threads, and on this thread what they cannot read', async () => {
+it('a pool for digests hashes in its threads, and in this thread the files that they cannot read', async () => {
   const started = vi.fn();
   process.on('worker', started);
   try {
@@ -67,13 +64,13 @@ it('a pool for digests hashes in its threads, and on this thread what they canno
   }
 });
 
-/** The third part becomes shorter; the error of its thread is not the one that is reported. */
+/** Makes the third part shorter. The error of its thread is not reported. */
 function shorten(file: OpenFile): OpenFile {
   if (file.size !== 400_002) return file;
   return { ...file, fd: -1, readInto: (target, offset) => file.readInto!(target, offset + 1) };
 }
 
-it('a pool for digests reports io.CHANGED for a file that became shorter, wherever it is hashed', async () => {
+it('a pool for digests reports io.CHANGED for a file that became shorter, in any thread', async () => {
   const { parts } = await verifyDigests(2, { open: shorten });
   expect(parts[2]!.findings.map(({ code }) => code)).toContain('io.CHANGED');
   expect(parts[4]!.verdict).toBe('intact');
@@ -92,7 +89,7 @@ it('a pool for digests that is aborted rejects with the reason and closes every 
 
 const SRC = resolve(import.meta.dirname, '../../src');
 
-it('a pool for digests hashes everything on this thread where Node.js refuses threads', async () => {
+it('a pool for digests hashes everything in this thread if Node.js refuses threads', async () => {
   const program = `
     import { createDigestPool } from '${SRC}/node/digest-pool.ts';
     import { directorySource } from '${SRC}/node/evidence/directory-source.ts';

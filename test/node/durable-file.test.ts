@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeDurably, writeNewFile } from '../../src/node/durable-file.ts';
 
-/** What was asked of the system, in order. */
+/** The calls of the system, in order. */
 const calls: string[] = [];
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -39,7 +39,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 const write = (text: string, mode?: number): Promise<void> =>
   writeDurably(file, (temporary) => writeNewFile(temporary, [Buffer.from(text)], mode));
 
-function* failing(): Generator<Uint8Array> {
+function* failLater(): Generator<Uint8Array> {
   yield Buffer.from('half');
   throw new RangeError('made for a test');
 }
@@ -67,7 +67,7 @@ describe('a durable file', () => {
 
   it('leaves the old bytes and no temporary file when its source fails', async () => {
     writeFileSync(file, 'old');
-    await expect(writeDurably(file, (temporary) => writeNewFile(temporary, failing()))).rejects.toThrow(
+    await expect(writeDurably(file, (temporary) => writeNewFile(temporary, failLater()))).rejects.toThrow(
       RangeError,
     );
     expect(readFileSync(file, 'utf8')).toBe('old');

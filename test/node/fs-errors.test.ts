@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
@@ -36,32 +36,28 @@ describe('errors of the file system', () => {
   });
 
   it('maps the errors of the real calls', async () => {
-    const absent = await readFile(join(folder, 'absent')).catch((cause: unknown) =>
-      ioError(cause, 'absent', 'read'),
-    );
-    const kind = await readFile(folder).catch((cause: unknown) => ioError(cause, folder, 'read'));
-    expect(absent).toMatchObject({ code: 'io.NOT_FOUND' });
-    expect(kind).toMatchObject({ code: 'io.KIND' });
-    await (await open(join(folder, 'here'), 'wx')).close();
-    const twice = await open(join(folder, 'here'), 'wx').catch((cause: unknown) =>
-      ioError(cause, 'here', 'write'),
-    );
-    expect(twice).toMatchObject({ code: 'io.EXISTS' });
+    await writeFile(join(folder, 'file'), '');
+    for (const [work, act, code] of [
+      [() => readFile(join(folder, 'absent')), 'read', 'io.NOT_FOUND'],
+      [() => readFile(folder), 'read', 'io.KIND'],
+      [() => open(join(folder, 'file'), 'wx'), 'write', 'io.EXISTS'],
+    ] as const)
+      expect(await work().catch((cause: unknown) => ioError(cause, 'x', act))).toMatchObject({ code });
   });
 
-  it('leaves an error of ours as it is', () => {
-    const ours = new DrillproofError('part.DIGEST_MISMATCH', 'made for a test');
-    expect(ioError(ours, 'x', 'write')).toBe(ours);
+  it('returns a DrillproofError unchanged', () => {
+    const error = new DrillproofError('part.DIGEST_MISMATCH', 'made for a test');
+    expect(ioError(error, 'x', 'write')).toBe(error);
   });
 
-  it('takes anything that was thrown', () => {
+  it('converts any value', () => {
     expect(ioError('text', 'x', 'read')).toMatchObject({ code: 'io.UNREADABLE' });
     expect(ioError(undefined, 'x', 'write')).toMatchObject({ code: 'io.WRITE_FAILED' });
     expect(errnoOf({ code: 'ENOENT' })).toBeUndefined();
     expect(errnoOf(Object.assign(new Error('x'), { code: 5 }))).toBeUndefined();
   });
 
-  it('gives one line without the code', () => {
+  it('has a message of one line without the code', () => {
     const { message } = ioError(systemError('ENOSPC'), '/mirror/parts', 'write');
     expect(message).toBe('cannot write /mirror/parts: the disk is full');
   });

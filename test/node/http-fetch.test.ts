@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { collectBytes } from '../../src/bytes/async.ts';
@@ -11,7 +12,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A server that answers each request with raw bytes, piece by piece, and then ends or keeps the connection. */
+/** Starts a server that answers each request with raw bytes on its socket. */
 async function serveRaw(answer: (socket: Socket, requests: number) => void): Promise<string> {
   const sockets = new Set<Socket>();
   let requests = 0;
@@ -19,9 +20,7 @@ async function serveRaw(answer: (socket: Socket, requests: number) => void): Pro
     sockets.add(socket.on('error', () => undefined));
     socket.on('data', () => answer(socket, ++requests));
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   closers.push(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
@@ -29,8 +28,8 @@ async function serveRaw(answer: (socket: Socket, requests: number) => void): Pro
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a client makes of a part: its facts and bytes, or the code and whether a retry may help. */
-async function outcomeOf(baseUrl: string, options: Partial<ClientOptions>): Promise<unknown> {
+/** Downloads a part, and returns its facts and bytes, or the code and whether a retry may help. */
+async function download(baseUrl: string, options: Partial<ClientOptions>): Promise<unknown> {
   const client = createClient({
     baseUrl,
     token: TOKEN,
@@ -51,7 +50,7 @@ async function outcomeOf(baseUrl: string, options: Partial<ClientOptions>): Prom
 const head = (...lines: readonly string[]): string => `${['HTTP/1.1 200 OK', ...lines].join('\r\n')}\r\n\r\n`;
 
 it.each<[string, (socket: Socket) => void]>([
-  ['a whole answer', (socket) => socket.write(`${head('content-length: 5', 'etag: "a"')}12345`)],
+  ['a complete answer', (socket) => socket.write(`${head('content-length: 5', 'etag: "a"')}12345`)],
   ['an empty answer', (socket) => socket.write(head('content-length: 0'))],
   [
     'chunks',
@@ -85,7 +84,7 @@ it.each<[string, (socket: Socket) => void]>([
   ['a content coding', (socket) => socket.write(`${head('content-length: 1', 'content-encoding: gzip')}1`)],
   ['a status without a body', (socket) => socket.write('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n')],
   [
-    'a redirect elsewhere',
+    'a redirect to another host',
     (socket) =>
       socket.write('HTTP/1.1 302 Found\r\nlocation: http://a.example/\r\ncontent-length: 0\r\n\r\n'),
   ],
@@ -98,34 +97,34 @@ it.each<[string, (socket: Socket) => void]>([
     (socket) => socket.write(head(`x: ${'y'.repeat(20_000)}`, 'content-length: 0')),
   ],
   [
-    'a protocol that was not asked for',
+    'a protocol that was not requested',
     (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
   ],
-])('the fetch over node:http and that of the platform give the same for %s', async (_, answer) => {
+])('the fetch over node:http returns the same as that of the platform for %s', async (_, answer) => {
   const url = await serveRaw(answer);
   const [platform, ours] = await Promise.all([
-    outcomeOf(url, {}),
-    outcomeOf(url, { fetch: createHttpFetch() }),
+    download(url, {}),
+    download(url, { fetch: createHttpFetch() }),
   ]);
   expect(ours).toEqual(platform);
 });
 
-it('the fetch over node:http and that of the platform give the same if nothing listens', async () => {
+it('the fetch over node:http returns the same as that of the platform if nothing listens', async () => {
   const url = await serveRaw(() => undefined);
   for (const close of closers.splice(0)) close();
-  const ours = await outcomeOf(url, { fetch: createHttpFetch() });
-  expect(ours).toEqual(await outcomeOf(url, {}));
+  const ours = await download(url, { fetch: createHttpFetch() });
+  expect(ours).toEqual(await download(url, {}));
   expect(ours).toMatchObject({ code: 'transport.UNREACHABLE', passes: true });
 });
 
-it('the fetch over node:http uses one connection for requests that follow each other', async () => {
+it('the fetch over node:http uses one connection for consecutive requests', async () => {
   const ports = new Set<number | undefined>();
   const url = await serveRaw((socket) => {
     ports.add(socket.remotePort);
     socket.write(`${head('content-length: 1')}1`);
   });
   const fetch = createHttpFetch();
-  for (let n = 0; n < 3; n++) await outcomeOf(url, { fetch });
+  for (let n = 0; n < 3; n++) await download(url, { fetch });
   expect(ports.size).toBe(1);
 });
 
@@ -141,11 +140,11 @@ it('the fetch over node:http stops reading the connection while the body is not 
     send();
   });
   const client = createClient({ baseUrl: url, token: TOKEN, fetch: createHttpFetch() });
-  const download = await client.evidence.exports.parts.download(partRef);
+  const part = await client.evidence.exports.parts.download(partRef);
   let before = -1;
   for (; before !== sent; await new Promise((resolve) => void setTimeout(resolve, 100))) before = sent;
   expect(sent).toBeLessThan(100_000_000);
-  await download.cancel();
+  await part.cancel();
 });
 
 it('the fetch over node:http ends with the reason of an aborted signal, and closes the connection', async () => {

@@ -7,7 +7,7 @@ import { flipped, makeExport, makeTrust, NOW } from '../support/evidence.ts';
 const PARTS = 2_000;
 const root = await makeFolder();
 
-it('many small parts have the same report with one thread, and with threads that this one helps', async () => {
+it('many small parts have the same report with one thread and with several', async () => {
   const made = await makeExport({ parts: PARTS });
   const paths = Object.keys(made.files).filter((path) => path.startsWith('parts/'));
   const damaged = new Set(paths.filter((_, at) => at % 300 === 7));

@@ -36,11 +36,11 @@ const acceptsSummary = (envelope: Envelope): boolean =>
   verifySummary(Buffer.from(JSON.stringify(envelope)), { asOfMs: AS_OF_MS, trust: trusting(keyOf(signer)) })
     .verdict === 'valid';
 
-/** Who accepts an envelope: @sigstore/verify, openssl, and this program. */
-const whoAccepts = async (envelope: Envelope, weAccept: (envelope: Envelope) => boolean) => [
+/** Checks an envelope with @sigstore/verify, openssl and this program. */
+const checkEnvelope = async (envelope: Envelope, accept: (envelope: Envelope) => boolean) => [
   verifyWithSigstore(envelope, signer),
   await verifyWithOpenssl(envelope, signer, folder),
-  weAccept(envelope),
+  accept(envelope),
 ];
 
 const change = (base64: string, from: string, to: string): string => {
@@ -65,10 +65,10 @@ describe.each([
   {
     kind: 'an attestation',
     payloadType: IN_TOTO_PAYLOAD_TYPE,
-    sign: (by: Signer) => attestDsse(statement, [by]),
+    sign: (key: Signer) => attestDsse(statement, [key]),
     document: (): object =>
       buildInTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
-    weAccept: (envelope: Envelope) => verifyEnvelope(envelope).verdict === 'valid',
+    accept: (envelope: Envelope) => verifyEnvelope(envelope).verdict === 'valid',
     changes: [
       ...COMMON,
       ['payload', (envelope) => (envelope.payload = change(envelope.payload, '}', '} '))],
@@ -77,23 +77,23 @@ describe.each([
   {
     kind: 'a summary',
     payloadType: IN_TOTO,
-    sign: (by: Signer) => signSummary(summaryOf(), [by]),
+    sign: (key: Signer) => signSummary(summaryOf(), [key]),
     document: (): object => summaryOf(),
-    weAccept: acceptsSummary,
+    accept: acceptsSummary,
     changes: [
       ...COMMON,
       ['result', (envelope) => (envelope.payload = change(envelope.payload, 'PASSED', 'FAILED'))],
       ['time', (envelope) => (envelope.payload = change(envelope.payload, '2026-11-21T12', '2026-11-21T11'))],
     ] as Change[],
   },
-])('$kind', ({ payloadType, sign, document, weAccept, changes }) => {
+])('$kind', ({ payloadType, sign, document, accept, changes }) => {
   it('that a key or a command signed is verified by sigstore, openssl and this program', async () => {
     const program = await commandSigner({
       command: ['openssl', 'dgst', '-sha256', '-sign', join(folder, 'key.pem')],
       publicKey: signer,
     });
     for (const by of [signer, program])
-      expect(await whoAccepts(parseEnvelope(encodeDsse(await sign(by))), weAccept)).toEqual([
+      expect(await checkEnvelope(parseEnvelope(encodeDsse(await sign(by))), accept)).toEqual([
         true,
         true,
         true,
@@ -103,25 +103,25 @@ describe.each([
   it.each(changes)('is refused by sigstore, openssl and this program if its %s changed', async (_, apply) => {
     const envelope = parseEnvelope(encodeDsse(await sign(signer)));
     apply(envelope);
-    expect(await whoAccepts(envelope, weAccept)).toEqual([false, false, false]);
+    expect(await checkEnvelope(envelope, accept)).toEqual([false, false, false]);
   });
 
   it('that openssl signed is accepted however its payload is formatted', async () => {
     for (const text of [JSON.stringify(document()), JSON.stringify(document(), null, 2)]) {
       const envelope = await signWithOpenssl(Buffer.from(text), payloadType, signer, folder);
-      expect([verifyWithSigstore(envelope, signer), weAccept(envelope)]).toEqual([true, true]);
+      expect([verifyWithSigstore(envelope, signer), accept(envelope)]).toEqual([true, true]);
     }
   });
 });
 
-it('an attestation with another key id is refused by this program alone, because sigstore takes it as a hint', async () => {
+it('an attestation with another key id is refused by this program alone, because sigstore uses it as a hint only', async () => {
   const envelope = parseEnvelope(encodeDsse(await attestDsse(statement, [signer])));
   envelope.signatures[0]!.keyid = 'other';
   expect(verifyWithSigstore(envelope, signer)).toBe(true);
   expect(verifyEnvelope(envelope).verdict).not.toBe('valid');
 });
 
-it('an attestation with another predicate type is refused by this program, however well it is signed', async () => {
+it('an attestation with another predicate type is refused by this program despite a valid signature', async () => {
   const other = {
     ...buildInTotoStatement(statement.subject.manifestDigest, statement.predicateType, statement),
     predicateType: 'https://slsa.dev/provenance/v1',
@@ -132,7 +132,7 @@ it('an attestation with another predicate type is refused by this program, howev
   expect(errorsOf(verifyEnvelope(envelope))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
 });
 
-it('the bytes to sign equal those of @sigstore/core, whatever the payload', () => {
+it('the bytes to sign equal those of @sigstore/core for any payload', () => {
   for (const text of ['', '{}', 'ä€'.repeat(100)]) {
     const payload = Buffer.from(text);
     expect(Buffer.from(encodePreAuth(IN_TOTO_PAYLOAD_TYPE, payload))).toEqual(

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
@@ -11,6 +11,7 @@ import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import type { Files } from '../support/bag.ts';
 import { flipped, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
+import { writeFiles } from '../support/folder.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const made = await makeExport({ parts: 4, reports: 2 });
@@ -19,13 +20,13 @@ const FIRST = 'parts/evidence_000000000001.zip';
 const THIRD = 'parts/evidence_000000000003.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
 
-/** Enough of them that no file system lists them sorted by chance. */
+/** So many that no file system lists them sorted by chance. */
 const STRAYS = ['Z', 'a/z', 'a-z', 'é', 'b', 'a/B', 'c.txt', 'c', 'y/x/w', '10', '9'];
 
-/** Trees that are sound, and such as are wrong in many places, so that findings have an order. */
+/** An intact tree, and one with many problems, so that findings have an order. */
 const TREES: Readonly<Record<string, () => Files>> = {
-  'a sound export': () => made.files,
-  'an export that is wrong in many places': () => ({
+  'an intact export': () => made.files,
+  'an export with many problems': () => ({
     ...made.files,
     [FIRST]: flipped(made.files[FIRST]!, 100),
     [THIRD]: made.files[FIRST]!,
@@ -37,25 +38,22 @@ const TREES: Readonly<Record<string, () => Files>> = {
   }),
 };
 
-const options = () => ({ asOfMs: NOW, trust: makeTrust(made.signer) });
+const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
 
-/** The report on the tree in a folder whose files were made in this order. */
-async function inFolder(files: Files, order: readonly string[], jobs: number): Promise<ExportReport> {
+/** Verifies a tree in a folder whose files are written in this order. */
+async function verifyInFolder(files: Files, order: readonly string[], jobs: number): Promise<ExportReport> {
   const root = await mkdtemp(join(tmpdir(), 'drillproof-order-'));
   try {
-    for (const path of order) {
-      await mkdir(dirname(join(root, path)), { recursive: true });
-      await writeFile(join(root, path), files[path]!);
-    }
-    return await verifyDirectory(root, { ...options(), jobs });
+    await writeFiles(root, Object.fromEntries(order.map((path) => [path, files[path]!])));
+    return await verifyDirectory(root, { ...options, jobs });
   } finally {
     await rm(root, { recursive: true });
   }
 }
 
-async function inZip(files: Files, order: readonly string[]): Promise<ExportReport> {
+async function verifyInZip(files: Files, order: readonly string[]): Promise<ExportReport> {
   const bytes = await pack(order.map((path) => [path, files[path]!] as const));
-  return verifyExport(zipSource(await openZip(memoryAccess(bytes))), options());
+  return verifyExport(zipSource(await openZip(memoryAccess(bytes))), options);
 }
 
 const isContainer = ({ id }: { readonly id: string }): boolean => id === 'export.container';
@@ -65,25 +63,25 @@ const withoutContainer = (report: ExportReport): ExportReport => ({
 });
 
 describe.each(Object.entries(TREES))('the report on %s', (_name, tree) => {
-  it('has the same bytes in whatever order the files came to be, and with however many threads', async () => {
+  it('has the same bytes for files written in any order, and with any number of threads', async () => {
     const files = tree();
     const paths = Object.keys(files);
-    const expected = renderJson(await inFolder(files, paths, 1));
+    const expected = renderJson(await verifyInFolder(files, paths, 1));
     const orders = fc.shuffledSubarray(paths, { minLength: paths.length, maxLength: paths.length });
     await forAllAsync(15, [orders, fc.integer({ min: 1, max: 3 })], async (order, jobs) => {
-      expect(renderJson(await inFolder(files, order, jobs))).toBe(expected);
+      expect(renderJson(await verifyInFolder(files, order, jobs))).toBe(expected);
     });
   });
 
-  it('has the same bytes for a ZIP with its entries in any order, but for the check of the container', async () => {
+  it('has the same bytes for a ZIP with its entries in any order, except for the check of the container', async () => {
     const files = tree();
     const paths = Object.keys(files);
-    const folder = await inFolder(files, paths, 1);
+    const folder = await verifyInFolder(files, paths, 1);
     for (const order of [paths, paths.toReversed(), paths.toSorted()]) {
-      const zip = await inZip(files, order);
+      const zip = await verifyInZip(files, order);
       expect(zip.checks.find(isContainer)?.state).toBe('passed');
       expect(folder.checks.find(isContainer)).toBeUndefined();
-      // Every byte of the container counts, and its ZIP metadata lies in no file of the folder.
+      // Every byte of the container counts, and no file of the folder contains its ZIP metadata.
       const { totalBytes } = folder.coverage;
       expect(zip.coverage.totalBytes).toBeGreaterThan(totalBytes);
       const coverage = { ...zip.coverage, totalBytes };

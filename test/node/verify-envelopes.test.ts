@@ -19,7 +19,7 @@ import {
 } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
-/** Parts that are so large together that threads are started for them. */
+/** The parts together are so large that threads are started for them. */
 const LARGE = new Uint8Array(6 * 2 ** 20).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
 const objects = [
   ...makeBundleInput(1).objects,
@@ -35,8 +35,8 @@ const trust = trustStore([...makeTrust(first).keys, ...makeTrust(second).keys]);
 const root = await makeFolder();
 const envelopes: Uint8Array[] = [];
 
-/** An envelope about the bundle of a part. */
-async function about(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
+/** Makes an envelope for the bundle of a part. */
+async function makeEnvelope(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
   const entries = await unpack(part);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
   return encodeDsse(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
@@ -47,25 +47,26 @@ await writeFiles(root, files);
 const zip = await pack(Object.entries(files));
 const partOf = (n: number): Uint8Array => files[`parts/evidence_00000000000${n}.zip`]!;
 for (const bytes of [partOf(3), partOf(1), (await makePart(9, second)).bytes])
-  envelopes.push(await about(bytes, second));
+  envelopes.push(await makeEnvelope(bytes, second));
 
-const inFolder = (dsse: readonly Uint8Array[], jobs: number): Promise<ExportReport> =>
+const verifyInFolder = (dsse: readonly Uint8Array[], jobs: number): Promise<ExportReport> =>
   verifyDirectory(root, { asOfMs: NOW, trust, dsse, jobs });
-const inZip = async (dsse: readonly Uint8Array[]): Promise<ExportReport> =>
+const verifyInZip = async (dsse: readonly Uint8Array[]): Promise<ExportReport> =>
   verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust, dsse });
 const signersOf = ({ parts }: ExportReport) => parts.map(({ signers }) => signers?.length);
 
 it.each([
-  ['that hold', () => envelopes.slice(0, 2), 'verified'],
-  ['of which one is about no bundle of it', () => envelopes, 'failed'],
+  ['that are valid', () => envelopes.slice(0, 2), 'verified'],
+  ['of which one names a bundle of another export', () => envelopes, 'failed'],
 ])('envelopes about bundles of an export in a folder reach the threads: %s', async (_, dsse, verdict) => {
-  const one = await inFolder(dsse(), 1);
-  expect([one.verdict, signersOf(one)]).toEqual([verdict, [2, 1, 2]]);
-  for (const jobs of [2, 4]) expect(renderJson(await inFolder(dsse(), jobs))).toBe(renderJson(one));
-  const packed = await inZip(dsse());
+  const expected = await verifyInFolder(dsse(), 1);
+  expect([expected.verdict, signersOf(expected)]).toEqual([verdict, [2, 1, 2]]);
+  for (const jobs of [2, 4])
+    expect(renderJson(await verifyInFolder(dsse(), jobs))).toBe(renderJson(expected));
+  const packed = await verifyInZip(dsse());
   const checks = packed.checks.filter(({ id }) => id !== 'export.container');
-  // Every byte of the container counts, and its ZIP metadata lies in no file of the folder.
-  const coverage = { ...packed.coverage, totalBytes: one.coverage.totalBytes };
+  // Every byte of the container counts, and no file of the folder contains its ZIP metadata.
+  const coverage = { ...packed.coverage, totalBytes: expected.coverage.totalBytes };
   expect(packed.coverage.totalBytes).toBe(zip.length);
-  expect(renderJson({ ...packed, checks, coverage })).toBe(renderJson(one));
+  expect(renderJson({ ...packed, checks, coverage })).toBe(renderJson(expected));
 });

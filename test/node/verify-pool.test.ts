@@ -37,8 +37,8 @@ async function verifyInPool(
   }
 }
 
-/** The export with a manifest in its second part that has so many empty arrays for objects. */
-async function withArrays(count: number): Promise<Record<string, Uint8Array>> {
+/** Makes the export with a manifest in its second part that has `count` empty arrays for objects. */
+async function makeExportWithArrays(count: number): Promise<Record<string, Uint8Array>> {
   const manifest = Buffer.from(`{"objects":[${'[],'.repeat(count - 1)}[]]}`);
   const part = await repacked(made.files[HOSTILE]!, (entries) => {
     entries.set(BUNDLE_MANIFEST, manifest);
@@ -57,38 +57,38 @@ const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }
 const errorCodesOf = (report: ExportReport, part: number): string[] =>
   report.parts[part]!.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 
-it('a worker thread that runs out of memory leaves only its own part unchecked, also where other parts were in its batch', async () => {
+it('a worker thread that runs out of memory leaves only one part unchecked, although others were in its batch', async () => {
   vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
   const report = await verifyInPool(made.files, 1);
   expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
   expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
 });
 
-it('a worker thread that runs out of memory does not happen for a part with a million values and the usual memory', async () => {
-  const report = await verifyInPool(await withArrays(999_990), 1, 2048);
+it('a worker thread verifies a part with a million values in the usual memory', async () => {
+  const report = await verifyInPool(await makeExportWithArrays(999_990), 1, 2048);
   expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
   expect(errorCodesOf(report, 1)).toContain('bundle.MANIFEST_INVALID');
 });
 
-it('a worker thread that runs out of memory does not happen for a part that exceeds the limit of values', async () => {
-  const report = await verifyInPool(await withArrays(1_100_000), 1);
+it('a worker thread refuses a part that exceeds the limit of values in little memory', async () => {
+  const report = await verifyInPool(await makeExportWithArrays(1_100_000), 1);
   expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
   expect(errorCodesOf(report, 1)).toContain('json.VALUES_EXCEEDED');
 });
 
-const runInThreads = (code: string): void => {
+const replaceThreads = (code: string): void => {
   vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL(`data:text/javascript,${code}`));
 };
 
 it('a pool whose threads exit leaves every part unchecked', async () => {
-  runInThreads('process.exit(7)');
+  replaceThreads('process.exit(7)');
   const report = await verifyInPool(made.files, 2);
   expect(verdictsOf(report)).toEqual(['incomplete', 'incomplete', 'incomplete']);
   expect(errorCodesOf(report, 0)).toEqual(['part.NOT_CHECKED']);
 });
 
 it('a pool whose threads fail with an error of the program rejects with internal.BUG', async () => {
-  runInThreads('throw new TypeError("x")');
+  replaceThreads('throw new TypeError("x")');
   await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
 });
 

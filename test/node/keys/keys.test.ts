@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toBase64url, toHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import {
   generateSigningKey,
@@ -15,20 +14,19 @@ import {
 import { keyIdOf, formatPublicJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
 import { formatPem, parsePem, decodePem } from '../../../src/trust/key/key-file.ts';
 import { bytes32, codeOf, json, message, N, pointOf, refusal, scalarOf } from '../../trust/makers.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { forAll } from '../../support/property.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'keys-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
 const file = (name: string): string => join(folder, name);
 const write = (name: string, content: string | Uint8Array): string => {
   writeFileSync(file(name), content);
   return file(name);
 };
 
-const OPENSSL = 'openssl';
-/** Runs the openssl command and gives what it prints. */
+/** Runs the openssl command and returns its output. */
 const openssl = (...args: string[]): string =>
-  execFileSync(OPENSSL, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
+  execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
 
 const scalar = scalarOf(1);
 const pem = writeSigningKeyPem(scalar);
@@ -37,7 +35,7 @@ const der = decodePem(parsePem(pem)[0]!);
 const pkcs8 = (bytes: Uint8Array): string => formatPem('PRIVATE KEY', bytes);
 
 describe('a signing key', () => {
-  it('is read back from the PKCS#8 it was written to', () => {
+  it('is read from the PKCS#8 that was written', () => {
     expect(pem.startsWith('-----BEGIN PRIVATE KEY-----\n')).toBe(true);
     expect(readSigningKey(pem).scalar).toEqual(scalar);
     expect(readSigningKey(toUtf8(pem)).signer.keyId).toBe(keyIdOf(pointOf(1)));
@@ -48,7 +46,7 @@ describe('a signing key', () => {
     expect(readSigningKey(json({ ...privateJwk, key_ops: ['sign'] })).scalar).toEqual(scalar);
   });
 
-  it('keeps its leading zero bytes on every way', () => {
+  it('keeps its leading zero bytes in PKCS#8 and JWK', () => {
     for (const value of [1n, 255n, 2n ** 200n, N - 1n]) {
       const small = bytes32(value);
       const { signer } = readSigningKey(writeSigningKeyPem(small));
@@ -64,7 +62,7 @@ describe('a signing key', () => {
     expect(readSigningKey(writeSigningKeyPem(a.scalar)).signer.keyId).toBe(a.signer.keyId);
   });
 
-  it('is not written when it is none', () => {
+  it('is not written if it is outside the range', () => {
     expect(codeOf(() => writeSigningKeyPem(new Uint8Array(32)))).toBe('trust.KEY_INVALID');
     expect(codeOf(() => writeSigningKeyPem(bytes32(N)))).toBe('trust.KEY_INVALID');
   });
@@ -80,7 +78,7 @@ describe('a signing key', () => {
   it.each([
     ['PKCS#8', 'pkcs8'],
     ['SEC 1', 'sec1'],
-  ] as const)('is refused as encrypted in %s, without asking for anything', (_, type) => {
+  ] as const)('is refused as encrypted in %s, without a prompt', (_, type) => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const options = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' } as const;
     const secret = privateKey.export({ type, ...options }).toString();
@@ -88,7 +86,7 @@ describe('a signing key', () => {
     expect(codeOf(() => readVerifyingKey(secret))).toBe('trust.KEY_PRIVATE');
   });
 
-  it('shows nothing of itself in an error', () => {
+  it('does not appear in an error', () => {
     const secrets = [toHex(scalar), toBase64url(scalar), pem.split('\n')[1]!];
     const broken = [
       pem + pem,
@@ -98,12 +96,12 @@ describe('a signing key', () => {
     ];
     for (const text of broken) {
       const error = refusal(() => readSigningKey(text));
-      const shown = `${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`;
-      for (const secret of secrets) expect(shown).not.toContain(secret);
+      const output = `${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`;
+      for (const secret of secrets) expect(output).not.toContain(secret);
     }
   });
 
-  it('never ends in another kind of error, whatever is changed in a good file', () => {
+  it('fails with a code after any change of a valid file', () => {
     const change = fc.record({ at: fc.nat(250), text: fc.string({ maxLength: 3 }), cut: fc.nat(3) });
     forAll(
       300,
@@ -116,7 +114,7 @@ describe('a signing key', () => {
   });
 });
 
-it('a verifying key is read from PEM and JWK as everywhere, without a validity', () => {
+it('a verifying key is read from PEM and JWK, without a validity', () => {
   const key = { keyId: keyIdOf(pointOf(1)), point: pointOf(1) };
   expect(readVerifyingKey(publicKeyPem(pointOf(1)))).toEqual(key);
   expect(readVerifyingKey(json(formatPublicJwk(pointOf(1))))).toEqual(key);
@@ -128,8 +126,8 @@ it('a verifying key is never a private key', () => {
   expect(codeOf(() => readVerifyingKey(formatPem('CERTIFICATE', der) + pem))).toBe('trust.KEY_PRIVATE');
 });
 
-/** A self-signed certificate in NAME.crt, its key in NAME.key. */
-const selfSigned = (name: string, ...newkey: string[]): string => {
+/** Makes a self-signed certificate NAME.crt and its key NAME.key. */
+const makeCertificate = (name: string, ...newkey: string[]): string => {
   const args = ['req', '-x509', '-nodes', '-subj', '/CN=acme', '-days', '30', '-keyout', `${name}.key`];
   openssl(...args, ...newkey, '-out', `${name}.crt`);
   return readFileSync(file(`${name}.crt`), 'utf8');
@@ -141,7 +139,7 @@ describe('with the openssl command', () => {
     ['ecparam -genkey', ['ecparam', '-name', 'prime256v1', '-genkey']],
     ['ecparam -genkey -noout', ['ecparam', '-name', 'prime256v1', '-genkey', '-noout']],
     ['genpkey', ['genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256']],
-  ])('a key of "%s" signs, and openssl and we agree on its public half', async (name, args) => {
+  ])('a key of "%s" signs, and openssl computes the same public half', async (name, args) => {
     const key = write(`${name}.pem`, openssl(...args));
     const publicPem = openssl('pkey', '-in', key, '-pubout');
     const { signer } = readSigningKey(readFileSync(key));
@@ -151,12 +149,12 @@ describe('with the openssl command', () => {
     expect(verifySignature({ key: readVerifyingKey(publicPem), message, signature })).toBe(true);
   });
 
-  it('our PKCS#8 is a key that openssl finds sound', () => {
+  it('PKCS#8 that was written is valid for openssl', () => {
     expect(openssl('pkey', '-in', write('ours.pem', pem), '-check', '-noout')).toContain('valid');
   });
 
-  it('a certificate gives its key and its validity, marked as from a certificate', () => {
-    const key = readVerifyingKey(selfSigned('good', ...P256));
+  it('a certificate is read as a key with its validity and its origin', () => {
+    const key = readVerifyingKey(makeCertificate('good', ...P256));
     const { signer } = readSigningKey(readFileSync(file('good.key')));
     expect(key).toMatchObject({ keyId: signer.keyId, point: signer.point, fromCertificate: true });
     expect(key.notAfterMs! - key.notBeforeMs!).toBe(30 * 86_400_000);

@@ -1,4 +1,4 @@
-import { afterEach, expect } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import {
   openQueue,
   parseQueueAddress,
@@ -12,20 +12,23 @@ afterEach(async () => {
   for (const queue of open.splice(0)) await queue.close();
 });
 
-/** A worker's end of a queue, closed after the test. */
-export async function queueAt(url: string, options: Partial<QueueOptions> = {}): Promise<WorkQueue> {
+/** Opens a queue that is closed after the test. */
+export async function connectQueue(url: string, options: Partial<QueueOptions> = {}): Promise<WorkQueue> {
   const queue = await openQueue(parseQueueAddress(url), { name: 'run', work: 'same', ...options });
   open.push(queue);
   return queue;
 }
 
-export const itemsOf = (...keys: string[]) => keys.map((key) => ({ key, data: { key } }));
+export const makeItems = (...keys: string[]) => keys.map((key) => ({ key, data: { key } }));
 
-/** The next piece of work, once it may be tried again. */
-export async function nextOf(queue: WorkQueue): Promise<TakenJob> {
-  let job: TakenJob | undefined;
-  const take = async () => (job = await queue.take());
-  await expect.poll(take, { timeout: 30_000, interval: 200 }).toBeDefined();
-  if (job === undefined) throw new Error('there is no work');
-  return job;
+/** Takes the next job when it may be retried. */
+export async function takeNext(queue: WorkQueue): Promise<TakenJob> {
+  return vi.waitFor(
+    async () => {
+      const job = await queue.take();
+      if (job === undefined) throw new Error('there is no job');
+      return job;
+    },
+    { timeout: 30_000, interval: 200 },
+  );
 }
