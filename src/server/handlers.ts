@@ -9,9 +9,9 @@ import {
   sessionExtensionSchema,
 } from '../contract/index.ts';
 import { settleAttempt } from './builds/drive-attempt.ts';
-import type { UploadAddresses } from './http/sealed.ts';
+
 import { ControlError, notFound } from './http/envelope.ts';
-import type { Cursors } from './http/sealed.ts';
+import type { Cursors, UploadAddresses } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
 import {
   assertCurrent,
@@ -54,7 +54,7 @@ type ResourceReads =
   | 'authoring.turns.list'
   | 'authoring.turns.read';
 
-// The permission that starts a kind of work also reads and cancels it; operators start every other kind.
+// The permission that starts a kind of work also allows reading and cancelling it. Operators start every other kind.
 const STARTED_BY: Readonly<Record<string, Permission>> = {
   'session.extend': 'session.control',
   'authoring.turn': 'authoring.write',
@@ -62,7 +62,7 @@ const STARTED_BY: Readonly<Record<string, Permission>> = {
   'run.rerun': 'run.write',
 };
 
-/** The operation that a request names, if it belongs to the project; one of the whole organization needs all projects. */
+/** Finds an operation of the project; one of the whole organization needs a token for all projects. */
 async function findOperation(
   reads: Reads,
   principal: Principal,
@@ -76,11 +76,6 @@ async function findOperation(
   return row.resource;
 }
 
-const startersOf = ({ kind }: OperationResource): readonly Permission[] => {
-  const permission = STARTED_BY[kind];
-  return permission === undefined ? [] : [permission];
-};
-
 /** Cancels an operation for a token that may start its kind. */
 async function cancelOwn(
   tx: Tx,
@@ -90,7 +85,7 @@ async function cancelOwn(
 ): Promise<OperationResource> {
   const { principal } = change;
   const operation = await findOperation(tx, principal, ref);
-  const [permission] = startersOf(operation);
+  const permission = STARTED_BY[operation.kind];
   if (permission === undefined)
     throw new ControlError(
       'control.PERMISSION_DENIED',
@@ -103,7 +98,19 @@ async function cancelOwn(
   );
 }
 
-/** Reads of one resource each, by the project that it belongs to. */
+/** Reads a resource, and reads it again if it had to be settled first. */
+async function readSettled<Row extends { readonly resource: object }>(
+  find: () => Promise<Row>,
+  settle: (row: Row) => Promise<unknown> | undefined,
+): Promise<Row['resource']> {
+  const row = await find();
+  const settling = settle(row);
+  if (settling === undefined) return row.resource;
+  await settling;
+  return (await find()).resource;
+}
+
+/** Creates the reads of one resource each, by its project. */
 function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
   const { store, cursors, now } = work;
   const settle = createSettle(work);
@@ -118,62 +125,62 @@ function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
     'operations.read': async ({ principal, params }) => {
       await assertProject(store, principal, params.projectId);
       const operation = await findOperation(store, principal, params);
-      assertPermission(principal, 'evidence.read', startersOf(operation));
+      assertPermission(principal, 'evidence.read', [STARTED_BY[operation.kind] ?? 'evidence.read']);
       const { kind, state, projectId, resourceId } = operation;
       if (isEnd('operation', state) || projectId === undefined || resourceId === undefined) return operation;
       await settle.work(kind, { organizationId: operation.organizationId, projectId, resourceId });
       return findOperation(store, principal, params);
     },
-    'runs.read': async ({ principal, params: { projectId, hostedRunId: id } }) => {
-      const find = () => visible(principal, projectId, () => store.runs.find(projectId, id));
-      const row = await find();
-      if (isEnd('run', row.resource.state) || !isOver(row.resource.deadlineAtMs, now())) return row.resource;
-      await settle.work('run.rerun', { ...row, resourceId: id });
-      return (await find()).resource;
-    },
+    'runs.read': ({ principal, params: { projectId, hostedRunId: id } }) =>
+      readSettled(
+        () => visible(principal, projectId, () => store.runs.find(projectId, id)),
+        ({ resource: { state, deadlineAtMs }, ...row }) =>
+          isEnd('run', state) || !isOver(deadlineAtMs, now())
+            ? undefined
+            : settle.work('run.rerun', { ...row, resourceId: id }),
+      ),
+
     'environments.read': async ({ principal, params: { projectId, environmentId: id } }) => ({
       schemaVersion: 1,
       ...(await visible(principal, projectId, () => store.environments.find(projectId, id))),
     }),
-    'sessions.read': async ({ principal, params: { projectId, sessionId: id } }) => {
-      const find = () => visible(principal, projectId, () => store.sessions.find(projectId, id));
-      const row = await find();
-      if (isEnd('session', row.resource.state) || !isOver(row.resource.expiresAtMs, now()))
-        return row.resource;
-      await settle.session(row);
-      return (await find()).resource;
-    },
+    'sessions.read': ({ principal, params: { projectId, sessionId: id } }) =>
+      readSettled(
+        () => visible(principal, projectId, () => store.sessions.find(projectId, id)),
+        ({ resource: { state, expiresAtMs }, ...row }) =>
+          isEnd('session', state) || !isOver(expiresAtMs, now()) ? undefined : settle.session(row),
+      ),
+
     'authoring.sessions.read': async ({ principal, params: { projectId, authoringSessionId: id } }) =>
       (await visible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
     'authoring.turns.list': async ({ principal, params, query }) => {
       const { projectId, authoringSessionId: id } = params;
       await visible(principal, projectId, () => store.authoringSessions.find(projectId, id));
       const { organizationId } = principal;
-      const { rows, next } = await page(
-        { list: 'authoring.turns', organizationId, ...params },
-        query,
-        async (after, limit) =>
-          (await store.turns.list(params, after, limit)).map(({ resource }) => ({
-            resource,
-            ordinal: resource.sequence,
-          })),
-      );
+      const scope = { list: 'authoring.turns', organizationId, ...params };
+      const { rows, next } = await page(scope, query, async (after, limit) => {
+        const turns = await store.turns.list(params, after, limit);
+        return turns.map(({ resource }) => ({ resource, ordinal: resource.sequence }));
+      });
+
       return { items: rows.map(({ resource }) => resource), ...next };
     },
-    'authoring.turns.read': async ({ principal, params }) => {
+    'authoring.turns.read': ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId: id } = params;
-      const find = () => visible(principal, projectId, () => store.turns.find(projectId, id));
-      const row = await find();
-      if (row.resource.authoringSessionId !== authoringSessionId) throw notFound();
-      if (row.resource.state !== 'running' || !isOver(deadlineOfTurn(row.resource), now()))
-        return row.resource;
-      await settle.work('authoring.turn', { ...row, resourceId: id });
-      return (await find()).resource;
+      return readSettled(
+        () => visible(principal, projectId, () => store.turns.find(projectId, id)),
+        ({ resource: turn, ...row }) => {
+          if (turn.authoringSessionId !== authoringSessionId) throw notFound();
+          return turn.state !== 'running' || !isOver(deadlineOfTurn(turn), now())
+            ? undefined
+            : settle.work('authoring.turn', { ...row, resourceId: id });
+        },
+      );
     },
   };
 }
 
-/** The one place where the operations of the table meet the services behind them. */
+/** Connects the operations of the table with their services. */
 export const createHandlers = (context: Context): Handlers => {
   const { store, now, cursors, addresses, runOnce, models } = context;
   return {

@@ -4,11 +4,11 @@ import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { BlobRef, Store } from '../store/store.ts';
 
-/** A fault of one blob: missing, corrupt, orphaned, or why it could not be read. */
+/** A fault of a blob: missing, corrupt, orphaned or unreadable. */
 export type CheckFinding = { readonly code: Code; readonly digest: Digest; readonly bytes: number };
 
 export type CheckReport = {
-  /** The blobs that rows name, and the bytes of them. */
+  /** The number of blobs that rows name, and their bytes. */
   readonly blobs: number;
   readonly bytes: number;
   readonly intact: number;
@@ -40,17 +40,13 @@ async function* listReferenced(store: Store, signal: AbortSignal | undefined): A
   }
 }
 
-async function sumBlobs(
-  store: Store,
-  signal: AbortSignal | undefined,
-): Promise<{ of: number; totalBytes: number }> {
-  let blobs = 0;
-  let totalBytes = 0;
+async function sumBlobs(store: Store, signal: AbortSignal | undefined) {
+  const sum = { of: 0, totalBytes: 0 };
   for await (const { bytes } of listReferenced(store, signal)) {
-    blobs++;
-    totalBytes += bytes;
+    sum.of++;
+    sum.totalBytes += bytes;
   }
-  return { of: blobs, totalBytes };
+  return sum;
 }
 
 async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {
@@ -65,7 +61,7 @@ async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Cod
   }
 }
 
-/** Digests that are queued for removal, so their blobs are not orphans. */
+/** Reads the digests that are queued for removal, whose blobs are not orphans. */
 async function readRemovals(store: Store): Promise<ReadonlySet<Digest>> {
   const all = new Set<Digest>();
   for (let after: string | undefined = ''; after !== undefined;) {
@@ -86,21 +82,19 @@ async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | und
     if (removals.has(digest)) awaitingRemoval++;
     else findings.push({ code: 'server.BLOB_ORPHAN', digest, bytes });
   }
-  const inOrder = findings.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-  return { findings: inOrder, awaitingRemoval };
+  return { findings: findings.toSorted((a, b) => (a.digest < b.digest ? -1 : 1)), awaitingRemoval };
 }
 
-/**
- * Reads every blob that a row names and compares its SHA-256 and size, then looks for blobs that no row names. It
- * changes nothing and may run next to a server.
- * @throws DrillproofError `control.UNAVAILABLE` when store or blobs do not answer; what `signal` was aborted with
+/** * Checks the SHA-256 and the size of every blob that a row names, then lists the blobs that no row names. It changes
+ * nothing and may run next to a server.
+ * @throws DrillproofError `control.UNAVAILABLE` when store or blobs do not answer; the reason of `signal`
  */
 export async function checkStores(
   { store, blobs }: { readonly store: Store; readonly blobs: Blobs },
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   const { signal, onProgress } = options;
-  const { of, totalBytes } = await sumBlobs(store, signal);
+  const total = await sumBlobs(store, signal);
   const findings: CheckFinding[] = [];
   let done = 0;
   let checkedBytes = 0;
@@ -109,14 +103,9 @@ export async function checkStores(
     if (code !== undefined) findings.push({ code, ...blob });
     done++;
     checkedBytes += blob.bytes;
-    onProgress?.({ done, of, bytes: checkedBytes, totalBytes });
+    onProgress?.({ ...total, done, bytes: checkedBytes });
   }
-  const orphans = await findOrphans(store, blobs, signal);
-  return {
-    blobs: done,
-    bytes: checkedBytes,
-    intact: done - findings.length,
-    awaitingRemoval: orphans.awaitingRemoval,
-    findings: [...findings, ...orphans.findings],
-  };
+  const { findings: orphans, awaitingRemoval } = await findOrphans(store, blobs, signal);
+  const intact = done - findings.length;
+  return { blobs: done, bytes: checkedBytes, intact, awaitingRemoval, findings: [...findings, ...orphans] };
 }

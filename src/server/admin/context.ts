@@ -10,7 +10,7 @@ export type AdminContext = Omit<ServerContext, 'log'>;
 
 export const nameSchema = z.string().check(z.minLength(1), z.maxLength(255));
 
-/** `created`: whether it was stored now, or had been stored before. */
+/** `created`: whether the item is new; otherwise it was already stored. */
 export type Ingested<T> = T & { readonly created: boolean };
 
 /** The refusal of an administrative change; nothing is stored. */
@@ -38,7 +38,13 @@ export async function requireProject(
   return project;
 }
 
-/** Runs `write` in a transaction that locks the blobs which its rows name. */
+/** Checks an optional time, which must be in the future. */
+export function assertFuture(name: string, atMs: number | undefined, nowMs: number): void {
+  if (atMs !== undefined && !(Number.isSafeInteger(atMs) && atMs > nowMs))
+    throw refusedError(`${name} is in the past`, { path: name });
+}
+
+/** Runs `write` in a transaction that locks the blobs of its rows. */
 export const writeHolding = <T>(
   { store, blobs }: AdminContext,
   digests: Iterable<Digest>,

@@ -35,8 +35,7 @@ import { type AdminContext, refusedError, requireOrganization, requireProject } 
 
 export type CreateExportInput = {
   readonly organizationId: string;
-  readonly scope: ExportScope;
-  /** The window: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` for everything in it. */
+  readonly scope: ExportScope /** The window selects items with `fromAtMs` ≤ `createdAtMs` < `throughAtMs`. */;
   readonly fromAtMs: number;
   readonly throughAtMs: number;
   readonly evidenceExportId?: string;
@@ -64,7 +63,7 @@ async function assertPossible(tx: Tx, { organizationId, scope, evidenceExportId 
     throw refusedError(`${evidenceExportId} exists already`);
 }
 
-/** A pending export with what would be selected now; it is selected again when it is generated. */
+/** Builds a pending export with the current selection; evidence is selected again when it is generated. */
 async function buildPending(
   tx: Tx,
   request: Request,
@@ -88,9 +87,8 @@ async function buildPending(
   };
 }
 
-/**
- * Requests an export, which queued work then generates.
- * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` when the window has too many items
+/** * Requests an export, which queued work generates.
+ * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` for a window with too many items
  */
 export async function createExport(
   { store, now }: AdminContext,
@@ -108,12 +106,8 @@ export async function createExport(
     const resource = await buildPending(tx, request, operationId, nowMs);
     await tx.exports.insert({ organizationId, evidenceExportId, resource, parts: [], reports: [] });
     const subject = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
-    const operation = await queueWork(
-      tx,
-      { operationId, organizationId, ...project, ...subject, request },
-      nowMs,
-    );
-    return { resource, operation };
+    const work = { operationId, organizationId, ...project, ...subject, request };
+    return { resource, operation: await queueWork(tx, work, nowMs) };
   });
 }
 
@@ -143,7 +137,7 @@ export const deleteExport = async (
 ) =>
   requireFound(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
 
-/** What was done: overdue resources settled, due bundles deleted, queued jobs completed, unneeded blobs removed. */
+/** The numbers of settled resources, of deleted due bundles, of completed jobs and of removed blobs. */
 export type WorkedOff = {
   readonly settled: number;
   readonly bundlesDue: number;
@@ -156,8 +150,7 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
   readonly log?: Log;
 };
 
-/**
- * Does now what a worker without a runner would do: settles what is past its deadline, deletes due bundles and expired
+/** * Does the work of a worker without a runner: settles resources past their deadline, deletes due bundles and expired
  * keys, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(

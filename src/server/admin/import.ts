@@ -29,7 +29,7 @@ const environmentSchema = z.strictObject({
   updatedAtMs: msSchema,
 });
 
-/** What `admin import` reads: worlds, runs and conversations that other systems made. */
+/** The file of `admin import`: worlds, runs and authoring sessions of other systems. */
 export const importSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   environments: z._default(z.array(environmentSchema), []),
@@ -54,8 +54,13 @@ type Imported<K extends Exclude<keyof ImportDocument, 'schemaVersion'>> = z.outp
 type Kind<R extends InProject> = {
   readonly type: ImportedResource['type'];
   readonly idOf: (resource: R) => string;
-  readonly read: (tx: Tx, projectId: string, id: string) => Promise<object | undefined>;
-  /** What contradicts another resource; the pointers are relative to the resource. */
+  readonly read: (
+    tx: Tx,
+    projectId: string,
+    id: string,
+  ) => Promise<
+    object | undefined
+  > /** Lists contradictions with other resources; the pointers are relative to the resource. */;
   readonly check?: (tx: Tx, resource: R) => Promise<readonly DocumentIssue[]>;
   readonly insert: (tx: Tx, resource: R, owner: InProject) => Promise<void>;
 };
@@ -102,7 +107,7 @@ async function checkSessionOfRun(tx: Tx, imported: Imported<'runs'>): Promise<re
   return [{ path: '/environmentId', message: `the session belongs to environment ${environmentId}` }];
 }
 
-/** The identity is compared when the run is repeated, so it must be that of the result. */
+/** A rerun compares the identity, so it must be that of the result. */
 function checkIdentity({ identity, result }: Imported<'runs'>): readonly DocumentIssue[] {
   if (identity === undefined || result === undefined) return [];
   if (canonicalJson(identity) === canonicalJson(result.identity)) return [];
@@ -112,8 +117,7 @@ function checkIdentity({ identity, result }: Imported<'runs'>): readonly Documen
 const authoringSession: Kind<Imported<'authoringSessions'>> = {
   type: 'authoring_session',
   idOf: ({ authoringSessionId }) => authoringSessionId,
-  read: async (tx, projectId, id) => (await tx.authoringSessions.find(projectId, id))?.resource,
-  // A session waits until its active turn ends, and nothing would ever end a turn that is not stored.
+  read: async (tx, projectId, id) => (await tx.authoringSessions.find(projectId, id))?.resource, // A session waits until its active turn ends, and a turn that is not stored would never end.
   check: async (tx, { projectId, activeTurnId }) =>
     activeTurnId === undefined || (await tx.turns.find(projectId, activeTurnId)) !== undefined
       ? []
@@ -127,7 +131,7 @@ type Step = (tx: Tx) => Promise<Outcome>;
 const buildSteps = <R extends InProject>(kind: Kind<R>, list: string, resources: readonly R[]): Step[] =>
   resources.map((resource, n) => (tx) => importResource(tx, kind, resource, `/${list}/${n}`));
 
-/** Every resource after those that it refers to. */
+/** Lists every resource after those to which it refers. */
 const listSteps = (file: z.output<typeof importSchema>): readonly Step[] => [
   ...buildSteps(environment, 'environments', file.environments),
   ...buildSteps(session, 'sessions', file.sessions),
@@ -167,8 +171,7 @@ async function importResource<R extends InProject>(
     const message = `${imported.id} is stored with other content`;
     return { code: 'server.IMPORT_CONFLICT', issues: [{ path, message }] };
   }
-  const faults = await checkProject(tx, resource);
-  // Without its project, a resource has nothing that it could refer to.
+  const faults = await checkProject(tx, resource); // Without its project, every reference of a resource would be broken too.
   const issues = faults.length > 0 ? faults : ((await kind.check?.(tx, resource)) ?? []);
   if (issues.length > 0)
     return {
@@ -179,7 +182,7 @@ async function importResource<R extends InProject>(
   return { ...imported, result: 'created' };
 }
 
-/** Runs in the transaction of the import: what it throws undoes every insert. */
+/** Runs in the transaction of the import: an error undoes every insert. */
 async function importAll(tx: Tx, steps: readonly Step[]): Promise<ImportedResource[]> {
   const outcomes: Outcome[] = [];
   for (const step of steps) outcomes.push(await step(tx));
@@ -196,9 +199,8 @@ async function importAll(tx: Tx, steps: readonly Step[]): Promise<ImportedResour
 
 /**
  * Imports environments, sessions, runs and authoring sessions in one transaction: all of them, or none. A resource that
- * is already stored with the same content stays as it is.
- * @throws DrillproofError `server.ADMIN_REFUSED` for a file that breaks its format or names what does not exist,
- *   `server.IMPORT_CONFLICT` for an id that is stored with other content; `details.issues` lists every fault
+ * is already stored with the same content stays as it is. * @throws DrillproofError `server.ADMIN_REFUSED` for an invalid file or a broken reference, `server.IMPORT_CONFLICT` for
+ *   an id that is stored with other content; `details.issues` lists every fault
  */
 export async function importResources(
   { store }: AdminContext,

@@ -44,15 +44,13 @@ type WithoutContext<F> = F extends (context: AdminContext, ...values: infer A) =
   ? (...values: A) => R
   : never;
 
-/** What an operator can do with the stores of a control plane. */
+/** The operations of an operator on the stores of a control plane. */
 export type Admin = {
   readonly [K in keyof typeof administration]: WithoutContext<(typeof administration)[K]>;
 };
 
-/**
- * The operations of an operator: create tenants and tokens, import resources, and store evidence and builds
- * (docs/server/server.md). They work on the stores directly, with or without a running server, and are not reachable over
- * HTTP.
+/** * Creates the operations of an operator: create tenants and tokens, import resources, and store evidence and builds
+ * (docs/server/server.md). They work directly on the stores, with or without a running server, and not over HTTP.
  * @param options.now the clock, in milliseconds since 1970; default `Date.now`
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError with codes of docs/codes.md
  * @example

@@ -6,7 +6,7 @@ import type { BlobRef, ProjectRow } from '../store/store.ts';
 import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
 
-/** The attempt of a build that an administrator ingests; its id is derived from the build, so there is only one. */
+/** Builds the attempt of an ingested build. Its id is derived from the build, so that a build has only one. */
 function buildAttempt(
   { organizationId, projectId }: ProjectRow,
   { buildHash, archive }: { readonly buildHash: Digest; readonly archive: BlobRef },

@@ -39,7 +39,7 @@ import {
 import { addBundle, deriveRun, type StoredPart, storePart } from './part.ts';
 
 export type IngestExportOptions = {
-  /** The uploaders' claims about local reports of the export that were not ingested before. */
+  /** The claims of uploaders about local reports of the export that are not stored yet. */
   readonly localReports?: readonly LocalReportMetadata[];
 };
 
@@ -66,28 +66,17 @@ async function readDocuments(source: EvidenceSource) {
   };
 }
 
-function assertAgree({
-  manifest,
-  manifestBytes,
-  manifestDigest,
-  resource,
-  attestationBytes,
-}: Documents): void {
+function assertAgree(documents: Documents): void {
+  const { manifest, manifestBytes, manifestDigest, resource, attestationBytes } = documents;
   const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   const [first] = differences;
   if (first !== undefined) {
-    throw refusedError(
-      `${first.field} of export.json does not match the manifest`,
-      { details: { differences } },
-      'export.RESOURCE_MISMATCH',
-    );
+    const message = `${first.field} of export.json does not match the manifest`;
+    throw refusedError(message, { details: { differences } }, 'export.RESOURCE_MISMATCH');
   }
   if (selectionDigest(manifest.parts, manifest.localReports) !== manifest.selectionDigest) {
-    throw refusedError(
-      'the selection digest does not match the rows',
-      { path: EXPORT_MANIFEST },
-      'export.SELECTION_MISMATCH',
-    );
+    const message = 'the selection digest does not match the rows';
+    throw refusedError(message, { path: EXPORT_MANIFEST }, 'export.SELECTION_MISMATCH');
   }
   if (attestationBytes === undefined) return;
   const { subject } = parseExportAttestation(attestationBytes).statement;
@@ -97,11 +86,8 @@ function assertAgree({
     subject.evidenceExportId !== evidenceExportId ||
     subject.organizationId !== organizationId
   ) {
-    throw refusedError(
-      'the export attestation names another export',
-      { path: EXPORT_ATTESTATION },
-      'export.ATTESTATION_SUBJECT_MISMATCH',
-    );
+    const message = 'the export attestation names another export';
+    throw refusedError(message, { path: EXPORT_ATTESTATION }, 'export.ATTESTATION_SUBJECT_MISMATCH');
   }
 }
 
@@ -115,7 +101,7 @@ async function readProjects(store: Store, manifest: ExportManifest): Promise<Map
   return projects;
 }
 
-/** Whether the export is stored already. @throws DrillproofError `export.CHANGED` when it has another manifest */
+/** Returns whether the export is stored. @throws DrillproofError `export.CHANGED` if it is stored with another manifest */
 async function isStored(store: Reads, { manifest, manifestDigest }: Documents): Promise<boolean> {
   const stored = await store.exports.find(manifest.organizationId, manifest.evidenceExportId);
   if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest) {
@@ -124,17 +110,17 @@ async function isStored(store: Reads, { manifest, manifestDigest }: Documents): 
   return stored !== undefined;
 }
 
-const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
+function requireListedProject({ projects }: Export, projectId: string): ProjectRow {
   const project = projects.get(projectId);
   if (project === undefined) throw refusedError(`project ${projectId} does not exist`);
   return project;
-};
+}
 
 async function storeRow(ingest: Export, row: PartRow): Promise<StoredPart> {
   const { organizationId, fromAtMs, throughAtMs } = ingest.manifest;
   const listing = { row, organizationId, fromAtMs, throughAtMs };
   return closeAfter(await ingest.source.open(row.path), (file) =>
-    storePart(ingest, projectOf(ingest, row.projectId), file, listing),
+    storePart(ingest, requireListedProject(ingest, row.projectId), file, listing),
   );
 }
 
@@ -144,7 +130,7 @@ async function storeReport(
   line: ReportLine,
   claims: readonly LocalReportMetadata[],
 ): Promise<LocalReportRow> {
-  const project = projectOf(ingest, line.projectId);
+  const project = requireListedProject(ingest, line.projectId);
   const expected = { digest: toDigest(line.digest), bytes: Number(line.bytes) };
   const archive = await closeAfter(await ingest.source.open(line.path), (file) =>
     ingest.blobs.put(streamAccess(file), expected),
@@ -168,16 +154,16 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
     throw refusedError(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
-// Small parts wait for the disk together. Of the large ones, which are held in memory, one is read and verified while
-// another is written and flushed.
+// Small parts wait for the disk together. Large parts are held in memory: one is read and verified while another is
+// written and flushed.
 const LARGE_AT_ONCE = 2;
 const PARTS_AT_ONCE = 16;
 const SMALL_BYTES = 1024 * 1024;
 
-// SQLite has one writer, which others wait for.
+// Others wait for the one writer of SQLite.
 const ROWS_AT_ONCE = 250;
 
-/** Writes the rows of bundles, which are independent, in several transactions. */
+/** Inserts the rows of bundles, which are independent, in several transactions. */
 async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise<void> {
   for (let at = 0; at < parts.length; at += ROWS_AT_ONCE) {
     const slice = parts.slice(at, at + ROWS_AT_ONCE);
@@ -191,7 +177,7 @@ async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise
   }
 }
 
-/** Stores every blob first, then the rows of bundles, and last, in one transaction, the export that lists them. */
+/** Stores all blobs, then the rows of bundles, then the export that lists them, in one transaction. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
   const lanes = Array.from({ length: LARGE_AT_ONCE }, createQueue);
@@ -219,9 +205,8 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   });
 }
 
-/**
- * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and
- * every local report must be stored or described. New bundles become rows. Ingesting it again changes nothing.
+/** * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and every
+ * local report must be stored or described. Ingesting it again changes nothing.
  * @throws DrillproofError `export.CHANGED` for another manifest under its id, `export.RESOURCE_MISMATCH`,
  *   `export.SELECTION_MISMATCH`, `export.ATTESTATION_SUBJECT_MISMATCH`, `server.ADMIN_REFUSED`,
  *   `control.UPLOAD_MISMATCH` for a report with other bytes, and what parsing, reading and storing throw

@@ -8,7 +8,7 @@ import { type AdminContext, type Ingested, refusedError, requireProject, writeHo
 
 const source = localReportItemSchema.shape.source.shape;
 
-/** An uploader's claims about a local report. The archive is opaque: nothing checks these claims. */
+/** The claims of an uploader about a local report. They are not checked: the archive is opaque. */
 export const localReportMetadataSchema = z.strictObject({
   /** Default: derived from the project and the archive. */
   localReportId: z.optional(source.localReportId),
@@ -56,7 +56,7 @@ const formatClaims = ({
   source: { verifiedAtMs: _verifiedAtMs, ...claims },
 }: LocalReportRow): string => canonicalJson({ digest: archive.digest, claims });
 
-/** Tx the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
+/** Inserts a local report unless it is stored. @throws DrillproofError `server.ADMIN_REFUSED` if another has its id */
 export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
   const stored = await tx.localReports.find(row.projectId, row.localReportId);
   if (stored === undefined) {

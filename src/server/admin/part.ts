@@ -4,10 +4,17 @@ import type { EvidenceBundle, HostedRun, RunResult, WorldSession } from '../../c
 import { countArtifactBytes, type BundleManifest } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, type VerifiedPart, verifyAndRead } from '../../verify/index.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
-import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
+import {
+  type AdminContext,
+  assertFuture,
+  type Ingested,
+  refusedError,
+  requireProject,
+  writeHolding,
+} from './context.ts';
 import { deriveId } from '../ids.ts';
 
-/** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
+/** Refuses a part that is not at least intact. An unreadable part, which was not verified, keeps its own code. */
 function assertIntact(report: BundleReport): void {
   if (report.verdict === 'verified' || report.verdict === 'intact') return;
   const first = report.findings.find(({ severity }) => severity === 'error');
@@ -19,7 +26,7 @@ function assertIntact(report: BundleReport): void {
   );
 }
 
-/** What is stored of an intact part: its archive, its resource, and the run that it is the evidence of. */
+/** Reads the stored facts of an intact part: its archive, its resource and its run. */
 function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs: number) {
   const { document: manifest, digest: manifestDigest, bytes: manifestBytes } = content.manifest ?? {};
   if (archive === undefined || manifest === undefined || !manifestDigest || manifestBytes === undefined)
@@ -51,7 +58,7 @@ function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs:
 
 export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
 
-/** Verifies a part, stores its archive, and returns the rows to be written, which are read from the stored bytes. */
+/** Verifies a part, stores its archive, and returns its rows, which are read from the stored bytes. */
 export async function storePart(
   { blobs, now }: Pick<AdminContext, 'blobs' | 'now'>,
   { organizationId, projectId }: InProject,
@@ -68,9 +75,7 @@ export async function storePart(
   return { row: { organizationId, projectId, evidenceBundleId, archive, resource }, run };
 }
 
-/**
- * Writes the row of a bundle unless the same bundle has one.
- * @throws DrillproofError `server.ADMIN_REFUSED` when another bundle has its id
+/** * Inserts the row of a bundle unless the same bundle is stored. * @throws DrillproofError `server.ADMIN_REFUSED` if another bundle has its id
  */
 export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
   const stored = await tx.bundles.find(row.projectId, row.evidenceBundleId);
@@ -86,8 +91,7 @@ export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
 
 /**
  * Ingests the part archive of one bundle. It must be intact or better and belong to the project; whether its
- * signature is trusted is not checked here. Ingesting the same bundle again changes nothing.
- * @param options.deleteAtMs when its bytes are to be deleted; default: never
+ * signature is trusted is not checked here. Ingesting the same bundle again changes nothing. * @param options.deleteAtMs the time at which its bytes are deleted; default: never
  * @throws DrillproofError `server.ADMIN_REFUSED` with `details.findings`, and what reading and storing throw
  */
 export async function ingestBundle(
@@ -97,8 +101,7 @@ export async function ingestBundle(
   { deleteAtMs }: { readonly deleteAtMs?: number } = {},
 ): Promise<Ingested<{ bundle: EvidenceBundle }>> {
   const { store, now } = context;
-  if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
-    throw refusedError('deleteAtMs is in the past', { path: 'deleteAtMs' });
+  assertFuture('deleteAtMs', deleteAtMs, now());
   const part = await storePart(context, await requireProject(store, projectId), access);
   const resource = { ...part.row.resource, ...defined({ deleteAtMs }) };
   const created = await writeHolding(context, [part.row.archive.digest], async (tx) => {
@@ -113,7 +116,7 @@ type EvidencedRun = Pick<
   'organizationId' | 'projectId' | 'evidenceBundleId' | 'hostedRunId' | 'rerunOfHostedRunId' | 'createdAtMs'
 > & { readonly result: RunResult };
 
-/** What of a part describes its run; the list of objects, which may be long, is not kept. */
+/** Selects the facts of a run from its manifest, without the list of objects, which may be long. */
 const selectRun = ({ objects: _objects, ...manifest }: BundleManifest, result: RunResult): EvidencedRun => ({
   ...manifest,
   result,
@@ -124,10 +127,10 @@ type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 const deriveSessionId = ({ projectId, hostedRunId }: RunRef): string =>
   deriveId('ses', projectId, hostedRunId);
 
-/** Whether a stored run was derived from evidence: an import has the whole run and replaces it. */
+/** Returns whether a stored run was derived from evidence. An import, which has the whole run, replaces it. */
 export const isDerived = (run: HostedRun): boolean => run.sessionId === deriveSessionId(run);
 
-// Evidence does not say how long its world lived; this is the lifetime of the worlds of its reruns.
+// Evidence does not state the lifetime of its world; reruns get this one.
 const LIFETIME_MS = 3_600_000;
 
 function buildSession(run: EvidencedRun, environmentId: string): WorldSession {
@@ -191,21 +194,15 @@ function buildRun(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: 
   };
 }
 
-/** Stores the run that evidence describes, unless it is stored, so that it can be read and rerun. */
+/** Stores the run of evidence unless it is stored, so that it can be read and rerun. */
 export async function deriveRun(tx: Tx, evidenced: EvidencedRun): Promise<void> {
   const { organizationId, projectId, hostedRunId, createdAtMs } = evidenced;
   if ((await tx.runs.find(projectId, hostedRunId)) !== undefined) return;
   const owner = { organizationId, projectId };
   const environmentId = deriveId('env', projectId, 'evidence');
   if ((await tx.environments.find(projectId, environmentId)) === undefined) {
-    const times = { createdAtMs, updatedAtMs: createdAtMs };
-    await tx.environments.insert({
-      ...owner,
-      environmentId,
-      name: 'ingested evidence',
-      version: 1,
-      ...times,
-    });
+    const facts = { name: 'ingested evidence', version: 1, createdAtMs, updatedAtMs: createdAtMs };
+    await tx.environments.insert({ ...owner, environmentId, ...facts });
   }
   const session = buildSession(evidenced, environmentId);
   await tx.sessions.insert({ ...owner, sessionId: session.sessionId, resource: session });

@@ -14,6 +14,7 @@ import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
 import { newId } from '../ids.ts';
 import {
   type AdminContext,
+  assertFuture,
   nameSchema,
   refusedError,
   requireOrganization,
@@ -33,13 +34,12 @@ export type TokenInput = {
 /** A token as it is shown once; only its hash is stored. */
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
 
-function assertValid(what: string, schema: z.ZodMiniType, value: unknown): void {
-  const result = typeValue(schema, value);
-  if (!result.success)
-    throw refusedError(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
+function assertValid(path: string, schema: z.ZodMiniType, value: unknown): void {
+  const { error } = typeValue(schema, value);
+  if (error !== undefined) throw refusedError(`${path}: ${error.issues[0]?.message ?? 'invalid'}`, { path });
 }
 
-/** Creates an organization, under the id given or a new one. @throws DrillproofError `server.ADMIN_REFUSED` */
+/** Creates an organization. Default: a new id. @throws DrillproofError `server.ADMIN_REFUSED` */
 export async function createOrganization(
   { store, now }: AdminContext,
   { organizationId = newId('org'), name }: OrganizationInput,
@@ -73,8 +73,7 @@ export async function createProject(
 
 const entitlementSchema = z.int().check(z.positive(), z.lte(MAX_SESSION_TTL_MS));
 
-/**
- * Sets how long an organization's sessions may be extended to live.
+/** * Sets the longest lifetime to which sessions of an organization may be extended.
  * @throws DrillproofError `server.ADMIN_REFUSED` unless the organization exists and the limit is 1 to 604,800,000 ms
  */
 export async function setEntitlement(
@@ -93,12 +92,10 @@ function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, no
   assertValid('permissions', z.array(z.enum(allPermissions)).check(z.minLength(1)), permissions);
   if (projects !== 'all' && projects.length === 0)
     throw refusedError('the token has no project', { path: 'projects' });
-  if (expiresAtMs !== undefined && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {
-    throw refusedError('expiresAtMs is in the past', { path: 'expiresAtMs' });
-  }
+  assertFuture('expiresAtMs', expiresAtMs, nowMs);
 }
 
-/** Issues a token. Its text is in the result and nowhere else. @throws DrillproofError `server.ADMIN_REFUSED` */
+/** Issues a token. Only the result has its text. @throws DrillproofError `server.ADMIN_REFUSED` */
 export async function createToken({ store, now }: AdminContext, input: TokenInput): Promise<IssuedToken> {
   const createdAtMs = now();
   assertTokenInput(input, createdAtMs);
@@ -121,7 +118,7 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
   return { ...facts, token };
 }
 
-/** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when no valid token has the id */
+/** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` for an unknown or revoked one */
 export async function revokeToken({ store, now }: AdminContext, tokenId: string): Promise<void> {
   const revoked = await store.transaction((tx) => tx.tokens.revoke(tokenId, now()));
   if (!revoked) throw refusedError(`token ${tokenId} does not exist, or is revoked already`);

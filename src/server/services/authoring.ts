@@ -23,10 +23,10 @@ import {
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;
 
-/** The model tiers of a control plane; turns that name none have the default. */
+/** The model tiers of a control plane, and the tier of turns that name none. */
 export type Models = { readonly tiers: readonly string[]; readonly default: string };
 
-/** The tiers with these names, of which the second is the default, or the only one. */
+/** Parses the names of tiers; the second is the default, or the only one. */
 export function parseModelTiers(tiers: readonly string[] = modelTiers): Models {
   const [first, second = first] = tiers;
   const isValid = tiers.every((tier) => turnRequestSchema.shape.model.safeParse(tier).success);
@@ -46,8 +46,12 @@ function chooseModel({ tiers, default: standard }: Models, model = standard): st
   });
 }
 
-/** A session accepts a turn if it is active and has no unfinished turn. */
-function assertFree(session: AuthoringSession): void {
+/** Locks a session, which must be active and have no unfinished turn. */
+async function lockFree(tx: Tx, change: Change, { projectId, authoringSessionId }: SessionRef) {
+  const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
+  if (row === undefined) throw notFound();
+  const { resource: session } = row;
+  assertCurrent(change, session);
   if (session.state !== 'active') {
     throw new ControlError('control.AUTHORING_SESSION_NOT_ACTIVE', 'the authoring session is closed');
   }
@@ -56,12 +60,13 @@ function assertFree(session: AuthoringSession): void {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }
+  return row;
 }
 
 function buildTurn(
   session: AuthoringSession,
   request: TurnRequest,
-  given: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs' | 'model'>,
+  facts: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs' | 'model'>,
 ): AuthoringTurn {
   const { authoringSessionId, organizationId, projectId } = session;
   return {
@@ -76,13 +81,13 @@ function buildTurn(
     maxBudgetUsd: request.maxBudgetUsd ?? turnDefaults.maxBudgetUsd,
     timeoutMs: request.timeoutMs ?? turnDefaults.timeoutMs,
     state: 'queued',
-    ...given,
+    ...facts,
   };
 }
 
 type Work = { readonly request: TurnRequest; readonly models: Models; readonly now: () => number };
 
-/** Queues a turn of an authoring session; a worker takes it. */
+/** Queues a turn of an authoring session for a worker. */
 export async function createTurn(
   tx: Tx,
   change: Change,
@@ -90,10 +95,7 @@ export async function createTurn(
   { request, models, now }: Work,
 ): Promise<Result<'authoring.turns.create'>> {
   const model = chooseModel(models, request.model);
-  const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
-  if (row === undefined) throw notFound();
-  assertCurrent(change, row.resource);
-  assertFree(row.resource);
+  const row = await lockFree(tx, change, { projectId, authoringSessionId });
   const nowMs = now();
   const operationId = newOperationId();
   const sequence = (await tx.turns.lastSequence(projectId, authoringSessionId)) + 1;
@@ -114,17 +116,14 @@ export async function createTurn(
   return { session, turn, operation };
 }
 
-/** Closes a conversation that has no unfinished turn; it takes no further turns. */
+/** Closes a session that has no unfinished turn; it accepts no further turns. */
 export async function closeAuthoringSession(
   tx: Tx,
   change: Change,
-  { projectId, authoringSessionId }: SessionRef,
+  ref: SessionRef,
   now: () => number,
 ): Promise<Result<'authoring.sessions.close'>> {
-  const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
-  if (row === undefined) throw notFound();
-  assertCurrent(change, row.resource);
-  assertFree(row.resource);
+  const row = await lockFree(tx, change, ref);
   const nowMs = now();
   const version = nextVersion(row.resource.version);
   const closed = { state: 'closed', version, updatedAtMs: nowMs, closedAtMs: nowMs };
@@ -133,7 +132,7 @@ export async function closeAuthoringSession(
   const subject = {
     kind: 'authoring.session.close',
     resourceType: 'authoring_session',
-    resourceId: authoringSessionId,
+    resourceId: ref.authoringSessionId,
   };
   return { session, operation: await recordOperation(tx, describeOperation(change, subject), nowMs) };
 }

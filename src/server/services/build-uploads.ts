@@ -19,7 +19,7 @@ import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
 import { discardArchive, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
 
-/** The stored answer of an upload: its address is signed again for every answer, and never stored. */
+/** The stored answer of an upload. Its address is never stored, but signed again for every answer. */
 const storedSchema = z.strictObject({
   attempt: buildUploadSchema.shape.attempt,
   expiresAtMs: buildUploadSchema.shape.expiresAtMs,
@@ -58,7 +58,7 @@ async function beginUpload(
   { now, uploadTtlMs }: UploadWork,
 ): Promise<StoredUpload> {
   const { projectId, ifMatch } = change;
-  if (ifMatch !== undefined) throw preconditionFailed(); // what is created has no ETag yet
+  if (ifMatch !== undefined) throw preconditionFailed(); // a new resource has no ETag
   const { advanceEnvironmentId } = request;
   if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();
@@ -92,9 +92,9 @@ async function openUpload(
   work: BuildWork,
   addresses: UploadAddresses,
   ref: { readonly projectId: string; readonly buildAttemptId: string },
-  { signature, ...named }: UploadAddressQuery,
+  { signature, ...claims }: UploadAddressQuery,
 ): Promise<{ readonly facts: UploadFacts; readonly attempt: BuildAttempt }> {
-  const facts = { ...ref, ...named };
+  const facts = { ...ref, ...claims };
   if (!addresses.isSigned(facts, signature)) throw notFound();
   const row = await work.store.buildAttempts.find(ref.projectId, ref.buildAttemptId);
   if (row === undefined) throw notFound();
@@ -108,7 +108,7 @@ const expiredError = (): ControlError =>
     headers: { Connection: 'close' },
   });
 
-/** Where to send the archive of a build, and what becomes of it (control API, build-uploads). */
+/** Creates the handlers of build uploads (control API, build-uploads). */
 export const buildUploadHandlers = (
   work: UploadWork,
   addresses: () => Promise<UploadAddresses>,

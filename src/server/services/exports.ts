@@ -17,10 +17,10 @@ type ExportRef = { readonly projectId: string; readonly evidenceExportId: string
 
 const RETRY_AFTER_MS = 2_000;
 
-const deletedError = (what: string): ControlError =>
-  new ControlError('control.EVIDENCE_DELETED', `${what} was deleted`);
+const deletedError = (subject: string): ControlError =>
+  new ControlError('control.EVIDENCE_DELETED', `${subject} was deleted`);
 
-const WHY_NOT: Record<Exclude<EvidenceExport['state'], 'available'>, () => ControlError> = {
+const STATE_ERRORS: Record<Exclude<EvidenceExport['state'], 'available'>, () => ControlError> = {
   pending: () => notReady(),
   generating: () => notReady(),
   failed: () => new ControlError('control.EXPORT_FAILED', 'the export failed to generate'),
@@ -30,7 +30,7 @@ const notReady = (): ControlError =>
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-/** Whether the bytes of a bundle are no longer served: from `deleteAtMs` on, even before they are removed. */
+/** Returns whether the bytes of a bundle are no longer served: from `deleteAtMs` on, even before their removal. */
 const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
   state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
 
@@ -46,17 +46,14 @@ export function exportHandlers(
     );
     if (!showsThrough(row, projectId, await hasEveryProject(store, principal))) throw notFound();
     return row;
-  };
-  /** Bytes and lists are readable if the export is available and not deleted; its metadata always is. */
+  }; /** Finds an export whose bytes and lists are readable: available and not deleted. */
   const findReadable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;
     if (deletion !== undefined) throw deletedError('the export');
-    if (state !== 'available') throw WHY_NOT[state]();
+    if (state !== 'available') throw STATE_ERRORS[state]();
     return row;
-  };
-
-  /** The first `limit` exports after an ordinal that are visible through the project. */
+  }; /** Lists the first `limit` exports after an ordinal that are visible through the project. */
   const listVisible = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
     const hasEvery = await hasEveryProject(store, principal);

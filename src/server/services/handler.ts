@@ -19,7 +19,7 @@ import type { Cursors, CursorScope } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Content } from '../http/body.ts';
 
-/** @throws ControlError `control.PERMISSION_DENIED`, naming the permission, whatever exists */
+/** @throws ControlError `control.PERMISSION_DENIED` with the missing permission */
 export function assertPermission(
   { permissions }: Principal,
   permission: Permission,
@@ -31,9 +31,7 @@ export function assertPermission(
   });
 }
 
-/**
- * Requires a project of the principal, by its row: a token names projects, and only the store knows
- * their organization.
+/** * Requires a project of the principal. The store is read because a token names projects without their organization.
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
@@ -42,8 +40,7 @@ export async function assertProject(store: Reads, principal: Principal, projectI
   if ((await store.projects.find(projectId))?.organizationId !== organizationId) throw notFound();
 }
 
-/**
- * Reads a row of a project that the token may see.
+/** * Reads a row of a project that the token has.
  * @throws ControlError `control.NOT_FOUND`
  */
 export async function readVisible<R>(
@@ -58,7 +55,7 @@ export async function readVisible<R>(
   return row;
 }
 
-/** Whether a token has every project of its organization, as `all` or each by its name. */
+/** Returns whether a token has every project of its organization, by `all` or by name. */
 export async function hasEveryProject(
   reads: Reads,
   { organizationId, projects }: Principal,
@@ -68,9 +65,8 @@ export async function hasEveryProject(
   return all.every(({ projectId }) => projects.includes(projectId));
 }
 
-/**
- * Whether an export is visible through a project: an export of a project through that one; an organization's export
- * through each of its projects, to a token that has every project. Neither changes while the export is generated.
+/** * Returns whether an export is visible through a project: an export of a project through that project, an export of an
+ * organization through each project, to a token that has every project.
  */
 export const showsThrough = (
   { resource: { scope } }: ExportRow,
@@ -78,7 +74,7 @@ export const showsThrough = (
   hasEvery: boolean,
 ): boolean => (scope.kind === 'project' ? scope.projectId === projectId : hasEvery);
 
-/** A request that changes something: its principal, and what identifies it when it is repeated. */
+/** A request for a change: its principal and the identity by which a replay is recognized. */
 export type Change = {
   readonly principal: Principal;
   readonly projectId: string;
@@ -89,12 +85,12 @@ export type Change = {
   readonly ifMatch?: string;
 };
 
-/** Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served. */
+/** Refuses a change of a resource that differs from the one that the caller read. Pass the locked resource. */
 export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
   if (ifMatch !== undefined) assertMatch(ifMatch, formatEtag(digestDocument(JSON.stringify(resource))));
 };
 
-/** The result of a change; `replayed` when an earlier request with the same key made it. */
+/** The result of a change; `replayed` if an earlier request with the same key made the change. */
 export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 
 /**
@@ -107,9 +103,8 @@ export type RunOnce = <T>(
   prepare: (tx: Tx) => Promise<() => Promise<T>>,
 ) => Promise<Outcome<T>>;
 
-/**
- * The hash that identifies a request: of its operation, its decoded path and its body as sent, before defaults
- * (control API, Idempotency).
+/** * Hashes the identity of a request: its operation, its decoded path, and its body before defaults (control API,
+ * Idempotency).
  */
 export function hashRequest(
   operation: OperationName,
@@ -123,7 +118,6 @@ export function hashRequest(
   return digestOf(canonicalBytes({ operation, path, body }));
 }
 
-// How long an answer is replayed.
 const REPLAYED_MS = 24 * 60 * 60 * 1000;
 
 function parseEarlierAnswer({ requestHash, response }: IdempotencyRow, change: Change): unknown {
@@ -173,7 +167,7 @@ type Write<N extends OperationName> = (
   call: At<N> & { readonly change: Change; readonly body: Body<N> },
 ) => Promise<Outcome<Result<N>>>;
 
-/** Bytes sent to a signed address, which the handler checks itself: there is no token. */
+/** An upload to a signed address, which the handler checks itself because the request has no token. */
 type Upload<N extends OperationName> = (call: At<N> & { readonly content: Content }) => Promise<Result<N>>;
 
 export type Handlers = {
@@ -186,7 +180,7 @@ export type Handlers = {
 
 type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
 
-/** Reads pages of `limit` rows; one row more is read to find out whether another page follows. */
+/** Creates a reader of pages of `limit` rows. It reads one more row to see whether another page follows. */
 export const createPager =
   (cursors: () => Promise<Cursors>) =>
   async <R extends { readonly ordinal: number }>(

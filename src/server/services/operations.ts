@@ -5,15 +5,15 @@ import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './handler.ts';
 
-type About = {
+type Subject = {
   readonly operationId?: string;
   readonly kind: string;
   readonly resourceType: string;
   readonly resourceId: string;
 };
 
-/** An operation before it is stored: what it is about, and the request that asked for it. */
-type NewOperation = About & {
+/** An operation before it is stored: its subject and its request. */
+type NewOperation = Subject & {
   readonly organizationId: string;
   readonly projectId?: string;
   readonly idempotencyKey: string;
@@ -22,8 +22,7 @@ type NewOperation = About & {
 
 export const newOperationId = (): string => newId('op');
 
-/** The operation of a request with an idempotency key. */
-export const describeOperation = (change: Change, subject: About): NewOperation => ({
+export const describeOperation = (change: Change, subject: Subject): NewOperation => ({
   organizationId: change.principal.organizationId,
   projectId: change.projectId,
   ...subject,
@@ -48,7 +47,7 @@ async function insert(
   return resource;
 }
 
-/** Records a change that is done: an operation in state `succeeded`. */
+/** Records a completed change: an operation in state `succeeded`. */
 export const recordOperation = (tx: Tx, operation: NewOperation, nowMs: number): Promise<OperationResource> =>
   insert(tx, operation, { state: 'succeeded', createdAtMs: nowMs, startedAtMs: nowMs, finishedAtMs: nowMs });
 
@@ -66,9 +65,9 @@ export async function queueOperation(
   return resource;
 }
 
-/** Work that an operator or the retention asks for, rather than a request with a key. */
+/** Work for an operator or the retention, without a request. */
 type Work = Omit<NewOperation, 'idempotencyKey' | 'requestHash'> & {
-  /** What was asked for: its hash is stored, as that of a request is. */
+  /** Its hash is stored, like the hash of a request. */
   readonly request: JsonValue;
 };
 
@@ -83,7 +82,6 @@ export function queueWork(
   return queueOperation(tx, { ...work, operationId, idempotencyKey, requestHash }, nowMs);
 }
 
-/** The next version. */
 export function nextVersion(version: number): number {
   if (version < Number.MAX_SAFE_INTEGER) return version + 1;
   throw new DrillproofError('internal.BUG', 'the version cannot rise any further');

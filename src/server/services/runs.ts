@@ -8,9 +8,8 @@ import { assertCurrent, type Change } from './handler.ts';
 import { describeOperation, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
-/**
- * The world of a rerun: a new session with the inputs of the original's, because the original's has
- * changed since or ended. It has the lifetime of the original, limited by the entitlement of the organization.
+/** * Builds the world of a rerun: a new session with the inputs of the original session, which has changed or ended. It has
+ * the lifetime of the original session, limited by the entitlement of the organization.
  */
 function buildWorld(
   original: HostedRun,
@@ -40,7 +39,7 @@ function buildWorld(
   };
 }
 
-/** A run with new ids and the pinned inputs of the original: build, drill, seed and trial counters. */
+/** Builds a run with new ids and the pinned inputs of the original: build, drill, seed and trial counters. */
 function buildRerun(original: HostedRun, world: WorldSession, nowMs: number): HostedRun {
   return {
     schemaVersion: 1,
@@ -63,7 +62,7 @@ function buildRerun(original: HostedRun, world: WorldSession, nowMs: number): Ho
   };
 }
 
-/** The original run and its session. Checked in this order: the run exists, has ended, and its build is stored. */
+/** Reads the original run and its session. The run must exist, have ended, and have a stored build, in this order. */
 async function readPinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId }: RunRef) {
   const original = (await tx.runs.lock(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
@@ -79,7 +78,7 @@ async function readPinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId
   return { original, session };
 }
 
-/** Reproduces a run that has ended: the new run is queued, and a worker takes it. */
+/** Queues a rerun of a run that has ended for a worker. */
 export async function createRerun(
   tx: Tx,
   change: Change,

@@ -1,9 +1,4 @@
-import {
-  type ControlCode,
-  type Result,
-  type SessionExtendRequest,
-  type WorldSession,
-} from '../../contract/index.ts';
+import type { ControlCode, Result, SessionExtendRequest, WorldSession } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';
@@ -14,8 +9,7 @@ type SessionRef = { readonly projectId: string; readonly sessionId: string };
 
 export type ExtendFacts = {
   readonly session: WorldSession;
-  readonly request: SessionExtendRequest;
-  /** The clock when the request was admitted, read while the session was held. */
+  readonly request: SessionExtendRequest /** The time of admission, read while the session is locked. */;
   readonly admittedAtMs: number;
   readonly maxTtlMs: number;
 };
@@ -73,7 +67,7 @@ async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs:
   }
 }
 
-/** Locks a session and its unfinished runs; what comes back extends them. */
+/** Locks a session and its unfinished runs, and returns the function that extends them. */
 export async function prepareExtension(
   tx: Tx,
   change: Change,
@@ -98,9 +92,7 @@ export async function prepareExtension(
     await tx.sessions.update({ ...row, resource: session });
     await moveDeadlines(tx, runs, session.expiresAtMs, admittedAtMs);
     const subject = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
-    return {
-      session,
-      operation: await recordOperation(tx, describeOperation(change, subject), admittedAtMs),
-    };
+    const operation = await recordOperation(tx, describeOperation(change, subject), admittedAtMs);
+    return { session, operation };
   };
 }

@@ -17,12 +17,12 @@ import { readVisible } from './handler.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
 
-const corruptError = (what: string): ControlError =>
-  new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${what}`);
+const corruptError = (part: string): ControlError =>
+  new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${part}`);
 
 const TOO_LARGE = `the source has more than ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8`;
 
-/** `build.json` of a stored archive, whose SHA-256 is the build hash. */
+/** Reads `build.json` of a stored archive, whose SHA-256 is the build hash. */
 async function readLock(archive: ZipArchive, buildHash: string): Promise<BuildLock> {
   const entry = findEntry(archive, 'build.json');
   const bytes = entry && (await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
@@ -56,9 +56,8 @@ function buildToolSource(build: BuildRow, locked: LockedPackage, source: Uint8Ar
   };
 }
 
-/**
- * The source of one locked package, read from the stored build archive. Nothing of the archive is imported, executed or
- * extracted, and every call verifies the bytes against the lock again (control API, tools/source).
+/** * Reads the source of a locked package from the stored build archive. The archive is not imported, executed or extracted,
+ * and every call verifies the bytes against the lock again (control API, tools/source).
  */
 export async function readToolSource(
   { store, blobs }: { readonly store: Store; readonly blobs: Blobs },
