@@ -10,15 +10,7 @@ import {
 } from '../../src/policy/index.ts';
 import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
-import {
-  AS_OF,
-  bundle,
-  type BundleParts,
-  digest,
-  exportOf,
-  inExport,
-  keyOf,
-} from '../../vectors/make/report.ts';
+import { AS_OF, bundle, type BundleParts, digest, inExport, keyOf } from '../../vectors/make/report.ts';
 
 export * from '../../vectors/make/report.ts';
 
@@ -106,19 +98,8 @@ export const problemsOf = (rules: Rules, inputs: readonly EvidenceInput[], rule:
   });
 /** An export with one bundle. */
 export const single = (parts: BundleParts) => inExport(bundle(1, parts));
-export const withoutPins = () => {
-  const { reproduction: _pins, ...report } = bundle(1);
-  return report;
-};
-export const withoutOutcome = () => {
-  const { outcome: _outcome, ...report } = bundle(1);
-  return report;
-};
-export const withoutSigners = () => {
-  const { signers: _signers, ...report } = bundle(1);
-  return report;
-};
-export const withoutList = (parts: Parameters<typeof exportOf>[0] = []) => {
-  const { manifestDigest: _digest, ...report } = exportOf(parts);
-  return report;
-};
+/** A report without some of its members. */
+export const omit = <T extends object, K extends keyof T & string>(report: T, ...names: readonly K[]) =>
+  Object.fromEntries(
+    Object.entries(report).filter(([name]) => !names.some((other) => other === name)),
+  ) as Omit<T, K>;

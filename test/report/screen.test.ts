@@ -11,7 +11,6 @@ import { renderSummary } from '../../src/report/text/summary.ts';
 import { renderLine } from '../../src/report/text/text.ts';
 import { renderSummaryReport } from '../../src/report/text/vsa.ts';
 import type { Report } from '../../src/verify/report.ts';
-import { listCommands } from './ci-commands.ts';
 import { NO, UNSURE, YES } from './decision/makers.ts';
 import { hostileText, replaceText, UNSAFE } from './hostile.ts';
 import {
@@ -123,6 +122,35 @@ const documentsOf = (text: string): readonly string[] => [
     .filter(([format]) => format !== 'text')
     .flatMap(([, render]) => [YES, NO, UNSURE].map((decision) => render(replaceText(decision, text)))),
 ];
+
+/**
+ * The commands that CI runners execute in the output of a step:
+ *
+ * - GitHub (actions/runner, ActionCommand.cs): `##[name …]` anywhere in a line; `::name …::` at the start of a line,
+ *   after white space.
+ * - Azure Pipelines (azure-pipelines-agent, Command.cs): `##vso[area.event …]` anywhere in a line.
+ * - TeamCity (service messages): `##teamcity[…]` anywhere in a line.
+ */
+function listCommands(output: string): string[] {
+  return output
+    .split(/\r\n|\r|\n/)
+    .flatMap((line) => [
+      ...['##[', '##vso[', '##teamcity['].flatMap((prefix) => inBrackets(line, prefix)),
+      ...atStart(line.trimStart()),
+    ]);
+}
+
+/** The runners look for the prefix without regard to case, and for the first `]` behind it. */
+function inBrackets(line: string, prefix: string): string[] {
+  const start = line.toLowerCase().indexOf(prefix);
+  const end = line.indexOf(']', start);
+  return start < 0 || end < 0 ? [] : [line.slice(start, end + 1)];
+}
+
+function atStart(line: string): string[] {
+  const end = line.indexOf('::', 2);
+  return !line.startsWith('::') || end < 0 ? [] : [line.slice(0, end + 2)];
+}
 
 describe('a rendering of hostile text', () => {
   it('has no line on a terminal that begins with untrusted text or reaches the first column by wrapping', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/index.ts';
 import { idOf } from '../../../vectors/make/bundle.ts';
-import { bundle, digest, inExport, type BundleParts, ONE, TWO, problemsOf } from '../make.ts';
+import { bundle, digest, inExport, type BundleParts, ONE, TWO, problemsOf, omit } from '../make.ts';
 
 const trial = (n: number, pins: BundleParts['pins']) =>
   bundle(n, { pins: { originalTrialCount: 3, ...pins } });
@@ -86,7 +86,7 @@ describe('trials', () => {
   });
 
   it('are undecided as reruns if their manifest could not be read', () => {
-    const { hostedRunId: _run, ...report } = bundle(1);
+    const report = omit(bundle(1), 'hostedRunId');
     expect(problemsOf({}, inExport(report), 'trials.reruns')).toMatchObject([{ state: 'not_checked' }]);
   });
 
