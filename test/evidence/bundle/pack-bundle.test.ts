@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, findPathProblem, toUtf8 } from '../../../src/bytes/index.ts';
+import { memoryAccess, findPathProblem, once, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   packBundle,
   parseAttestation,
@@ -22,10 +22,17 @@ import {
   pack,
   unpack,
 } from '../../support/evidence.ts';
+import { forAllAsync } from '../../support/property.ts';
 
 const signer = makeSigner();
 const store = { compression: 'store' } as const;
 const invalid = { code: 'pack.INPUT_INVALID' };
+const { runResult: _runResult, ...withoutResult } = makeBundleInput(1);
+const packBytes = async (...args: Parameters<typeof packBundle>): Promise<Uint8Array> =>
+  collect((await packBundle(...args)).archive());
+/** The input with one more object. */
+const withObject = (...object: Parameters<typeof makeObject>) =>
+  makeBundleInput(1, { objects: [...makeBundleInput(1).objects, makeObject(...object)] });
 
 describe('packing a bundle', () => {
   test('gives the same bytes for the same input, in whatever order the objects come', async () => {
@@ -38,7 +45,7 @@ describe('packing a bundle', () => {
     }
   });
 
-  test('puts manifest, attestation and objects in order, and parses its own documents', async () => {
+  test('writes manifest, attestation and objects in order, and documents that parse', async () => {
     const packed = await packBundle(makeBundleInput(1), makeSigning(signer));
     const entries = await unpack(await collect(packed.archive()));
     expect([...entries.keys()]).toEqual([
@@ -54,10 +61,8 @@ describe('packing a bundle', () => {
     expect(parseAttestation(entries.get('attestation.json')!)).toEqual(packed.attestation);
   });
 
-  test('fills the hashes of the run result in from the objects of those roles', async () => {
-    const entries = await unpack(
-      await collect((await packBundle(makeBundleInput(1), makeSigning(signer))).archive()),
-    );
+  test('adds the hashes of objects to the run result', async () => {
+    const entries = await unpack(await packBytes(makeBundleInput(1), makeSigning(signer)));
     const result = JSON.parse(new TextDecoder().decode(entries.get('objects/run-result.json'))) as object;
     expect(result).toMatchObject({
       stateHash: hashOf('{"run":1}'),
@@ -66,15 +71,18 @@ describe('packing a bundle', () => {
     });
   });
 
-  test.each(['stateHash', 'evidenceHash', 'trajectoryHash'])('refuses to sign another %s', async (field) => {
-    const runResult = makeRunResult(1, { [field]: hashOf('wrong') });
-    await expect(packBundle(makeBundleInput(1, { runResult }), makeSigning(signer))).rejects.toMatchObject({
-      ...invalid,
-      details: { issues: [{ path: `result.${field}` }] },
-    });
-  });
+  test.each(['stateHash', 'evidenceHash', 'trajectoryHash'])(
+    'refuses to sign a %s that does not match',
+    async (field) => {
+      const runResult = makeRunResult(1, { [field]: hashOf('wrong') });
+      await expect(packBundle(makeBundleInput(1, { runResult }), makeSigning(signer))).rejects.toMatchObject({
+        ...invalid,
+        details: { issues: [{ path: `result.${field}` }] },
+      });
+    },
+  );
 
-  test('refuses to sign for a run that is not that of the result', async () => {
+  test('refuses to sign for a run that the result does not name', async () => {
     const input = makeBundleInput(1, { runId: 'run_other-run' });
     await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
   });
@@ -90,37 +98,29 @@ describe('packing a bundle', () => {
   );
 
   test('refuses to sign without a run result, and packs an unsigned bundle without one', async () => {
-    const { runResult: _runResult, ...input } = makeBundleInput(1);
-    await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
-    const bytes = await collect((await packBundle(input)).archive());
+    await expect(packBundle(withoutResult, makeSigning(signer))).rejects.toMatchObject(invalid);
+    const bytes = await packBytes(withoutResult);
     expect((await verifyPart(memoryAccess(bytes), { asOfMs: NOW })).verdict).toBe('intact');
   });
 
-  test('takes a run result that is an object already, and refuses two', async () => {
-    const { runResult, ...input } = makeBundleInput(1);
-    const bytes = (await unpack(await collect((await packBundle(makeBundleInput(1))).archive()))).get(
-      'objects/run-result.json',
-    )!;
-    const own = makeObject('result.json', new TextDecoder().decode(bytes), { role: 'run-result' });
-    const packed = await packBundle({ ...input, objects: [...input.objects, own] }, makeSigning(signer));
-    const report = await verifyPart(memoryAccess(await collect(packed.archive())), {
-      asOfMs: NOW,
-      trust: makeTrust(signer),
-    });
+  test('accepts a run result among the objects, and refuses two', async () => {
+    const entries = await unpack(await packBytes(makeBundleInput(1)));
+    const text = new TextDecoder().decode(entries.get('objects/run-result.json'));
+    const input = withObject('result.json', text, { role: 'run-result' });
+    const bytes = await packBytes({ ...withoutResult, objects: input.objects }, makeSigning(signer));
+    const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: makeTrust(signer) });
     expect(report.verdict).toBe('verified');
-    const both = { ...input, objects: [...input.objects, own], ...(runResult && { runResult }) };
-    await expect(packBundle(both)).rejects.toMatchObject(invalid);
+    await expect(packBundle(input)).rejects.toMatchObject(invalid);
   });
 
   test.each([
     ['no JSON', 'x'],
     ['another document', '{"schemaVersion":1}'],
     ['not canonical', '{ }'],
-  ])('refuses a run result that no verifier would read, signed or not: %s', async (_, text) => {
-    const { runResult: _runResult, ...input } = makeBundleInput(1);
-    const objects = [...input.objects, makeObject('result.json', text, { role: 'run-result' })];
+  ])('refuses a run result that verifiers would refuse, signed or not: %s', async (_, text) => {
+    const { objects } = withObject('result.json', text, { role: 'run-result' });
     for (const signing of [undefined, makeSigning(signer)])
-      await expect(packBundle({ ...input, objects }, signing)).rejects.toMatchObject(invalid);
+      await expect(packBundle({ ...withoutResult, objects }, signing)).rejects.toMatchObject(invalid);
   });
 
   test.each([
@@ -131,8 +131,7 @@ describe('packing a bundle', () => {
     ['no media type', { mediaType: 'text' }],
     ['a second role', { role: 'state' as const }],
   ])('refuses an object with %s', async (_, rest) => {
-    const objects = [...makeBundleInput(1).objects, makeObject('more', 'more', rest)];
-    await expect(packBundle(makeBundleInput(1, { objects }))).rejects.toMatchObject(invalid);
+    await expect(packBundle(withObject('more', 'more', rest))).rejects.toMatchObject(invalid);
   });
 
   test.each([
@@ -155,24 +154,15 @@ describe('packing a bundle', () => {
     ['no time', { issuedAtMs: Number.NaN }],
     ['no type', { predicateType: '' }],
     ['a key id of 257 characters', { signer: { ...signer, keyId: 'k'.repeat(257) } }],
-  ])('signs nothing that no verifier would read: %s', async (_, rest) => {
+  ])('does not sign a statement that verifiers would refuse: %s', async (_, rest) => {
     await expect(packBundle(makeBundleInput(1), makeSigning(signer, rest))).rejects.toMatchObject(invalid);
   });
 
-  test('ends when an object changed after it was digested', async () => {
+  test('fails if an object changed after it was digested', async () => {
     let passes = 0;
-    const changing = makeObject('log.txt', '', {
-      open: async function* () {
-        yield toUtf8(passes++ === 0 ? 'before' : 'after!');
-      },
-    });
-    const packed = await packBundle(
-      makeBundleInput(1, { objects: [...makeBundleInput(1).objects, changing] }),
-    );
-    await expect(collect(packed.archive())).rejects.toMatchObject({
-      code: 'io.CHANGED',
-      path: 'objects/log.txt',
-    });
+    const open = () => once(toUtf8(passes++ === 0 ? 'before' : 'after!'));
+    const changed = { code: 'io.CHANGED', path: 'objects/log.txt' };
+    await expect(packBytes(withObject('log.txt', '', { open }))).rejects.toMatchObject(changed);
   });
 
   test('rethrows the error of an object', async () => {
@@ -185,38 +175,28 @@ describe('packing a bundle', () => {
     await expect(packBundle(makeBundleInput(1, { objects: [broken] }))).rejects.toThrow('the disk says no');
   });
 
-  test('takes as many objects as a verifier does', async () => {
+  test('refuses more objects than verifiers accept', async () => {
     const objects = Array.from({ length: 99_999 }, (_, i) => makeObject(String(i), ''));
-    const { runResult: _runResult, ...input } = makeBundleInput(1);
-    await expect(packBundle({ ...input, objects })).rejects.toMatchObject({
-      code: 'bundle.OBJECTS_EXCEEDED',
-    });
+    const exceeded = { code: 'bundle.OBJECTS_EXCEEDED' };
+    await expect(packBundle({ ...withoutResult, objects })).rejects.toMatchObject(exceeded);
   });
 
-  test('verifies, whatever the objects are', async () => {
+  test('writes parts that verify, for any objects', async () => {
     const name = fc
       .stringMatching(/^[a-z0-9]{1,6}(?:\/[a-z]{1,3}x)?$/)
       .filter((path) => findPathProblem(path) === undefined);
     const content = fc.uint8Array({ maxLength: 2000 });
-    const property = fc.asyncProperty(
-      fc.dictionary(name, content, { maxKeys: 6 }),
-      fc.boolean(),
-      async (files, stored) => {
-        const objects = Object.entries(files).map(([path, bytes]) =>
-          makeObject(`more/${path}`, '', {
-            open: async function* () {
-              yield bytes;
-            },
-          }),
-        );
-        const input = makeBundleInput(1, { objects: [...makeBundleInput(1).objects, ...objects] });
-        const packed = await packBundle(input, makeSigning(signer));
-        const bytes = await collect(packed.archive({ compression: stored ? 'store' : 'deflate' }));
-        const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: makeTrust(signer) });
-        expect([report.verdict, report.findings]).toEqual(['verified', []]);
-      },
-    );
-    await fc.assert(property, { numRuns: 50 });
+    const trees = fc.dictionary(name, content, { maxKeys: 6 });
+    await forAllAsync(50, [trees, fc.constantFrom('store', 'deflate')], async (files, compression) => {
+      const objects = Object.entries(files).map(([path, bytes]) =>
+        makeObject(`more/${path}`, '', { open: () => once(bytes) }),
+      );
+      const input = makeBundleInput(1, { objects: [...makeBundleInput(1).objects, ...objects] });
+      const packed = await packBundle(input, makeSigning(signer));
+      const bytes = await collect(packed.archive({ compression }));
+      const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: makeTrust(signer) });
+      expect([report.verdict, report.findings]).toEqual(['verified', []]);
+    });
   });
 });
 
@@ -235,21 +215,18 @@ test('the facts of a part are those of its archive and manifest', async () => {
     signed: true,
     bytes: bytes.length,
   });
-  const unsigned = await collect((await packBundle(makeBundleInput(1))).archive());
+  const unsigned = await packBytes(makeBundleInput(1));
   expect((await readPartFacts(memoryAccess(unsigned))).signed).toBe(false);
 });
 
-test('the facts of a part are absent without a manifest, or with an invalid one', async () => {
-  const none = await pack([['objects/x', toUtf8('x')]]);
-  await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({ code: 'bundle.MANIFEST_MISSING' });
-  const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));
-  const broken = await pack([
-    ['manifest.json', edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'))],
-  ]);
-  await expect(readPartFacts(memoryAccess(broken))).rejects.toMatchObject({
-    code: 'bundle.MANIFEST_INVALID',
-  });
-  await expect(readPartFacts(memoryAccess(toUtf8('no zip')))).rejects.toMatchObject({
-    code: 'zip.NOT_A_ZIP',
-  });
+test('the facts of a part cannot be read without a valid manifest', async () => {
+  const entries = await unpack(await packBytes(makeBundleInput(1)));
+  const invalidManifest = edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'));
+  const cases: [Uint8Array, string][] = [
+    [await pack([['objects/x', toUtf8('x')]]), 'bundle.MANIFEST_MISSING'],
+    [await pack([['manifest.json', invalidManifest]]), 'bundle.MANIFEST_INVALID'],
+    [toUtf8('no zip'), 'zip.NOT_A_ZIP'],
+  ];
+  for (const [bytes, code] of cases)
+    await expect(readPartFacts(memoryAccess(bytes))).rejects.toMatchObject({ code });
 });

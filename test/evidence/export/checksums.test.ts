@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import { formatChecksums, parseChecksums } from '../../../src/evidence/export/checksums.ts';
+import { makeFolder, writeFiles } from '../../support/folder.ts';
 import { forAll } from '../../support/property.ts';
 
 const digest = digestOf(toUtf8('some bytes'));
 const hex = digest.slice(7);
 const parse = (text: string) => parseChecksums(toUtf8(text));
+
+const folder = await makeFolder();
 
 describe('SHA256SUMS', () => {
   it('is sorted by path and ends every line', () => {
@@ -30,27 +30,24 @@ describe('SHA256SUMS', () => {
       .array(segment, { minLength: 1, maxLength: 3 })
       .map((segments) => `f/${segments.join('/')}`);
     forAll(200, [fc.uniqueArray(path, { maxLength: 8, selector: (p) => p.toUpperCase() })], (paths) => {
-      const rows = paths.map((one) => ({ path: one.normalize('NFC'), digest }));
+      const rows = paths.map((name) => ({ path: name.normalize('NFC'), digest }));
       expect(new Set(parseChecksums(formatChecksums(rows)))).toEqual(new Set(rows));
     });
   });
 
-  it('passes in sha256sum itself', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'checksums-'));
-    mkdirSync(join(folder, 'parts'));
-    writeFileSync(join(folder, 'parts', 'a b.zip'), 'some bytes');
-    writeFileSync(join(folder, 'SHA256SUMS'), formatChecksums([{ path: 'parts/a b.zip', digest }]));
-    const said = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' });
-    expect(said).toBe('parts/a b.zip: OK\n');
-    rmSync(folder, { recursive: true });
+  it('is accepted by sha256sum', async () => {
+    const SHA256SUMS = formatChecksums([{ path: 'parts/a b.zip', digest }]);
+    await writeFiles(folder, { 'parts/a b.zip': 'some bytes', SHA256SUMS });
+    const output = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' });
+    expect(output).toBe('parts/a b.zip: OK\n');
   });
 
-  it('of nothing has no line', () => {
+  it('is empty without files', () => {
     expect(formatChecksums([])).toEqual(new Uint8Array());
     expect(parse('')).toEqual([]);
   });
 
-  it('takes the mark of binary files', () => {
+  it('accepts the mark of binary files', () => {
     expect(parse(`${hex} *a\n`)).toEqual([{ path: 'a', digest }]);
   });
 
@@ -71,7 +68,7 @@ describe('SHA256SUMS', () => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'receipt.INVALID' }));
   });
 
-  it('takes no path that would need an escape', () => {
+  it('refuses paths that need an escape', () => {
     expect(() => formatChecksums([{ path: 'a\nb', digest }])).toThrow(TypeError);
     expect(() => formatChecksums([{ path: 'a\\b', digest }])).toThrow(TypeError);
   });
@@ -80,7 +77,7 @@ describe('SHA256SUMS', () => {
     const line = fc.oneof(fc.string(), fc.constantFrom(`${hex}  a`, `${hex} *b/c`, hex, '  ', '\\'));
     forAll(300, [fc.array(line, { maxLength: 5 })], (lines) => {
       try {
-        for (const row of parse(lines.map((one) => `${one}\n`).join('')))
+        for (const row of parse(lines.map((text) => `${text}\n`).join('')))
           expect(row.path).not.toMatch(/\.\.|\\/);
       } catch (cause) {
         expect(cause).toMatchObject({

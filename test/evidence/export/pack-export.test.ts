@@ -14,17 +14,15 @@ import {
 } from '../../../src/evidence/index.ts';
 import { verifyExport } from '../../../src/verify/index.ts';
 import {
-  EXPORT_ID,
   hashOf,
   idOf,
   ISSUER,
+  makeExportInput,
   makePart,
   makeReport,
   makeSigner,
   makeTrust,
   NOW,
-  ORGANIZATION,
-  PROJECT,
 } from '../../support/evidence.ts';
 
 const signer = makeSigner();
@@ -38,22 +36,15 @@ const same = { createdAtMs: NOW - 100_000 };
 const parts = [await factsOf(3, same), await factsOf(1, { createdAtMs: NOW - 1 }), await factsOf(2, same)];
 
 const input = (rest: Partial<ExportInput> = {}): ExportInput => ({
-  evidenceExportId: EXPORT_ID,
-  organizationId: ORGANIZATION,
-  scope: { kind: 'project', projectId: PROJECT },
-  fromAtMs: NOW - 200_000,
-  throughAtMs: NOW,
-  operationId: idOf('op', 1),
-  requestedBy: 'tester',
+  ...makeExportInput(parts),
   createdAtMs: NOW,
   completedAtMs: NOW,
-  parts,
   localReports: [makeReport(2).facts, makeReport(1).facts],
   ...rest,
 });
 
 describe('packing an export', () => {
-  test('puts bundles and reports in order of creation, then of their ids, whatever order they come in', async () => {
+  test('sorts bundles and reports by creation, then by id', async () => {
     const packed = await packExport(input());
     const { manifest } = packed;
     expect(manifest.parts.map((row) => [row.ordinal, row.evidenceBundleId])).toEqual([
@@ -68,7 +59,7 @@ describe('packing an export', () => {
     expect(other.documents).toEqual(packed.documents);
   });
 
-  test('writes documents that its own parsers read, in their order', async () => {
+  test('writes documents in order that parse', async () => {
     const { documents, manifest, resource, attestation } = await packExport(input(), signing);
     const [first, second, third] = documents;
     expect(documents.map(({ path }) => path)).toEqual([
@@ -83,17 +74,10 @@ describe('packing an export', () => {
 
   test('counts and sums its content', async () => {
     const { resource, manifest } = await packExport(input());
-    expect(resource).toMatchObject({
-      bundleCount: 3,
-      completedBundleCount: 3,
-      localReportCount: 2,
-      state: 'available',
-    });
-    const archives = [...manifest.parts, ...manifest.localReports].reduce(
-      (sum, row) => sum + Number(row.bytes),
-      0,
-    );
-    expect(resource.archiveBytes).toBe(String(archives));
+    const counts = { bundleCount: 3, completedBundleCount: 3, localReportCount: 2 };
+    expect(resource).toMatchObject({ ...counts, state: 'available' });
+    const rows = [...manifest.parts, ...manifest.localReports];
+    expect(resource.archiveBytes).toBe(String(rows.reduce((sum, row) => sum + Number(row.bytes), 0)));
     expect(resource.sourceBytes).toBe(String(parts.reduce((sum, part) => sum + part.totalBytes, 2000)));
     expect(resource.selectionDigest).toBe(selectionDigest(manifest.parts, manifest.localReports));
     const without = await packExport(input({ localReports: [] }));
@@ -108,11 +92,9 @@ describe('packing an export', () => {
     await expect(within(created, created + 1)).resolves.toBeDefined();
     await expect(within(created + 1, NOW)).rejects.toMatchObject(invalid);
     await expect(within(0, created)).rejects.toMatchObject(invalid);
-    const reports = [makeReport(1).facts];
-    const { createdAtMs } = reports[0]!;
-    await expect(
-      packExport(input({ parts: [], localReports: reports, throughAtMs: createdAtMs })),
-    ).rejects.toMatchObject(invalid);
+    const report = makeReport(1).facts;
+    const late = input({ parts: [], localReports: [report], throughAtMs: report.createdAtMs });
+    await expect(packExport(late)).rejects.toMatchObject(invalid);
   });
 
   test.each<[string, Partial<ExportInput>]>([
@@ -124,8 +106,8 @@ describe('packing an export', () => {
     ],
     ['a wrong id', { evidenceExportId: 'evexp' }],
     ['a wrong operation', { operationId: 'op' }],
-    ['nobody who asked', { requestedBy: '' }],
-    ['a time of creation that is none', { createdAtMs: 0.5 }],
+    ['an empty name of the requester', { requestedBy: '' }],
+    ['half a millisecond as the time of creation', { createdAtMs: 0.5 }],
   ])('refuses %s', async (_, rest) => {
     await expect(packExport(input(rest))).rejects.toMatchObject(invalid);
   });
@@ -137,10 +119,8 @@ describe('packing an export', () => {
     await expect(packExport(input({ localReports: [report, twin] }))).rejects.toMatchObject(invalid);
   });
 
-  test('takes projects of one organization together', async () => {
-    const other = await readPartFacts(
-      memoryAccess((await makePart(4, signer, { projectId: idOf('prj', 2) })).bytes),
-    );
+  test('accepts several projects only in an export of an organization', async () => {
+    const other = await factsOf(4, { projectId: idOf('prj', 2) });
     const all = { parts: [...parts, other] };
     await expect(packExport(input(all))).rejects.toMatchObject(invalid);
     const { manifest } = await packExport(input({ ...all, scope: { kind: 'organization' } }));
@@ -150,11 +130,11 @@ describe('packing an export', () => {
   test.each([
     ['no issuer', { issuer: '' }],
     ['no time', { issuedAtMs: Number.NaN }],
-  ])('signs nothing that no verifier would read: %s', async (_, rest) => {
+  ])('does not sign a statement that verifiers would refuse: %s', async (_, rest) => {
     await expect(packExport(input(), { ...signing, ...rest })).rejects.toMatchObject(invalid);
   });
 
-  test('without parts is an export, and has nothing to verify', async () => {
+  test('accepts no parts, and the export has nothing to verify', async () => {
     const { documents } = await packExport(input({ parts: [], localReports: [] }), signing);
     const files = Object.fromEntries(documents.map(({ path, bytes }) => [path, bytes]));
     const report = await verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(signer) });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memorySource, listMirrors } from '../../../src/evidence/index.ts';
 
 const EMPTY = new Uint8Array();
-const found = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {
+const listFiles = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {
   const mirrors = await listMirrors(memorySource(Object.fromEntries(paths.map((path) => [path, EMPTY]))));
   const files = mirrors.map(async ({ prefix, source }) => [
     prefix,
@@ -13,15 +13,17 @@ const found = async (...paths: readonly string[]): Promise<Record<string, string
 };
 
 describe('the mirrors in a tree', () => {
-  it('are one when the tree is a mirror', async () => {
-    expect(await found('manifest.json', 'receipts/a.json', 'receipts/a.json.dsse', 'parts/x.zip')).toEqual({
+  it('include the tree itself if it is a mirror', async () => {
+    expect(
+      await listFiles('manifest.json', 'receipts/a.json', 'receipts/a.json.dsse', 'parts/x.zip'),
+    ).toEqual({
       '': ['manifest.json', 'receipts/a.json'],
     });
   });
 
   it('are found at any depth, also in bags', async () => {
     expect(
-      await found(
+      await listFiles(
         'one/receipts/a.json',
         'two/three/manifest.json',
         'bag/bagit.txt',
@@ -35,17 +37,17 @@ describe('the mirrors in a tree', () => {
   });
 
   it('are found without a receipt or without a manifest, and never without both', async () => {
-    expect(await found('parts/x.zip', 'receipts/notes.txt', 'receipt/a.json', 'export.json')).toEqual({});
+    expect(await listFiles('parts/x.zip', 'receipts/notes.txt', 'receipt/a.json', 'export.json')).toEqual({});
   });
 
   it('may be called receipts themselves', async () => {
-    expect(await found('receipts/receipts/a.json', 'receipts/manifest.json')).toEqual({
+    expect(await listFiles('receipts/receipts/a.json', 'receipts/manifest.json')).toEqual({
       'receipts/': ['manifest.json', 'receipts/a.json'],
     });
   });
 
   it('open the files that they list', async () => {
-    const text = new TextEncoder().encode('here');
+    const text = new TextEncoder().encode('text');
     const [mirror] = await listMirrors(memorySource({ 'deep/er/receipts/a.json': text }));
     const file = await mirror!.source.open('receipts/a.json');
     expect(await file.read(0, file.size)).toEqual(text);
@@ -59,11 +61,11 @@ describe('the mirrors in a tree', () => {
       .map(([steps, last]) => [...steps, last].join('/'));
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(path), async (paths) => {
-        const all = Object.entries(await found(...paths)).flatMap(([prefix, files]) =>
+        const all = Object.entries(await listFiles(...paths)).flatMap(([prefix, files]) =>
           files.map((file) => prefix + file),
         );
-        const receipts = paths.filter((one) => /(?:^|\/)receipts\/x\.json$/.test(one));
-        for (const one of receipts) expect(all.filter((other) => other === one)).toHaveLength(1);
+        const receipts = paths.filter((path_) => /(?:^|\/)receipts\/x\.json$/.test(path_));
+        for (const receipt of receipts) expect(all.filter((file) => file === receipt)).toHaveLength(1);
       }),
     );
   });
