@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { zipPlatform as portable } from '../../src/bytes/platform-portable.ts';
 import { zipPlatform as node } from '../../src/node/platform-node.ts';
-import { codeOf, collected, errorOf } from '../zip/support.ts';
+import { codeOf, collect, errorOf } from '../zip/support.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const MiB = 2 ** 20;
@@ -36,19 +36,19 @@ describe.each([
 ] as const)('raw deflate on the %s platform', (_name, platform) => {
   it.each(sizes)('restores the same %i bytes, compressible or not', async (size) => {
     for (const plain of [Buffer.alloc(size, 'abcdefgh'), randomBytes(size)]) {
-      const deflated = await collected(platform.deflateRaw(cut(plain, 50_000), 1));
+      const deflated = await collect(platform.deflateRaw(cut(plain, 50_000), 1));
       expect(inflateRawSync(deflated).equals(plain)).toBe(true);
-      const inflated = await collected(platform.inflateRaw(cut(deflateRawSync(plain), 100_000)));
+      const inflated = await collect(platform.inflateRaw(cut(deflateRawSync(plain), 100_000)));
       expect(Buffer.compare(inflated, plain)).toBe(0);
     }
   });
 
   it('does not depend on the chunks of its input', async () => {
     const plain = Buffer.concat([Buffer.alloc(200_000, 'some text. '), randomBytes(100_000)]);
-    const whole = await collected(platform.deflateRaw(cut(plain, plain.length), 6));
+    const whole = await collect(platform.deflateRaw(cut(plain, plain.length), 6));
     await forAllAsync(15, [fc.integer({ min: 500, max: 300_000 })], async (size) => {
-      expect(Buffer.compare(await collected(platform.deflateRaw(cut(plain, size), 6)), whole)).toBe(0);
-      expect(Buffer.compare(await collected(platform.inflateRaw(cut(whole, size))), plain)).toBe(0);
+      expect(Buffer.compare(await collect(platform.deflateRaw(cut(plain, size), 6)), whole)).toBe(0);
+      expect(Buffer.compare(await collect(platform.inflateRaw(cut(whole, size))), plain)).toBe(0);
     });
   });
 
@@ -56,15 +56,15 @@ describe.each([
     const deflated = deflateRawSync(randomBytes(size));
     const broken = Buffer.concat([deflated.subarray(0, 40), Buffer.alloc(size, 0xff)]);
     for (const bytes of [deflated.subarray(0, -1), broken])
-      expect(await codeOf(collected(platform.inflateRaw(cut(bytes, 100_000))))).toBe('zip.DATA_INVALID');
+      expect(await codeOf(collect(platform.inflateRaw(cut(bytes, 100_000))))).toBe('zip.DATA_INVALID');
   });
 
   it.each([1_000, 400_000])('rethrows the error of its source after %i bytes', async (size) => {
     const error = new Error('EIO');
     const deflated = makeSource(deflateRawSync(randomBytes(size)).subarray(0, -9), error);
-    expect(await errorOf(collected(platform.inflateRaw(deflated.stream)))).toBe(error);
+    expect(await errorOf(collect(platform.inflateRaw(deflated.stream)))).toBe(error);
     const plain = makeSource(randomBytes(size), error);
-    expect(await errorOf(collected(platform.deflateRaw(plain.stream, 6)))).toBe(error);
+    expect(await errorOf(collect(platform.deflateRaw(plain.stream, 6)))).toBe(error);
   });
 });
 
@@ -82,12 +82,12 @@ describe('inflateRaw on Node', () => {
     }
     const joined = Buffer.concat([deflated, Buffer.from('x')]);
     for (const input of [apart(), cut(joined, 100_000), cut(joined, joined.length)])
-      expect(await codeOf(collected(node.inflateRaw(input)))).toBe('zip.DATA_INVALID');
+      expect(await codeOf(collect(node.inflateRaw(input)))).toBe('zip.DATA_INVALID');
   });
 
   it('closes a source that continues after the data', async () => {
     const { state, stream } = makeSource(Buffer.concat([ends[1][1], Buffer.alloc(MiB)]));
-    expect(await codeOf(collected(node.inflateRaw(stream)))).toBe('zip.DATA_INVALID');
+    expect(await codeOf(collect(node.inflateRaw(stream)))).toBe('zip.DATA_INVALID');
     expect(state.closed).toBe(true);
   });
 });

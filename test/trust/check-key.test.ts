@@ -19,16 +19,16 @@ const statement = (changes: Partial<SignedStatement> = {}): SignedStatement => (
 });
 
 /** The codes of problems and notes, for one key in the store and one statement. */
-function judged(key: Partial<TrustedKey>, changes: Partial<SignedStatement> = {}) {
+function check(key: Partial<TrustedKey>, changes: Partial<SignedStatement> = {}) {
   const { problems, notes, unchecked } = checkKey(trustStore([trusted(1, key)]), statement(changes));
   return { problems: problems.map(({ code }) => code), notes: notes.map(({ code }) => code), unchecked };
 }
-const stands = { problems: [], notes: [], unchecked: [] };
+const valid = { problems: [], notes: [], unchecked: [] };
 
-const refused = (...problems: string[]) => ({ ...stands, problems });
+const refused = (...problems: string[]) => ({ ...valid, problems });
 
 describe('a key that is valid for a statement', () => {
-  it('is the one of that issuer and key id, and is handed back', () => {
+  it('has the issuer and the key id of the statement, and is returned', () => {
     const { key, problems } = checkKey(trustStore([trusted(1), trusted(2)]), statement());
     expect(problems).toEqual([]);
     expect(key).toEqual(trusted(1));
@@ -40,14 +40,14 @@ describe('a key that is valid for a statement', () => {
     expect(problem?.message).not.toBe(stranger?.message);
   });
 
-  it('is named with nothing unescaped', () => {
+  it('has an escaped name in messages', () => {
     const [problem] = checkKey(trustStore([trusted(1)]), statement({ keyId: 'a\n\u001b[2J' })).problems;
     expect(problem?.actual).toBe('key "a\\n\\u001b[2J" of issuer "acme"');
   });
 });
 
 describe('the revocation of a key', () => {
-  it('does not touch another key of the same point', () => {
+  it('does not affect another key with the same point', () => {
     const store = trustStore([trusted(1, { revokedAtMs: 0 }), trusted(1, { keyId: 'new' })]);
     expect(checkKey(store, statement({ keyId: 'new' })).problems).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('the result of checking a key', () => {
       notAfterMs: 0,
       revokedAtMs: 0,
     };
-    expect(judged(key)).toEqual(
+    expect(check(key)).toEqual(
       refused(
         'trust.PURPOSE_MISMATCH',
         'trust.PROJECT_MISMATCH',
@@ -74,11 +74,11 @@ describe('the result of checking a key', () => {
   });
 
   it('notes that the chain of a key from a certificate was not checked', () => {
-    expect(judged({ fromCertificate: true })).toEqual({ ...stands, notes: ['trust.CHAIN_NOT_CHECKED'] });
+    expect(check({ fromCertificate: true })).toEqual({ ...valid, notes: ['trust.CHAIN_NOT_CHECKED'] });
   });
 
   it('accepts times outside the calendar', () => {
-    expect(judged({ notAfterMs: -Number.MAX_SAFE_INTEGER })).toEqual(refused('trust.KEY_EXPIRED'));
+    expect(check({ notAfterMs: -Number.MAX_SAFE_INTEGER })).toEqual(refused('trust.KEY_EXPIRED'));
   });
 
   it('is never better for a key that may do less', () => {
@@ -89,18 +89,12 @@ describe('the result of checking a key', () => {
       ms.map((revokedAtMs) => ({ revokedAtMs })),
       ms.map((revokedAtMs) => ({ revokedAtMs, compromised: false })),
     );
-    const one: fc.Arbitrary<Partial<TrustedKey>> = fc.constantFrom<Partial<TrustedKey>>(
-      {},
-      { projects: ['prj_a'] },
-    );
-    forAll(
-      100,
-      [one, narrower, ms, fc.constantFrom('prj_a', 'prj_b')],
-      (key, less, issuedAtMs, projectId) => {
-        const wide = judged(key, { issuedAtMs, projectId, asOfMs: 10 });
-        const narrow = judged({ ...key, ...less }, { issuedAtMs, projectId, asOfMs: 10 });
-        expect(narrow.problems).toEqual(expect.arrayContaining(wide.problems));
-      },
-    );
+    const keys = fc.constantFrom<Partial<TrustedKey>>({}, { projects: ['prj_a'] });
+    const projects = fc.constantFrom('prj_a', 'prj_b');
+    forAll(100, [keys, narrower, ms, projects], (key, limit, issuedAtMs, projectId) => {
+      const wide = check(key, { issuedAtMs, projectId, asOfMs: 10 });
+      const narrow = check({ ...key, ...limit }, { issuedAtMs, projectId, asOfMs: 10 });
+      expect(narrow.problems).toEqual(expect.arrayContaining(wide.problems));
+    });
   });
 });

@@ -2,13 +2,13 @@ import { readDer, readDerItems, toUtf8 } from '../../src/bytes/index.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { bytes32, encode, integers, N, P } from './makers.ts';
 
-/** What must come of a signature: it verifies, it does not, or it is none. */
+/** The expected result for a signature: it verifies, it does not verify, or it is not strict DER. */
 export type Expected = boolean | Extract<Code, 'encoding.DER_INVALID'>;
 
-/** One way to spoil a signature, or not; `r` and `s` are its numbers. */
+/** A change of a signature; `r` and `s` are its numbers. */
 type Damage = {
   readonly expected: Expected;
-  readonly of: (signature: Uint8Array, r: bigint, s: bigint) => Uint8Array;
+  readonly apply: (signature: Uint8Array, r: bigint, s: bigint) => Uint8Array;
 };
 
 const element = (tag: number, contents: Uint8Array): Uint8Array =>
@@ -30,8 +30,8 @@ const padded = (item: Uint8Array): Uint8Array => element(2, Uint8Array.of(0, ...
 const negative = (value: bigint): Uint8Array => element(2, bytes32(value | (1n << 255n)));
 const integer = (value: bigint): Uint8Array => items(encode(value, 1n))[0];
 
-const refused = (of: Damage['of']): Damage => ({ expected: 'encoding.DER_INVALID', of });
-const wrong = (of: Damage['of']): Damage => ({ expected: false, of });
+const refused = (apply: Damage['apply']): Damage => ({ expected: 'encoding.DER_INVALID', apply });
+const wrong = (apply: Damage['apply']): Damage => ({ expected: false, apply });
 
 const OUT_OF_RANGE: readonly (readonly [string, bigint])[] = [
   ['0', 0n],
@@ -49,10 +49,10 @@ const IN_RANGE: readonly (readonly [string, bigint])[] = [
   ['2^255', 1n << 255n],
 ];
 
-/** Every way by name. */
+/** All damages by name. */
 export const DAMAGES: Readonly<Record<string, Damage>> = {
-  'none at all': { expected: true, of: (signature) => signature },
-  'n - s for s': { expected: true, of: (_, r, s) => encode(r, N - s) },
+  'none at all': { expected: true, apply: (signature) => signature },
+  'n - s for s': { expected: true, apply: (_, r, s) => encode(r, N - s) },
 
   'r and s exchanged': wrong((_, r, s) => encode(s, r)),
   'n - r for r': wrong((_, r, s) => encode(N - r, s)),
@@ -112,8 +112,8 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   'its own hexadecimal text': refused((signature) => toUtf8(Buffer.from(signature).toString('hex'))),
 };
 
-/** The signature spoilt in the way of that name. */
+/** The signature with the damage of that name. */
 export function damaged(signature: Uint8Array, name: string): Uint8Array {
   const [r, s] = integers(signature);
-  return DAMAGES[name]!.of(signature, r, s);
+  return DAMAGES[name]!.apply(signature, r, s);
 }

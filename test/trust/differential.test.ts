@@ -19,6 +19,7 @@ import {
   portable,
   scalarOf,
 } from './makers.ts';
+import { outcomeOf } from '../bytes/thrown-by.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { forAll } from '../support/property.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -28,20 +29,21 @@ const names = Object.keys(DAMAGES);
 /** From one flipped bit to the next: each place in a byte has its turn. */
 const STEP = isDeep ? 1 : 5;
 
-/** What an implementation makes of a signature: a verdict, or the code of its refusal. */
-function outcome(
+/** The verdict of an implementation on a signature, or the code of its refusal. */
+function verify(
   point: Uint8Array,
   text: Uint8Array,
   signature: Uint8Array,
   implementation: P256,
 ): boolean | string {
-  let verdict = false;
-  const check = { key: { point }, message: text, signature, implementation };
-  return codeOf(() => void (verdict = verifySignature(check))) ?? verdict;
+  const result = outcomeOf(() =>
+    verifySignature({ key: { point }, message: text, signature, implementation }),
+  );
+  return 'code' in result ? result.code : result.value;
 }
 
 const bothOutcomes = (point: Uint8Array, text: Uint8Array, signature: Uint8Array): (boolean | string)[] =>
-  implementations.map(([, implementation]) => outcome(point, text, signature, implementation));
+  implementations.map(([, implementation]) => verify(point, text, signature, implementation));
 
 describe('a signature, by both implementations at once', () => {
   const scalar = fc.bigInt({ min: 1n, max: N - 1n }).map(bytes32);
@@ -60,7 +62,7 @@ describe('a signature, by both implementations at once', () => {
     });
   });
 
-  it.each(names)('has the verdict that it must have, with %s', (name) => {
+  it.each(names)('has the expected verdict with this damage: %s', (name) => {
     for (const [seed, by] of [
       [1, native],
       [2, portable],
@@ -74,27 +76,27 @@ describe('a signature, by both implementations at once', () => {
     }
   });
 
-  it.each(names)('is not accepted below the strict reading either, with %s', (name) => {
+  it.each(names)('has the expected verdict without our strict parser, with this damage: %s', (name) => {
     const signer = native.signer(scalarOf(1));
     const signature = damaged(signer.sign(message), name);
-    const accepted = implementations.map(([, one]) => one.verifier(signer.point).verify(message, signature));
+    const accepted = implementations.map(([, by]) => by.verifier(signer.point).verify(message, signature));
     const expected = DAMAGES[name]!.expected === true;
     expect(accepted).toEqual([expected, expected]);
   });
 
-  it('has one verdict and one code with its bits flipped, and none that is good', () => {
+  it('is refused with the same code after any bit flip', () => {
     const signer = portable.signer(scalarOf(5));
     const signature = signer.sign(message);
     for (let bit = 0; bit < signature.length * 8; bit += STEP) {
       const at = bit >> 3;
       const flipped = signature.with(at, signature[at]! ^ (1 << (bit & 7)));
-      const [one, other] = bothOutcomes(signer.point, message, flipped);
-      expect([bit, one]).toEqual([bit, other]);
-      expect([bit, one === true]).toEqual([bit, false]);
+      const [first, second] = bothOutcomes(signer.point, message, flipped);
+      expect([bit, first]).toEqual([bit, second]);
+      expect([bit, first]).not.toEqual([bit, true]);
     }
   });
 
-  it('has one verdict over a message with its bits flipped', () => {
+  it('does not verify over a message with any flipped bit', () => {
     const signer = native.signer(scalarOf(6));
     const signature = signer.sign(message);
     for (let bit = 0; bit < message.length * 8; bit += STEP) {
@@ -115,7 +117,7 @@ describe('the openssl command', () => {
     const [key, text] = [join(folder, 'key.pem'), join(folder, 'message')];
     await writeFile(key, publicKeyPem(signer.point));
     await writeFile(text, message);
-    let judged = 0;
+    let count = 0;
     for (const [i, name] of names.entries()) {
       const bytes = damaged(signature, name);
       // The command reads no more of the file than the longest signature has, and never sees what follows.
@@ -126,9 +128,9 @@ describe('the openssl command', () => {
         .then(({ stdout }) => stdout === 'Verified OK\n')
         .catch((error: { code?: unknown }) => (error.code === 1 ? false : Promise.reject(error)));
       expect([name, verified]).toEqual([name, DAMAGES[name]!.expected === true]);
-      judged++;
+      count++;
     }
-    expect(judged).toBeGreaterThan(names.length - 6);
+    expect(count).toBeGreaterThan(names.length - 6);
   });
 });
 
@@ -154,30 +156,30 @@ function smallPoint(): { x: bigint; y: bigint } {
 }
 
 const outcomes = (act: 'uncompress' | 'verifier', point: Uint8Array): (string | undefined)[] =>
-  implementations.map(([, one]) => codeOf(() => one[act](point)));
+  implementations.map(([, by]) => codeOf(() => by[act](point)));
 const uncompressed = (x: bigint, y: bigint): Uint8Array => Uint8Array.of(4, ...bytes32(x), ...bytes32(y));
 
 describe('a point, by both implementations at once', () => {
   const { x, y } = smallPoint();
   const compressed = (a: bigint): Uint8Array => Uint8Array.of(2 + Number(y & 1n), ...bytes32(a));
 
-  it('is taken with its coordinates below p, in either form', () => {
+  it('is accepted with coordinates below p, in either form', () => {
     expect(outcomes('uncompress', uncompressed(x, y))).toEqual([undefined, undefined]);
     expect(outcomes('uncompress', uncompressed(x, P - y))).toEqual([undefined, undefined]);
     const full = implementations.map(([, one]) => toHex(one.uncompress(compressed(x))));
     expect(full).toEqual([toHex(uncompressed(x, y)), toHex(uncompressed(x, y))]);
   });
 
-  it('is refused compressed when no y belongs to its x', () => {
-    const without = Array.from({ length: 40 }, (_, i) => BigInt(i)).filter(
+  it('is refused in compressed form if its x has no y', () => {
+    const offCurve = Array.from({ length: 40 }, (_, i) => BigInt(i)).filter(
       (a) => power(squareOf(a), (P - 1n) / 2n) !== 1n,
     );
-    expect(without.length).toBeGreaterThan(5);
-    for (const a of without)
+    expect(offCurve.length).toBeGreaterThan(5);
+    for (const a of offCurve)
       expect(outcomes('uncompress', compressed(a))).toEqual(['trust.KEY_INVALID', 'trust.KEY_INVALID']);
   });
 
-  it('is taken by both or by neither, whatever the bytes and the place of a change', () => {
+  it('is accepted by both or by neither, for any bytes', () => {
     const near = fc
       .tuple(fc.integer({ min: 1, max: 9 }), fc.nat(64), fc.nat(255), fc.boolean())
       .map(([seed, at, byte, short]) => {
@@ -187,8 +189,8 @@ describe('a point, by both implementations at once', () => {
       });
     forAll(tries(40, 300), [fc.oneof(near, fc.uint8Array({ maxLength: 66 }))], (point) => {
       for (const act of ['uncompress', 'verifier'] as const) {
-        const [one, other] = outcomes(act, point);
-        expect(one).toBe(other);
+        const [first, second] = outcomes(act, point);
+        expect(first).toBe(second);
       }
     });
   });

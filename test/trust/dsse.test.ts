@@ -60,29 +60,27 @@ it('the bytes that an envelope signs differ whenever type or payload differ, whe
 });
 
 describe('an envelope', () => {
-  it('is read back as it was written, whatever is in it', () => {
+  it('is parsed as it was written, for any content', () => {
     const bytes = fc.uint8Array({ maxLength: 100 });
     const signature = fc.record({
       keyId: fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
       signature: bytes,
     });
-    forAll(
-      100,
-      [fc.string({ minLength: 1, maxLength: 40 }), bytes, signature, fc.array(signature, { maxLength: 5 })],
-      (payloadType, body, one, more) => {
-        const envelope: DsseEnvelope = { payloadType, payload: body, signatures: [one, ...more] };
-        expect(parseDsse(encodeDsse(envelope))).toEqual(envelope);
-      },
-    );
+    const others = fc.array(signature, { maxLength: 5 });
+    const types = fc.string({ minLength: 1, maxLength: 40 });
+    forAll(100, [types, bytes, signature, others], (payloadType, body, main, more) => {
+      const envelope: DsseEnvelope = { payloadType, payload: body, signatures: [main, ...more] };
+      expect(parseDsse(encodeDsse(envelope))).toEqual(envelope);
+    });
   });
 
-  it('never comes to anything but an envelope or a code, whatever the bytes', () => {
+  it('is parsed or refused with a code, for any bytes', () => {
     forAll(100, [fc.oneof(fc.json().map(toUtf8), fc.uint8Array())], (bytes) => {
       codeOf(() => parseDsse(bytes));
     });
   });
 
-  it('may lack a key id, and an empty one is none', () => {
+  it('may lack a key id, and an empty key id counts as absent', () => {
     for (const signature of [{ sig: 'AAAA' }, { keyid: '', sig: 'AAAA' }])
       expect(parse(member({ signatures: [signature] })).signatures).toEqual([
         { signature: new Uint8Array(3) },
@@ -117,56 +115,50 @@ it('base64 is read as Node writes it, and only one text encodes the bytes', () =
     expect(toBase64(bytes)).toBe(text);
     expect(fromBase64(text)).toEqual(bytes);
   });
-  forAll(
-    100,
-    [fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '+', '/', '='), maxLength: 12 })],
-    (text) => {
-      const bytes = fromBase64(text);
-      if (bytes !== undefined) expect(toBase64(bytes)).toBe(text);
-    },
-  );
+  const texts = fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '+', '/', '='), maxLength: 12 });
+  forAll(100, [texts], (text) => {
+    const bytes = fromBase64(text);
+    if (bytes !== undefined) expect(toBase64(bytes)).toBe(text);
+  });
 });
 
-describe('who signed', () => {
-  it.each(implementations)(
-    'is every trusted key whose signature verifies, by %s code',
-    async (_, implementation) => {
-      const { distinct, keys } = verifyEnvelope(await signed(first, second), both, statement, implementation);
-      expect(distinct).toBe(2);
-      expect(keys.map(({ keyId }) => keyId)).toEqual([first.keyId, second.keyId]);
-    },
-  );
+it.each(implementations)(
+  'the signers of an envelope are the trusted keys whose signatures verify, by %s code',
+  async (_, implementation) => {
+    const { distinct, keys } = verifyEnvelope(await signed(first, second), both, statement, implementation);
+    expect(distinct).toBe(2);
+    expect(keys.map(({ keyId }) => keyId)).toEqual([first.keyId, second.keyId]);
+  },
+);
 
-  it.each(['__proto__', 'constructor', 'toString', 'nobody'])(
-    'is nobody under the name %s',
-    async (keyId) => {
-      const { signatures, ...rest } = await signed(first);
-      const judged = verifyEnvelope({ ...rest, signatures: [{ ...signatures[0], keyId }] }, both, statement);
-      expect(judged.distinct).toBe(0);
-      expect(judged.signatures[0]?.problem?.code).toBe('trust.KEY_UNKNOWN');
-    },
-  );
-
-  it('is not asked of every key: a signature without a name is tried with the key that the payload names', async () => {
+it.each(['__proto__', 'constructor', 'toString', 'nobody'])(
+  'the signers of an envelope do not include the unknown key id %s',
+  async (keyId) => {
     const { signatures, ...rest } = await signed(first);
-    const nameless: DsseEnvelope = { ...rest, signatures: [{ signature: signatures[0].signature }] };
-    expect(verifyEnvelope(nameless, both, statement).signatures[0]?.problem?.code).toBe(
-      'dsse.KEYID_MISMATCH',
-    );
-    expect(verifyEnvelope(nameless, both, { ...statement, keyId: first.keyId }).distinct).toBe(1);
-    expect(verifyEnvelope(nameless, both, { ...statement, keyId: second.keyId }).distinct).toBe(0);
-  });
+    const result = verifyEnvelope({ ...rest, signatures: [{ ...signatures[0], keyId }] }, both, statement);
+    expect(result.distinct).toBe(0);
+    expect(result.signatures[0]?.problem?.code).toBe('trust.KEY_UNKNOWN');
+  },
+);
 
-  it('is limited to an issuer when one is named', async () => {
-    const envelope = await signed(first);
-    expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
-    expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
-  });
+it('the signers of an envelope: a signature without a key id is only tried with the key in the payload', async () => {
+  const { signatures, ...rest } = await signed(first);
+  const nameless: DsseEnvelope = { ...rest, signatures: [{ signature: signatures[0].signature }] };
+  const [result] = verifyEnvelope(nameless, both, statement).signatures;
+  expect(result?.problem?.code).toBe('dsse.KEYID_MISMATCH');
+  expect(verifyEnvelope(nameless, both, { ...statement, keyId: first.keyId }).distinct).toBe(1);
+  expect(verifyEnvelope(nameless, both, { ...statement, keyId: second.keyId }).distinct).toBe(0);
 });
 
-it('signing throws a signature away that does not verify, whoever made it', async () => {
-  const liar: Signer = { ...first, point: pointOf(3) };
-  await expect(signed(liar)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
-  const garbage: Signer = { ...first, sign: () => Promise.resolve(new Uint8Array(8)) };
-  await expect(signed(garbage)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
+it('the signers of an envelope are limited to the issuer in the payload', async () => {
+  const envelope = await signed(first);
+  expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
+  expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
+});
+
+it.each<[string, Signer]>([
+  ['another key', { ...first, point: pointOf(3) }],
+  ['garbage', { ...first, sign: () => Promise.resolve(new Uint8Array(8)) }],
+])('signing refuses a signature that does not verify: %s', async (_, signer) => {
+  await expect(signed(signer)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
 });

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/bytes/index.ts';
-
 import { codeOf, implementations, message, native, pointOf, portable } from './makers.ts';
 import { tries } from '../support/deep.ts';
 import { forAll } from '../support/property.ts';

@@ -10,6 +10,7 @@ import {
   type SignedStatement,
   type TrustedKey,
 } from '../../src/trust/index.ts';
+import { defined } from '../../src/bytes/index.ts';
 import { codeOf, trusted } from './makers.ts';
 import { forAll } from '../support/property.ts';
 
@@ -40,17 +41,20 @@ describe('a key that is retired', () => {
     ['expired', AT - 1, []],
     ['expired', AT, []],
     ['expired', AT + 1, ['trust.KEY_EXPIRED']],
-  ] as const)('as %s judges a statement of %d exactly', (how, issuedAtMs, problems) => {
-    expect(problemsOf({}, how, issuedAtMs)).toEqual(problems);
-  });
+  ] as const)(
+    'as %s is valid for a statement of %d, or not, to the millisecond',
+    (how, issuedAtMs, problems) => {
+      expect(problemsOf({}, how, issuedAtMs)).toEqual(problems);
+    },
+  );
 
-  it('keeps an end, a revocation and a compromise that are known already', () => {
+  it('keeps an earlier end, revocation and compromise', () => {
     expect(problemsOf({ notAfterMs: 10 }, 'expired', 11)).toEqual(['trust.KEY_EXPIRED']);
     expect(problemsOf({ revokedAtMs: 10, compromised: false }, 'revoked', 10)).toEqual(['trust.KEY_REVOKED']);
     expect(problemsOf({ revokedAtMs: AT * 2 }, 'revoked', 10)).toEqual(['trust.KEY_REVOKED']);
   });
 
-  it('leaves the store that was given, and every other key, as they are', () => {
+  it('does not change the store of the caller, or another key', () => {
     const store = trustStore([trusted(1), trusted(1, { issuer: 'other' }), trusted(2)]);
     const { fingerprint } = store;
     const after = retireKey(store, retirement('compromised'));
@@ -71,7 +75,7 @@ describe('a key that is retired', () => {
 });
 
 const ms = fc.integer({ min: 0, max: 6 });
-const some = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const some = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 const anyKey: fc.Arbitrary<Partial<TrustedKey>> = fc
   .record({
     notBeforeMs: some(ms),
@@ -83,7 +87,7 @@ const anyKey: fc.Arbitrary<Partial<TrustedKey>> = fc
     purposes: fc.subarray([...PURPOSES], { minLength: 1 }),
   })
   .filter(({ notBeforeMs = 0, notAfterMs = 6 }) => notBeforeMs <= notAfterMs)
-  .map((key) => Object.fromEntries(Object.entries(key).filter(([, value]) => value !== undefined)));
+  .map(defined);
 const anyStatement = fc
   .record({
     issuedAtMs: ms,
@@ -91,46 +95,41 @@ const anyStatement = fc
     projectId: some(fc.constantFrom('prj_a', 'prj_b', 'prj_c')),
     organizationId: some(fc.constantFrom('org_a', 'org_c')),
   })
-  .map(({ projectId, organizationId, ...rest }) => ({
-    ...statement(0),
-    ...rest,
-    ...(projectId !== undefined && { projectId }),
-    ...(organizationId !== undefined && { organizationId }),
-  }));
+  .map(({ projectId, organizationId, ...rest }) => ({ ...statement(0), ...rest, projectId, organizationId }));
 
-it('trust, for any key and statement is never won by retiring a key', () => {
-  forAll(500, [anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms], (key, one, how, atMs) => {
+it('retiring a key never adds trust, for any key and statement', () => {
+  forAll(500, [anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms], (key, facts, how, atMs) => {
     fc.pre(how !== 'expired' || atMs >= (key.notBeforeMs ?? 0));
     const store = trustStore([trusted(1, key)]);
-    const before = checkKey(store, one).problems.map(({ code }) => code);
-    const after = checkKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
+    const before = checkKey(store, facts).problems.map(({ code }) => code);
+    const after = checkKey(retireKey(store, retirement(how, atMs)), facts).problems.map(({ code }) => code);
     expect(after).toEqual(expect.arrayContaining(before));
   });
 });
 
-it('trust, for any key and statement is never gained by narrowing the trust in a key', () => {
-  forAll(500, [anyKey, anyKey, anyStatement], (key, limit, one) => {
+it('narrowing the limits of a key never adds trust, for any key and statement', () => {
+  forAll(500, [anyKey, anyKey, anyStatement], (key, limit, facts) => {
     const narrower: Partial<TrustedKey> = {
       ...key,
       notBeforeMs: Math.max(key.notBeforeMs ?? 0, limit.notBeforeMs ?? 0),
       notAfterMs: Math.min(key.notAfterMs ?? 6, limit.notAfterMs ?? 6),
-      ...(within(key.projects, limit.projects) && { projects: within(key.projects, limit.projects)! }),
-      ...(within(key.organizations, limit.organizations) && {
-        organizations: within(key.organizations, limit.organizations)!,
+      ...defined({
+        projects: intersect(key.projects, limit.projects),
+        organizations: intersect(key.organizations, limit.organizations),
       }),
       purposes: key.purposes!.slice(0, 1),
     };
     fc.pre(narrower.notBeforeMs! <= narrower.notAfterMs!);
-    const speaks = (one_: Partial<TrustedKey>) => {
-      const { problems, unchecked } = checkKey(trustStore([trusted(1, one_)]), one);
+    const isValid = (members: Partial<TrustedKey>) => {
+      const { problems, unchecked } = checkKey(trustStore([trusted(1, members)]), facts);
       return problems.length === 0 && unchecked.length === 0;
     };
-    if (speaks(narrower)) expect(speaks(key)).toBe(true);
+    if (isValid(narrower)) expect(isValid(key)).toBe(true);
   });
 });
 
-/** What both lists hold; the first alone when they have nothing in common, since a list is never empty. */
-function within(
+/** The items in both lists; the first list if there are none, because a list is never empty. */
+function intersect(
   ours: readonly string[] | undefined,
   limit: readonly string[] | undefined,
 ): readonly string[] | undefined {

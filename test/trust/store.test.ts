@@ -43,11 +43,11 @@ describe('a trust store', () => {
     });
   });
 
-  it('counts a key as compromised when it is revoked without a word on that', () => {
+  it('takes a revoked key for compromised by default', () => {
     expect(parse(storeJwk(1, { revokedAtMs: 3 })).keys[0]?.compromised).toBe(true);
   });
 
-  it('finds a key by issuer and key id together, exactly', () => {
+  it('finds a key only by its exact issuer and key id', () => {
     const store = parse(storeJwk(1, { kid: 'k' }), storeJwk(2, { kid: 'k', issuer: 'other' }), storeJwk(3));
     expect(store.find('acme', 'k')?.point).toEqual(pointOf(1));
     expect(store.find('other', 'k')?.point).toEqual(pointOf(2));
@@ -59,26 +59,15 @@ describe('a trust store', () => {
   it.each(Object.entries(foreignKeys).filter(([name]) => name !== 'RSA-PSS'))(
     'refuses a key of kind %s as unsupported',
     (_, pair) => {
-      const { kty, crv, x, y } = {
-        ...storeJwk(1),
-        x: undefined,
-        y: undefined,
-        ...pair.publicKey.export({ format: 'jwk' }),
-      };
+      const { kty, crv = 'P-256', x, y } = pair.publicKey.export({ format: 'jwk' });
       expect(codeOfKeys(storeJwk(1, { kty, crv, x, y }))).toBe('trust.KEY_UNSUPPORTED');
     },
   );
 
   it('collects all faults with their paths, the private key first', () => {
-    const error = refusal(() =>
-      parse(
-        storeJwk(1, { use: 'enc', notAfterMs: 'x' }),
-        storeJwk(2, { d: 'AQ' }),
-        storeJwk(3, { 'a/b~': 1 }),
-      ),
-    );
-    expect(error?.code).toBe('trust.KEY_PRIVATE');
-    expect(error?.path).toBe('/keys/1/d');
+    const invalid = [{ use: 'enc', notAfterMs: 'x' }, { d: 'AQ' }, { 'a/b~': 1 }];
+    const error = refusal(() => parse(...invalid.map((members, i) => storeJwk(i + 1, members))));
+    expect([error?.code, error?.path]).toEqual(['trust.KEY_PRIVATE', '/keys/1/d']);
     expect(error?.details?.['issues']).toMatchObject([
       { code: 'trust.KEY_UNSUPPORTED', path: '/keys/0/use' },
       { code: 'trust.STORE_INVALID', path: '/keys/0/notAfterMs' },
@@ -101,16 +90,17 @@ describe('a trust store', () => {
   });
 });
 
-it('a trust store made of keys obeys the rules of one that is read', () => {
-  expect(codeOf(() => trustStore([]))).toBe('trust.STORE_EMPTY');
-  expect(codeOf(() => trustStore([trusted(1), trusted(1)]))).toBe('trust.KEY_DUPLICATE');
-  expect(codeOf(() => trustStore([trusted(1, { notBeforeMs: 1, notAfterMs: 0 })]))).toBe(
-    'trust.STORE_INVALID',
-  );
-  expect(codeOf(() => trustStore([trusted(1, { notAfterMs: Number.NaN })]))).toBe('trust.STORE_INVALID');
-  expect(codeOf(() => trustStore([trusted(1, { point: Uint8Array.of(4, ...new Uint8Array(64)) })]))).toBe(
-    'trust.KEY_INVALID',
-  );
+it.each<[string, TrustedKey[]]>([
+  ['trust.STORE_EMPTY', []],
+  ['trust.KEY_DUPLICATE', [trusted(1), trusted(1)]],
+  ['trust.STORE_INVALID', [trusted(1, { notBeforeMs: 1, notAfterMs: 0 })]],
+  ['trust.STORE_INVALID', [trusted(1, { notAfterMs: Number.NaN })]],
+  ['trust.KEY_INVALID', [trusted(1, { point: Uint8Array.of(4, ...new Uint8Array(64)) })]],
+])('a trust store built from keys has the rules of one that is parsed: %s', (code, keys) => {
+  expect(codeOf(() => trustStore(keys))).toBe(code);
+});
+
+it('a trust store built from a compressed point is refused', () => {
   expect(() => trustStore([trusted(1, { point: new Uint8Array(33) })])).toThrow(TypeError);
 });
 
@@ -185,8 +175,7 @@ it('the fingerprint of a trust store changes with everything that is trusted', (
 });
 
 it('counting keys counts one point under several names once', () => {
-  expect(
-    countDistinctKeys([trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' }), trusted(2)]),
-  ).toBe(2);
+  const names = [trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' })];
+  expect(countDistinctKeys([...names, trusted(2)])).toBe(2);
   expect(countDistinctKeys([])).toBe(0);
 });

@@ -3,27 +3,24 @@ import {
   closeSync,
   createWriteStream,
   existsSync,
-  mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
 import { encodeCentralHeader, encodeEndRecords, encodeLocalHeader } from '../../src/zip/write/records.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 import { ourSight, pythonSights, sevenZipSights } from './outside-readers.ts';
-import { collected, contentOf, errorOf, input, zipOf } from './support.ts';
+import { collect, contentOf, errorOf, input, zipOf } from './support.ts';
 
 const files = {
   'manifest.json': '{"schemaVersion":1}',
@@ -31,17 +28,16 @@ const files = {
   'objects/empty': '',
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'drillproof-zip-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await makeFolder();
 
-const saved = (name: string, bytes: Uint8Array): string => {
+const save = (name: string, bytes: Uint8Array): string => {
   const path = join(folder, name);
   writeFileSync(path, bytes);
   return path;
 };
 
 const manyEntries = (count: number) =>
-  collected(
+  collect(
     writeZip(
       Array.from({ length: count }, (_, i) => input(`f${i}`, 'x')),
       { compression: 'store' },
@@ -65,17 +61,17 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
 `;
 
 it.each(['store', 'deflate'] as const)('unzip accepts archives of writeZip (%s)', async (compression) => {
-  const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
+  const path = save(`${compression}.zip`, await zipOf(files, { compression }));
   expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
 });
 
 it('unzip tests an archive of 65,536 entries', async () => {
-  const path = saved('many.zip', await manyEntries(65_536));
+  const path = save('many.zip', await manyEntries(65_536));
   expect(execFileSync('unzip', ['-tqq', path], { encoding: 'utf8' })).toBe('');
 });
 
 it('Python reads archives of writeZip', async () => {
-  const path = saved('python.zip', await zipOf(files));
+  const path = save('python.zip', await zipOf(files));
   const lines = execFileSync('python3', ['-c', LIST, path], { encoding: 'utf8' }).trim().split('\n');
   expect(lines).toEqual([
     'manifest.json 19 1980 1 1 0 0 0 0o100644 0',
@@ -85,7 +81,7 @@ it('Python reads archives of writeZip', async () => {
 });
 
 it('Python reads an archive of 65,535 entries', async () => {
-  const path = saved('many.zip', await manyEntries(65_535));
+  const path = save('many.zip', await manyEntries(65_535));
   expect(execFileSync('python3', ['-c', COUNT, path], { encoding: 'utf8' }).trim()).toBe('65535');
 });
 
@@ -101,35 +97,29 @@ it('openZip reads archives of Python', async () => {
   expect((await openZip(memoryAccess(archive))).notes).not.toEqual([]);
 });
 
-/** A stored entry of 4 GiB of nothing and a small one behind it, in a file with a hole. */
-function beyond4GiB(path: string): void {
-  const small = Buffer.from('beyond');
-  const fd = openSync(path, 'w');
-  const large = {
-    nameBytes: Buffer.from('large'),
+const makeFacts = (name: string, crc: number, bytes: number, offset: number) =>
+  ({
+    nameBytes: Buffer.from(name),
     method: 'store',
-    crc32: 0,
-    compressedBytes: 2 ** 32,
-    bytes: 2 ** 32,
-    offset: 0,
-  } as const;
-  const local = encodeLocalHeader(large);
-  writeSync(fd, local, 0, local.length, 0);
-  const offset = local.length + large.bytes;
-  const bytes = small.length;
-  const nameBytes = Buffer.from('small');
-  const last = {
-    nameBytes,
-    method: 'store',
-    crc32: crc32(small),
+    crc32: crc,
     compressedBytes: bytes,
     bytes,
     offset,
-  } as const;
+  }) as const;
+
+/** Writes a sparse archive with an entry of 4 GiB and a small one after it. */
+function writeBeyond4GiB(path: string): void {
+  const small = Buffer.from('beyond');
+  const fd = openSync(path, 'w');
+  const large = makeFacts('large', 0, 2 ** 32, 0);
+  const local = encodeLocalHeader(large);
+  writeSync(fd, local, 0, local.length, 0);
+  const offset = local.length + large.bytes;
+  const last = makeFacts('small', crc32(small), small.length, offset);
   const entry = Buffer.concat([encodeLocalHeader(last), small]);
   const directory = Buffer.concat([encodeCentralHeader(large), encodeCentralHeader(last)]);
-  const directoryOffset = offset + entry.length;
-  const rest = Buffer.concat([entry, directory, encodeEndRecords(2, directoryOffset, directory.length)]);
+  const end = encodeEndRecords(2, offset + entry.length, directory.length);
+  const rest = Buffer.concat([entry, directory, end]);
   writeSync(fd, rest, 0, rest.length, offset);
   closeSync(fd);
 }
@@ -139,14 +129,14 @@ const READ_ONE =
 
 it('an entry beyond 4 GiB is read by unzip, Python, 7-Zip and openZip', async () => {
   const path = join(folder, 'large.zip');
-  beyond4GiB(path);
+  writeBeyond4GiB(path);
   expect(execFileSync('unzip', ['-p', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
   expect(execFileSync('python3', ['-c', READ_ONE, path, 'small'], { encoding: 'utf8' })).toBe('beyond');
   expect(execFileSync('7zz', ['x', '-so', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
   const access = await openFile(path);
   const archive = await openZip(access);
   expect(archive.notes).toEqual([]);
-  expect(await collected(archive.read(archive.entries[1]!))).toEqual(new TextEncoder().encode('beyond'));
+  expect(await collect(archive.read(archive.entries[1]!))).toEqual(new TextEncoder().encode('beyond'));
   await access.close();
 });
 
@@ -162,11 +152,11 @@ it.each(['store', 'deflate'] as const)('7-Zip accepts archives of writeZip (%s)'
 });
 
 it.each([65_535, 65_536])('7-Zip tests an archive of %i entries', async (count) => {
-  const path = saved('many.zip', await manyEntries(count));
-  const told = execFileSync('7zz', ['t', '-tzip', path], { encoding: 'utf8' });
-  expect(told).toContain('Everything is Ok');
-  expect(told).toContain(`Files: ${count}`);
-  expect(told).not.toContain('WARNINGS');
+  const path = save('many.zip', await manyEntries(count));
+  const output = execFileSync('7zz', ['t', '-tzip', path], { encoding: 'utf8' });
+  expect(output).toContain('Everything is Ok');
+  expect(output).toContain(`Files: ${count}`);
+  expect(output).not.toContain('WARNINGS');
 });
 
 it('7-Zip tests an export in one file', async () => {
@@ -184,7 +174,7 @@ it('7-Zip tests an export in one file', async () => {
 
 type Refusal = { readonly code: string; readonly path?: string };
 
-/** What a program packs from the folder `tree`; the profile allows it, or the first rule that it breaks. */
+/** A program that packs the folder `tree`, and the refusal of its archive. */
 const packers: readonly (readonly [
   what: string,
   program: string,
@@ -228,12 +218,10 @@ const packers: readonly (readonly [
 ];
 
 it.each(packers)(
-  'openZip reads what other programs pack, or names the rule and the entry %s',
+  'openZip reads archives of other programs, or names the broken rule and the entry: %s',
   async (what, program, args, refused) => {
     const tree = join(folder, 'tree');
-    mkdirSync(join(tree, 'objects'), { recursive: true });
-    writeFileSync(join(tree, 'manifest.json'), '{}');
-    writeFileSync(join(tree, 'objects', 'a.txt'), 'some text. '.repeat(100));
+    await writeFiles(tree, { 'manifest.json': '{}', 'objects/a.txt': 'some text. '.repeat(100) });
     if (!existsSync(join(folder, 'link'))) symlinkSync('tree', join(folder, 'link'));
     const path = join(folder, `${what.replaceAll(/\W+/gu, '-')}.zip`);
     execFileSync(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contentOf, type Content } from './support.ts';
 
-/** An archive as some program sees it: each name with the SHA-256 of its bytes; or why it sees none. */
+/** An archive as a program reads it: each name with the SHA-256 of its bytes, or the reason of its refusal. */
 export type Sight = Readonly<Record<string, string>> | string;
 
 const sightOf = (content: Content): Sight =>
@@ -21,13 +21,13 @@ def sight(path):
     try:
         with zipfile.ZipFile(path) as z:
             names = z.namelist()
-            if len(names) != len(set(names)): return 'a name stands twice'
+            if len(names) != len(set(names)): return 'a name occurs twice'
             return {n: hashlib.sha256(z.read(n)).hexdigest() for n in sorted(names)}
     except Exception as e: return repr(e)
 print(json.dumps([sight(p) for p in sys.argv[1:]]))
 `;
 
-/** Runs with a folder of its own that is gone afterwards. */
+/** Runs with a temporary folder. */
 export function inFolder<Result>(act: (folder: string) => Result): Result {
   const folder = mkdtempSync(join(tmpdir(), 'drillproof-readers-'));
   try {
@@ -52,7 +52,7 @@ function sevenZipSight(folder: string, path: string, i: number): Sight {
   const out = join(folder, `out${i}`);
   mkdirSync(out);
   const done = spawnSync('7zz', ['x', '-tzip', '-bd', '-sccUTF-8', `-o${out}`, path], { encoding: 'utf8' });
-  // It warns (exit code 1) of some needless ZIP64 records; what counts is that it sees the same entries and bytes.
+  // Exit code 1 is a warning, such as about needless ZIP64 records.
   if (done.status !== 0 && done.status !== 1) return done.stdout + done.stderr;
   const listed = execFileSync('7zz', ['l', '-tzip', '-ba', '-slt', '-sccUTF-8', path], { encoding: 'utf8' });
   const names = [...listed.matchAll(/^Path = (.*)$/gm)].map(([, name]) => name ?? '');

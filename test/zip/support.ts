@@ -7,18 +7,15 @@ import {
   type ZipLimits,
   type ZipWriteOptions,
 } from '../../src/zip/index.ts';
+import { collect } from '../support/evidence.ts';
 import { bytesOf } from './raw-zip.ts';
+
+export { collect };
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** What an archive holds: names in order, each with its bytes. */
+/** The content of an archive: names in order, each with its bytes. */
 export type Content = readonly (readonly [name: string, bytes: Uint8Array])[];
-
-export async function collected(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Uint8Array.from(Buffer.concat(chunks));
-}
 
 export const input = (name: string, ...chunks: readonly (string | Uint8Array)[]): ZipInput => ({
   name,
@@ -27,13 +24,15 @@ export const input = (name: string, ...chunks: readonly (string | Uint8Array)[])
   },
 });
 
-export const inputs = (files: Files): ZipInput[] =>
-  Object.entries(files).map(([name, content]) => input(name, content));
-
 export const zipOf = (files: Files, options?: ZipWriteOptions): Promise<Uint8Array> =>
-  collected(writeZip(inputs(files), options));
+  collect(
+    writeZip(
+      Object.entries(files).map(([name, content]) => input(name, content)),
+      options,
+    ),
+  );
 
-/** Bytes in memory, and an error of no known kind for whoever asks for bytes outside them. */
+/** Bytes in memory, with an uncoded error for reads outside them. */
 export const strictAccess = (bytes: Uint8Array): RandomAccess => ({
   size: bytes.length,
   read(offset, length) {
@@ -42,25 +41,21 @@ export const strictAccess = (bytes: Uint8Array): RandomAccess => ({
   },
 });
 
-/** Everything an archive holds, read to the end. */
 export async function contentOf(source: Uint8Array | RandomAccess, limits?: ZipLimits): Promise<Content> {
   const archive = await openZip(source instanceof Uint8Array ? strictAccess(source) : source, limits);
   const content: [string, Uint8Array][] = [];
-  for (const entry of archive.entries) content.push([entry.name, await collected(archive.read(entry))]);
+  for (const entry of archive.entries) content.push([entry.name, await collect(archive.read(entry))]);
   return content;
 }
 
-/** The error that a promise is rejected with; fails the test when it is not. */
-export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('nothing was thrown');
-}
+/** The error that a promise is rejected with. */
+export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => Promise.reject(new Error('nothing was thrown')),
+    (error: unknown) => error,
+  );
 
-/** The code of the DrillproofError that a promise is rejected with; any other error comes through. */
+/** The code of the DrillproofError that a promise is rejected with; any other error is rethrown. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   const error = await errorOf(promise);
   if (error instanceof DrillproofError) return error.code;

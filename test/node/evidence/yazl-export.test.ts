@@ -10,7 +10,7 @@ import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-export.ts';
 import { openZip } from '../../../src/zip/index.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { codeOf, collected, contentOf, errorOf, zipOf } from '../../zip/support.ts';
+import { codeOf, collect, contentOf, errorOf, zipOf } from '../../zip/support.ts';
 
 const folder = await makeFolder();
 
@@ -24,7 +24,7 @@ const file = (path: string, ...chunks: readonly string[]): ExportFile => ({
 
 async function writeExport(files: Iterable<ExportFile> | AsyncIterable<ExportFile>): Promise<Uint8Array> {
   const out = new PassThrough();
-  const [bytes] = await Promise.all([collected(out), zipExport(files, out)]);
+  const [bytes] = await Promise.all([collect(out), zipExport(files, out)]);
   return bytes;
 }
 

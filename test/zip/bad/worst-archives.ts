@@ -5,7 +5,7 @@ const entry = (i: number, rest: RawEntry = {}): RawEntry => ({ name: `f${i}`, pl
 const many = (count: number, make: (i: number) => RawEntry): RawEntry[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** As many blocks without data as one extra field can hold, each of another id that nobody knows. */
+/** As many empty blocks as one extra field can hold, each with a different unknown id. */
 const blocks = (): Uint8Array => {
   const field = new Uint8Array(4 * 16_383);
   const view = new DataView(field.buffer);
@@ -15,7 +15,7 @@ const blocks = (): Uint8Array => {
 const BLOCKS = blocks();
 const bomb = deflateRawSync(new Uint8Array(64 * 2 ** 20));
 
-/** Archives that cost their readers the most, and the code that each has to end in. */
+/** Archives that cost their readers the most, with the code of each refusal. */
 export const worstArchives: Readonly<Record<string, readonly [code: string, make: () => Uint8Array]>> = {
   'a twin at the end of very many names': [
     'zip.ENTRY_DUPLICATE',
@@ -34,7 +34,7 @@ export const worstArchives: Readonly<Record<string, readonly [code: string, make
     'zip.NAME_INVALID',
     () => rawZip(many(1_000, (i) => entry(i, { name: `${'é/'.repeat(21_000)}${i}` }))),
   ],
-  'entries that all lie on one another': [
+  'entries that all overlap': [
     'zip.ENTRY_OVERLAP',
     () => rawZip(many(65_000, (i) => entry(i, { central: { offset: 0 } }))),
   ],
@@ -42,7 +42,7 @@ export const worstArchives: Readonly<Record<string, readonly [code: string, make
     'zip.SIZE_MISMATCH',
     () => rawZip([{ name: 'a', plain: 'x', data: bomb, method: 8 }]),
   ],
-  'a bomb that announces the most there is': [
+  'a bomb that announces the largest size': [
     'zip.ENTRY_OVERLAP',
     () =>
       rawZip([
@@ -53,7 +53,7 @@ export const worstArchives: Readonly<Record<string, readonly [code: string, make
     'zip.BYTES_UNACCOUNTED',
     () => join(rawZip([]), new Uint8Array(65_000).fill(0x50), bytesOf('PK\u0005\u0006'), le(0, 17)),
   ],
-  'an extra field that says it is longer than the file': [
+  'an extra field that is longer than the file': [
     'zip.TRUNCATED',
     () => rawZip([{ name: 'a', localExtra: extraField(0xcafe, le(0, 1)), local: { extraLength: 0xffff } }]),
   ],

@@ -7,7 +7,7 @@ import { tries } from '../../support/deep.ts';
 import { trees } from '../arbitraries.ts';
 import { badArchives } from '../bad/bad-archives.ts';
 import { rawZip } from '../raw-zip.ts';
-import { collected, strictAccess, zipOf } from '../support.ts';
+import { collect, strictAccess, zipOf } from '../support.ts';
 
 type Reader = (access: RandomAccess, limits?: ZipLimits) => Promise<unknown>;
 
@@ -31,7 +31,7 @@ const readEach =
     });
 
 const stream = readEach(async (archive, index) =>
-  Buffer.from(await collected(archive.read(archive.entries[index]!))),
+  Buffer.from(await collect(archive.read(archive.entries[index]!))),
 );
 const atOnce = readEach(async (archive, index) => Buffer.from(archive.readAtOnce(archive.entries[index]!)!));
 const digest = readEach((archive, index) => archive.digest(archive.entries[index]!));

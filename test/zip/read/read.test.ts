@@ -5,14 +5,14 @@ import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-acces
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
 import { bytesOf, join, rawZip, type RawEntry } from '../raw-zip.ts';
-import { codeOf, collected, contentOf, errorOf, zipOf } from '../support.ts';
+import { codeOf, collect, contentOf, errorOf, zipOf } from '../support.ts';
 
 const MiB = 2 ** 20;
 const plain = 'some text, and then some text again, and again';
 
 async function readFirst(entry: RawEntry, limits?: ZipLimits): Promise<Uint8Array> {
   const archive = await openZip(memoryAccess(rawZip([entry])), limits);
-  return collected(archive.read(archive.entries[0]!));
+  return collect(archive.read(archive.entries[0]!));
 }
 
 /** Gives its bytes and fails at the n-th read. */
@@ -28,17 +28,17 @@ function failing(bytes: Uint8Array, reads: number, error: Error): RandomAccess {
 }
 
 describe('reading an entry', () => {
-  it.each([0, 8])('gives its bytes (method %i)', async (method) => {
+  it.each([0, 8])('returns its bytes (method %i)', async (method) => {
     expect(await readFirst({ plain, method })).toEqual(bytesOf(plain));
   });
 
-  it('refuses junk after data that are too long for one call', async () => {
+  it('refuses bytes after the end of large compressed data', async () => {
     const noise = Buffer.alloc(6 * MiB, 'abcdefghijklmnopqrstuvwxyz');
     const data = join(deflateRawSync(noise), bytesOf('x'));
     expect(await codeOf(readFirst({ plain: noise, data, method: 8 }))).toBe('zip.DATA_INVALID');
   });
 
-  it('never gives a byte beyond the announced size', async () => {
+  it('never returns a byte beyond the announced size', async () => {
     const archive = await openZip(memoryAccess(rawZip([{ plain, method: 8, both: { size: 3 } }])));
     const seen: Uint8Array[] = [];
     const reading = (async () => {
@@ -48,20 +48,16 @@ describe('reading an entry', () => {
     expect(seen).toEqual([]);
   });
 
-  it('is possible twice, and at the same time', async () => {
+  it('may happen twice, and in parallel', async () => {
     const archive = await openZip(memoryAccess(await zipOf({ a: plain, b: plain.toUpperCase() })));
     const texts = await Promise.all(
-      [...archive.entries, ...archive.entries].map(async (entry) => collected(archive.read(entry))),
+      [...archive.entries, ...archive.entries].map(async (entry) => collect(archive.read(entry))),
     );
-    expect(texts.map((bytes) => Buffer.from(bytes).toString())).toEqual([
-      plain,
-      plain.toUpperCase(),
-      plain,
-      plain.toUpperCase(),
-    ]);
+    const [first, second] = [plain, plain.toUpperCase()];
+    expect(texts.map((bytes) => Buffer.from(bytes).toString())).toEqual([first, second, first, second]);
   });
 
-  it("takes only the archive's own entries", async () => {
+  it('refuses entries of other archives', async () => {
     const archive = await openZip(memoryAccess(await zipOf({ a: plain })));
     const forged = { ...archive.entries[0]!, dataOffset: 0 };
     expect(() => archive.read(forged)).toThrow(TypeError);
@@ -80,11 +76,11 @@ describe('a bomb', () => {
     expect(error).toMatchObject({ code: 'zip.RATIO_EXCEEDED', path: 'file.txt' });
   });
 
-  it('that deflate can make passes the default ratio', async () => {
+  it('that deflate can write is within the default ratio', async () => {
     expect(await readFirst(zeros(8 * MiB))).toHaveLength(8 * MiB);
   });
 
-  it('stops at the size of one entry, whatever its header says', async () => {
+  it('stops at the limit of one entry, even with a false header', async () => {
     expect(await readFirst(zeros(5 * MiB), { entryBytes: 5 * MiB })).toHaveLength(5 * MiB);
     const error = await errorOf(readFirst(zeros(5 * MiB), { entryBytes: 5 * MiB - 1 }));
     expect(error).toBeInstanceOf(LimitError);
@@ -93,11 +89,11 @@ describe('a bomb', () => {
     expect(await codeOf(readFirst(lying, { entryBytes: 5 * MiB }))).toBe('zip.SIZE_MISMATCH');
   });
 
-  it('is decoded no further than to the announced size', async () => {
+  it('is not decoded beyond the announced size', async () => {
     const data = deflateRawSync(new Uint8Array(256 * MiB));
     const archive = await openZip(memoryAccess(rawZip([{ plain: 'x', data, method: 8 }])));
     const before = process.memoryUsage.rss();
-    expect(await codeOf(collected(archive.read(archive.entries[0]!)))).toBe('zip.SIZE_MISMATCH');
+    expect(await codeOf(collect(archive.read(archive.entries[0]!)))).toBe('zip.SIZE_MISMATCH');
     expect(process.memoryUsage.rss() - before).toBeLessThan(64 * MiB);
   });
 });
@@ -105,7 +101,7 @@ describe('a bomb', () => {
 describe('the source', () => {
   const files = { a: plain, b: plain.repeat(40), c: '' };
 
-  it('may give one byte at a time', async () => {
+  it('may be slow', async () => {
     const archive = await zipOf(files);
     const slow: RandomAccess = {
       size: archive.length,
@@ -118,7 +114,7 @@ describe('the source', () => {
     expect(await contentOf(slow)).toEqual(await contentOf(archive));
   });
 
-  it('that fails is not an archive that is bad', async () => {
+  it('may fail at any read, and its error is rethrown', async () => {
     // Longer than what is inflated in one call, so that a later piece of it can fail too.
     const archive = rawZip([{ name: 'a' }, { name: 'b', plain: randomBytes(900_000), method: 8 }]);
     const error = new DrillproofError('io.UNREADABLE', 'cannot read the disk');
@@ -130,12 +126,12 @@ describe('the source', () => {
     expect(reads).toBe(9);
   });
 
-  it('that fails with an error of its own kind passes it on', async () => {
+  it('may fail with an uncoded error, which is rethrown', async () => {
     const error = new Error('EIO');
     expect(await errorOf(contentOf(failing(await zipOf(files), 5, error)))).toBe(error);
   });
 
-  it('that has become shorter has changed', async () => {
+  it('that became shorter is reported as changed', async () => {
     const archive = await zipOf(files);
     const shorter: RandomAccess = {
       size: archive.length,
@@ -144,7 +140,7 @@ describe('the source', () => {
     expect(await codeOf(contentOf(shorter))).toBe('io.CHANGED');
   });
 
-  it('that becomes shorter under a stored entry has changed', async () => {
+  it('that becomes shorter below a stored entry is reported as changed', async () => {
     const archive = rawZip([{ plain }]);
     let cut = false;
     const access: RandomAccess = {
@@ -153,7 +149,7 @@ describe('the source', () => {
     };
     const zip = await openZip(access);
     cut = true;
-    expect(await codeOf(collected(zip.read(zip.entries[0]!)))).toBe('io.CHANGED');
+    expect(await codeOf(collect(zip.read(zip.entries[0]!)))).toBe('io.CHANGED');
   });
 });
 
@@ -166,7 +162,7 @@ it('a stored entry can be read anywhere, and opened as an archive itself', async
   expect(await contentOf(access)).toEqual(await contentOf(part));
 });
 
-it('a stored entry is not a deflated one', async () => {
+it('a deflated entry has no random access', async () => {
   const archive = await openZip(memoryAccess(rawZip([{ method: 8 }])));
   expect(() => archive.stored(archive.entries[0]!)).toThrow(TypeError);
 });

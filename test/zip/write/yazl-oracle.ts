@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
 import { bytesOf } from '../raw-zip.ts';
-import { collected, type Files } from '../support.ts';
+import { collect, type Files } from '../support.ts';
 
 /** With `deflate`, an entry that does not become smaller is stored; yazl itself would deflate it all the same. */
 export async function yazlZip(
@@ -17,5 +17,5 @@ export async function yazlZip(
     zip.addBuffer(buffer, name, { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100644, compress });
   }
   zip.end();
-  return collected(zip.outputStream as AsyncIterable<Uint8Array>);
+  return collect(zip.outputStream as AsyncIterable<Uint8Array>);
 }
