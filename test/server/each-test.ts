@@ -11,10 +11,10 @@ type Hooks = {
   readonly after: (close: () => Promise<void>) => void;
 };
 
-function prepare({ before, after }: Hooks, limits: Partial<ServerLimits>, steps: readonly Step[]): Prepared {
+function prepare({ before, after }: Hooks, make: () => Promise<World>, steps: readonly Step[]): Prepared {
   const prepared = {} as Prepared;
   before(async () => {
-    const plane = await world(limits);
+    const plane = await make();
     await tenants(plane);
     for (const step of steps) await step(plane);
     Object.assign(prepared, plane, { token: await token(plane) });
@@ -27,11 +27,15 @@ type Step = (plane: World) => Promise<unknown>;
 
 /** A new control plane with tenants for each test of the file, after these steps. */
 export const eachTest = (...steps: readonly Step[]): Prepared =>
-  prepare({ before: beforeEach, after: afterEach }, {}, steps);
+  prepare({ before: beforeEach, after: afterEach }, () => world(), steps);
+
+/** The same for the tests of one describe block, on another store. */
+export const eachTestOn = (make: () => Promise<World>, ...steps: readonly Step[]): Prepared =>
+  prepare({ before: beforeEach, after: afterEach }, make, steps);
 
 /** One control plane with tenants for all tests of the file. */
 export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly Step[]): Prepared =>
-  prepare({ before: beforeAll, after: afterAll }, limits, steps);
+  prepare({ before: beforeAll, after: afterAll }, () => world(limits), steps);
 
 /** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
 export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> => {

@@ -17,7 +17,18 @@ import {
   makeWorker,
   prepareWork,
 } from './jobs/make.ts';
-import { ask, buildArchive, ENVIRONMENT, id, NOW_MS, ORG, PROJECT, type World } from './make.ts';
+import {
+  ask,
+  buildArchive,
+  ENVIRONMENT,
+  id,
+  NOW_MS,
+  ORG,
+  PROJECT,
+  tenants,
+  token,
+  type World,
+} from './make.ts';
 import { listStores } from './worlds.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -337,7 +348,10 @@ for (const { name, make } of await listStores(isDeep)) {
       await forAllAsync(RUNS, [commands], async (drawn) => {
         const plane = await make();
         open.push(plane);
-        const [sender, archive] = [await prepareWork(plane), await buildArchive('export const other = 1;\n')];
+        await tenants(plane);
+        await prepareWork(plane);
+        const sender = { server: plane.server, token: await token(plane) };
+        const archive = await buildArchive('export const other = 1;\n');
         const real: Real = { plane, sender, archive, keys: 0 };
         const model: Model = {
           nowMs: NOW_MS,

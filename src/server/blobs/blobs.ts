@@ -104,7 +104,7 @@ export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned
 };
 
 /** Names a blob. Its folder has two characters, so that no folder grows without bound. */
-export function blobName(digest: Digest): string {
+export function nameBlob(digest: Digest): string {
   const hex = digest.slice('sha256:'.length);
   return `blobs/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
@@ -174,6 +174,7 @@ export function createBlobs(place: BlobPlace): Blobs {
   };
   const stateOf = (blob: BlobRef) => check(blob, isProven);
   return {
+    ...place,
     put: (source, expected = {}) => place.put(source, expected, stateOf),
     async putVerified(access, verify) {
       const bytes = await loadBytes(access);
@@ -191,11 +192,7 @@ export function createBlobs(place: BlobPlace): Blobs {
       }
     },
     verify: (blob) => check(blob, matchesDigest),
-    has: (digest) => place.has(digest),
     list: () => listBlobs(place),
-    remove: (digest) => place.remove(digest),
-    removeAbandoned: (nowMs) => place.removeAbandoned(nowMs),
-    ping: () => place.ping(),
   };
 }
 

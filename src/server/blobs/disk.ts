@@ -12,7 +12,7 @@ import {
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, flushFolder, ioError, renameDurably, writeNewFile } from '../../node/index.ts';
 import {
-  blobName,
+  nameBlob,
   type BlobPlace,
   type Blobs,
   type StoredObject,
@@ -225,7 +225,10 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
 
 const createPlace = (root: string): BlobPlace => {
   const temporaryFolder = join(root, 'tmp');
-  const pathOf = (digest: Digest): string => join(root, blobName(digest));
+  const pathOf = (digest: Digest): string => join(root, nameBlob(digest));
+  const failWrite = (cause: unknown): never => {
+    throw ioError(cause, root, 'write');
+  };
   /** Gives a file its final name after `write` has flushed it, or removes it after a failure. */
   const create = async <T extends Verified>(write: (temporary: string) => Promise<T>): Promise<T> => {
     const temporary = join(temporaryFolder, randomUUID());
@@ -256,14 +259,8 @@ const createPlace = (root: string): BlobPlace => {
         unlink(path).then(() => flushFolder(dirname(path))),
       );
     },
-    removeAbandoned: (nowMs) =>
-      removeOld(temporaryFolder, nowMs).catch((cause: unknown) => {
-        throw ioError(cause, root, 'write');
-      }),
-    ping: () =>
-      access(temporaryFolder, constants.R_OK | constants.W_OK).catch((cause: unknown) => {
-        throw ioError(cause, root, 'write');
-      }),
+    removeAbandoned: (nowMs) => removeOld(temporaryFolder, nowMs).catch(failWrite),
+    ping: () => access(temporaryFolder, constants.R_OK | constants.W_OK).catch(failWrite),
   };
 };
 

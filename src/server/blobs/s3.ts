@@ -14,7 +14,7 @@ import {
 } from '../../node/s3/index.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
-import { blobName, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
+import { nameBlob, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
 import { receive, spool } from './receive.ts';
 
 /** Translates the failure of a call to S3 while the server runs. A failed read is never reported as a mismatch. */
@@ -97,7 +97,7 @@ async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<vo
 
 /** The names below the prefix are those on disk, so that `aws s3 sync` can copy blobs. */
 function createPlace(bucket: Bucket, prefix: string): BlobPlace {
-  const keyOf = (digest: Digest): string => prefix + blobName(digest);
+  const keyOf = (digest: Digest): string => prefix + nameBlob(digest);
   /**
    * Writes a blob under its final name, which S3 shows only after all bytes have arrived, and reads it back, because neither
    * an entity tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.

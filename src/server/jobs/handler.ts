@@ -66,7 +66,7 @@ export type Sweep = {
   readonly run: (signal: AbortSignal) => Promise<number>;
 };
 
-/** How jobs are driven. Times are in milliseconds. */
+/** The options of driving jobs. Times are in milliseconds. */
 export type DriveOptions = {
   readonly store: Store;
   readonly now: () => number;

@@ -46,16 +46,16 @@ const LISTED = `SELECT archive_digest AS digest FROM export_parts WHERE ${IN_EXP
 const PACKED = `SELECT DISTINCT archive_digest AS digest FROM export_parts
   WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`;
 
-const digestIn = (row: SqlRow): Digest => column.digest.read(row, 'digest');
+const readDigest = (row: SqlRow): Digest => column.digest.read(row, 'digest');
 
-function refsIn(row: SqlRow): BlobRef[] {
+function readRefs(row: SqlRow): BlobRef[] {
   const sizes = new Set([column.integer.read(row, 'least'), column.integer.read(row, 'most')]);
-  return [...sizes].map((bytes) => ({ digest: digestIn(row), bytes }));
+  return [...sizes].map((bytes) => ({ digest: readDigest(row), bytes }));
 }
 
 export const createBlobReads = (sql: Sql) => {
   const listDigests = (statement: string, ...values: readonly SqlValue[]) =>
-    queryRows(sql, digestIn, statement, values);
+    queryRows(sql, readDigest, statement, values);
   return {
     blobs: {
       /**
@@ -63,7 +63,9 @@ export const createBlobReads = (sql: Sql) => {
        * twice when rows contradict each other on its size.
        */
       referenced: async (after: string, limit: number) =>
-        (await queryRows(sql, refsIn, REFERENCED, [...COLUMNS.flatMap(() => [after, limit]), limit])).flat(),
+        (
+          await queryRows(sql, readRefs, REFERENCED, [...COLUMNS.flatMap(() => [after, limit]), limit])
+        ).flat(),
       /**
        * Returns whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an
        * export. The part of an export counts only while its bundle is not deleted.

@@ -27,7 +27,7 @@ const attempts = defineTable({
     ...inProject,
     buildAttemptId: column.text,
     resource: column.json(buildAttemptSchema),
-    /** When the upload address expires; absent for an attempt without one. */
+    /** The expiry of the upload address; absent for an attempt without one. */
     uploadExpiresAtMs: column.optional(column.integer),
   },
   derived: ({ resource }) => ({ state: resource.state, updated_at_ms: resource.updatedAtMs }),

@@ -87,7 +87,7 @@ type Database = {
   readonly dialect: Dialect;
   readonly migrations: readonly string[];
   readonly transact: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
-  /** Whether servers on other machines may use it too. */
+  /** Servers on other machines may use a shared database too. */
   readonly isShared: boolean;
   readonly close: () => Promise<void>;
 };

@@ -6,7 +6,7 @@ import { type Acceptor, compileAcceptor } from '../../evidence/index.ts';
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** What the store needs from a database. Parameters are positional, written `?`. */
+/** A connection to a database. Parameters are positional, written `?`. */
 export type Sql = {
   all(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** Runs a statement and returns how many rows it changed. */

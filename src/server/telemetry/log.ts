@@ -25,7 +25,7 @@ export type LogEntry = {
   readonly durationMs?: number;
   /** Bytes of the body of the answer. */
   readonly bytes?: number;
-  /** Whether the client disconnected before the answer had ended. */
+  /** True if the client disconnected before the answer had ended. */
   readonly aborted?: boolean | undefined;
   readonly tokenId?: string | undefined;
   /** Address of the client: of the connection, or the one that a trusted proxy reports. */

@@ -2,9 +2,10 @@ import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
-import { answerOf, EXTEND, extension, HOUR_MS, post, type Sender, TURNS } from '../change.ts';
-import { id, NOW_MS, type World } from '../make.ts';
+import { answerOf, EXTEND, extension, HOUR_MS, post, TURNS } from '../change.ts';
+import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { eachTestOn } from '../each-test.ts';
 import { listStores } from '../worlds.ts';
 import {
   goodRunner,
@@ -39,21 +40,15 @@ it('the pause before the next check is positive and ends no later than the deadl
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`deadlines on ${name}`, () => {
-    let plane: World;
-    let sender: Sender;
+    const plane = eachTestOn(make, prepareWork);
     let time: ReturnType<typeof controlTime>;
-    beforeEach(async () => {
-      plane = await make();
-      sender = await prepareWork(plane);
+    beforeEach(() => {
       time = controlTime(plane);
     });
-    afterEach(async () => {
-      time.release();
-      await plane.close();
-    });
+    afterEach(() => time.release());
 
     const queueShortTurn = async (timeoutMs = TIMEOUT_MS) =>
-      answerOf('authoring.turns.create', await post(sender, TURNS, { prompt: 'hello', timeoutMs }));
+      answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'hello', timeoutMs }));
 
     it.each([
       [999, 'succeeded'],
@@ -102,7 +97,7 @@ for (const { name, make } of await listStores(isDeep)) {
       [0, 'failed', 'creating'],
       [HOUR_MS, 'failed', 'creating'],
     ] as const)('a rerun picked up %i ms after its deadline has %s', async (offMs, state, world) => {
-      const { run, operation } = await queueRerun(sender);
+      const { run, operation } = await queueRerun(plane);
       const work = vi.fn<Run>(async (job, context) => {
         await context.progress({ session: 'ready' });
         return goodRunner.run(job, context);
@@ -122,7 +117,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('progress after the deadline is refused and does not make the world ready', async () => {
-      const { run } = await queueRerun(sender);
+      const { run } = await queueRerun(plane);
       let code = '';
       const runner = makeRunner(async (job, context) => {
         plane.clock.nowMs = run.deadlineAtMs;
@@ -146,7 +141,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('a rerun continues while its deadline is extended, and is stopped at the new one', async () => {
-      const { run } = await queueRerun(sender);
+      const { run } = await queueRerun(plane);
       const { runner, begun, release } = makeHeldRunner(goodRunner.run, ({ progress }) =>
         progress({ session: 'ready' }),
       );
@@ -154,7 +149,7 @@ for (const { name, make } of await listStores(isDeep)) {
       const { signal } = await begun;
       const { version, leaseGeneration } = await sessionOf(plane, run.sessionId);
       const body = extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration });
-      expect((await post(sender, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
+      expect((await post(plane, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
       plane.clock.nowMs = run.deadlineAtMs - 1;
       await time.pass(driveDefaults.heartbeatMs);
       expect(signal.aborted).toBe(false);

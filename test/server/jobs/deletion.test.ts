@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Digest, memoryAccess, once, toUtf8 } from '../../../src/bytes/index.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';
 import { checkStores, createAdmin } from '../../../src/server/index.ts';
 import type { BlobRef, LocalReportRow } from '../../../src/server/store/store.ts';
-import { blobName, holdBlobs } from '../../../src/server/blobs/blobs.ts';
+import { nameBlob, holdBlobs } from '../../../src/server/blobs/blobs.ts';
 import { deleteDue } from '../../../src/server/jobs/deletion.ts';
 import { isDeep } from '../../support/deep.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -23,11 +23,9 @@ import {
   part,
   PROJECT,
   signer,
-  tenants,
-  token,
-  type World,
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { eachTestOn } from '../each-test.ts';
 import { listStores } from '../worlds.ts';
 import { operationOf } from './make.ts';
 
@@ -52,19 +50,13 @@ const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`deletion on ${name}`, () => {
-    let plane: World;
-    let bearer: string;
-    beforeEach(async () => {
-      plane = await make();
-      await tenants(plane);
-      bearer = await token(plane);
-      await ingestedExport(plane, { parts: [await part(1), await part(2)], reports: [1], key: signer() });
-    });
-    afterEach(() => plane.close());
+    const plane = eachTestOn(make, async (world) =>
+      ingestedExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
+    );
 
     const now = () => plane.clock.nowMs;
-    const get = (path: string) => ask(plane, path, { token: bearer });
-    const isStored = (digest: Digest): boolean => existsSync(join(plane.folder, blobName(digest)));
+    const get = (path: string) => ask(plane, path, plane);
+    const isStored = (digest: Digest): boolean => existsSync(join(plane.folder, nameBlob(digest)));
     const exportRow = async () => (await plane.store.exports.find(ORG, EXPORT))!;
     const bundleRow = async (n = 1) => (await plane.store.bundles.find(PROJECT, id('evidence', n)))!;
     const deleteExport = () => plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
@@ -188,7 +180,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await plane.store.transaction((tx) => tx.blobs.hold([archive.digest]));
       // The sweep of another process comes after the bytes were verified and before the row is written.
       const has = async (digest: Digest) => {
-        await rm(join(plane.folder, blobName(digest)));
+        await rm(join(plane.folder, nameBlob(digest)));
         return plane.blobs.has(digest);
       };
       const racing = createAdmin({ ...plane, blobs: { ...plane.blobs, has }, now });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';
-import { buildArchive, ORG, PROJECT, tenants, token, worlds, type World } from '../make.ts';
+import { buildArchive, ORG, PROJECT, worlds, type World } from '../make.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 
 export type Run = (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
@@ -59,13 +59,11 @@ export function makeHeldRunner(
   return { runner, begun: begun.promise, release: () => released.resolve() };
 }
 
-/** Creates two organizations with their worlds, a build to rerun from, and a token. */
-export async function prepareWork(plane: World): Promise<Sender> {
-  await tenants(plane);
+/** Creates worlds, and a build to rerun from. */
+export async function prepareWork(plane: World): Promise<void> {
   const { bytes, buildHash } = await buildArchive();
   await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
   await worlds(plane, buildHash);
-  return { server: plane.server, token: await token(plane) };
 }
 
 /** A worker with the shipped defaults, whose pauses are as short as allowed. */

@@ -29,8 +29,8 @@ export function controlTime({ clock }: Pick<World, 'clock'>): {
   });
   return {
     async pass(ms) {
-      for (let left = ms; left > 0; left -= STEP_MS) {
-        await vi.advanceTimersByTimeAsync(Math.min(left, STEP_MS));
+      for (let remainingMs = ms; remainingMs > 0; remainingMs -= STEP_MS) {
+        await vi.advanceTimersByTimeAsync(Math.min(remainingMs, STEP_MS));
         await waitForAnswers();
       }
     },

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationResource } from '../../../src/contract/index.ts';
 import type { Runner, RunnerOutcome, WorkerOptions } from '../../../src/server/index.ts';
 import { isDeep } from '../../support/deep.ts';
-import { HOUR_MS, post, type Sender, TURNS } from '../change.ts';
+import { HOUR_MS, post, TURNS } from '../change.ts';
 import { id, NOW_MS, ORG, PROJECT, type World } from '../make.ts';
+import { eachTestOn } from '../each-test.ts';
 import { listStores } from '../worlds.ts';
 import { driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { controlTime } from './time.ts';
@@ -40,13 +41,7 @@ function makeStoppable() {
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`a worker on ${name}`, () => {
-    let plane: World;
-    let sender: Sender;
-    beforeEach(async () => {
-      plane = await make();
-      sender = await prepareWork(plane);
-    });
-    afterEach(() => plane.close());
+    const plane = eachTestOn(make, prepareWork);
 
     const authoringSession = async () =>
       (await plane.store.authoringSessions.find(PROJECT, id('authsess', 1)))!.resource;
@@ -58,12 +53,8 @@ for (const { name, make } of await listStores(isDeep)) {
     const stateOf = async ({ operationId }: { readonly operationId: string }) =>
       (await operationOf(plane, operationId)).state;
 
-    it('a worker does nothing while the queue is empty', async () => {
-      expect(await workGood()).toBeUndefined();
-    });
-
     it('a turn goes from queued to running to its end and then frees its session', async () => {
-      const { turn, operation, session } = await queueTurn(sender);
+      const { turn, operation, session } = await queueTurn(plane);
       plane.clock.nowMs += 5;
       const times = { startedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 12 };
       const running = { state: 'running', startedAtMs: NOW_MS + 5 };
@@ -96,11 +87,11 @@ for (const { name, make } of await listStores(isDeep)) {
         version: session.version + 1,
         updatedAtMs: NOW_MS + 12,
       });
-      expect((await post(sender, TURNS, { prompt: 'next' })).status).toBe(202);
+      expect((await post(plane, TURNS, { prompt: 'next' })).status).toBe(202);
     });
 
     it('a rerun and its world change states as the runner reports progress', async () => {
-      const { run, operation } = await queueRerun(sender);
+      const { run, operation } = await queueRerun(plane);
       expect((await sessionOf(plane, run.sessionId)).state).toBe('creating');
       const states: string[] = [];
       const note = async () => {
@@ -131,8 +122,8 @@ for (const { name, make } of await listStores(isDeep)) {
     it('the error of a runner appears in operation, turn and run', async () => {
       const error = { code: 'author.REFUSED', message: 'it says no', retryable: true };
       const failing = makeRunner(async () => ({ outcome: 'failed', error }));
-      const { turn, operation } = await queueTurn(sender);
-      const { run } = await queueRerun(sender);
+      const { turn, operation } = await queueTurn(plane);
+      const { run } = await queueRerun(plane);
       expect([await work(failing), await work(failing)]).toEqual(['failed', 'failed']);
       const failure = { ...error, schemaVersion: 1, source: 'framework', issues: [] };
       const failed = { state: 'failed', error: failure };
@@ -151,7 +142,7 @@ for (const { name, make } of await listStores(isDeep)) {
       { outcome: 'failed', error: { code: 'no code', message: 'x' } },
       { outcome: 'succeeded', turnsUsed: -1 },
     ])('a turn whose runner returns %j fails and is not tried again', async (outcome) => {
-      const { turn, operation } = await queueTurn(sender);
+      const { turn, operation } = await queueTurn(plane);
       expect(await work(makeRunner(async () => outcome as RunnerOutcome))).toBe('failed');
       const { error } = await operationOf(plane, operation.operationId);
       const correlationId = operation.operationId.replace('op', 'corr');
@@ -161,7 +152,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('work that throws is retried with growing pauses and then fails without revealing the error', async () => {
-      const { operation, turn } = await queueTurn(sender);
+      const { operation, turn } = await queueTurn(plane);
       let calls = 0;
       const runner = makeRunner(async ({ attempt }) => {
         expect(attempt).toBe(++calls);
@@ -187,7 +178,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('work fails after its maximum number of workers died', async () => {
-      const { operation, turn } = await queueTurn(sender);
+      const { operation, turn } = await queueTurn(plane);
       for (let n = 1; n <= 3; n++) {
         const lease = { nowMs: plane.clock.nowMs, leaseMs: MINUTE_MS };
         const job = await plane.store.claimJob({ kinds: ['authoring.turn'], worker: `dying-${n}`, ...lease });
@@ -203,7 +194,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('a job with an expired lease is taken over, and late writes of its first worker are dropped', async () => {
-      const { operation, turn } = await queueTurn(sender);
+      const { operation, turn } = await queueTurn(plane);
       const { runner, begun, release } = makeHeldRunner(async (_job, { progress }) => {
         await expect(progress({ turnsUsed: 99 })).rejects.toThrow('the work has ended');
         return { outcome: 'succeeded', resultText: 'too late' };
@@ -224,7 +215,7 @@ for (const { name, make } of await listStores(isDeep)) {
     // Controlled time also fires the timeouts of the database driver, so this test omits PostgreSQL.
     if (name !== 'PostgreSQL')
       it('heartbeats keep a lease beyond its length', async () => {
-        await queueTurn(sender);
+        await queueTurn(plane);
         const { runner, begun, release } = makeHeldRunner();
         const { pass, release: releaseTime } = controlTime(plane);
         try {
@@ -244,7 +235,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
 
     it('cancelled work stops at the next heartbeat', async () => {
-      const { operation, turn } = await queueTurn(sender);
+      const { operation, turn } = await queueTurn(plane);
       const { runner, begun } = makeStoppable();
       const { pass, release } = controlTime(plane);
       const working = work(runner);
@@ -262,7 +253,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('cancelled work ends after the grace period when its runner ignores the signal', async () => {
-      const { run, operation } = await queueRerun(sender);
+      const { run, operation } = await queueRerun(plane);
       const { runner, begun } = makeHeldRunner();
       const { pass, release } = controlTime(plane);
       const working = work(runner, { graceMs: 20 });
@@ -276,7 +267,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('work that was cancelled between two attempts does not begin again', async () => {
-      const { operation } = await queueTurn(sender);
+      const { operation } = await queueTurn(plane);
       const run = vi.fn<Run>(() => Promise.reject(new Error('not now')));
       expect(await work(makeRunner(run))).toBe('retried');
       await cancel(operation);
@@ -287,12 +278,12 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('a stopping worker returns unfinished jobs and claims no more', async () => {
-      const { operation } = await queueTurn(sender);
+      const { operation } = await queueTurn(plane);
       const { runner, begun } = makeStoppable();
       const worker = makeWorker(plane, runner, { pollMs: 5, drainMs: 20 });
       worker.start();
       await begun;
-      await queueRerun(sender);
+      await queueRerun(plane);
       await worker.stop();
       expect(await stateOf(operation)).toBe('running');
       const outcomes = [await workGood(), await workGood(), await workGood()];
@@ -300,7 +291,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('a stopping worker lets work end within the drain time', async () => {
-      const { operation } = await queueTurn(sender);
+      const { operation } = await queueTurn(plane);
       const { runner, begun, release } = makeHeldRunner();
       const worker = makeWorker(plane, runner, { pollMs: 5 });
       worker.start();
@@ -313,7 +304,7 @@ for (const { name, make } of await listStores(isDeep)) {
 
     it('a worker runs as many jobs at once as allowed, each once', async () => {
       const operations: OperationResource[] = [];
-      for (let n = 0; n < 12; n++) operations.push((await queueRerun(sender)).operation);
+      for (let n = 0; n < 12; n++) operations.push((await queueRerun(plane)).operation);
       let [running, most] = [0, 0];
       const calls: string[] = [];
       const runner = makeRunner(async (job, context) => {
@@ -334,7 +325,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('work without a runner stays queued, and readiness reports that no worker was seen', async () => {
-      const { operation } = await queueTurn(sender);
+      const { operation } = await queueTurn(plane);
       expect(await makeWorker(plane, undefined).workOnce()).toBeUndefined();
       expect(await work({ ...goodRunner, kinds: ['run.rerun'] })).toBeUndefined();
       expect(await stateOf(operation)).toBe('pending');

@@ -111,14 +111,14 @@ export type RerunSuccess = Exclude<z.infer<typeof rerunOutcomeSchema>, RunnerFai
 
 export type RunnerSuccess = TurnSuccess | RerunSuccess;
 
-/** What a runner returns for a turn of an authoring session. */
+/** The answer of a runner to a turn of an authoring session. */
 export type TurnOutcome = z.input<typeof turnOutcomeSchema>;
-/** What a runner returns for a rerun. */
+/** The answer of a runner to a rerun. */
 export type RerunOutcome = z.input<typeof rerunOutcomeSchema>;
 export type RunnerOutcome = TurnOutcome | RerunOutcome;
 export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
 
-/** What a runner receives with each job: a signal, and a function that stores progress. */
+/** A signal and a function that stores progress, for each job of a runner. */
 export type RunnerContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker. Stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;

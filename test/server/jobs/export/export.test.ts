@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digestOf, memoryAccess } from '../../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../../src/errors.ts';
 import { createClient } from '../../../../src/client/index.ts';
@@ -13,7 +13,7 @@ import { selectionDigest } from '../../../../src/evidence/index.ts';
 import { mirrorExport } from '../../../../src/mirror/index.ts';
 import { directorySource, mirrorDirectory } from '../../../../src/node/index.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
-import { blobName } from '../../../../src/server/blobs/blobs.ts';
+import { nameBlob } from '../../../../src/server/blobs/blobs.ts';
 import { listBuiltInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
@@ -33,11 +33,9 @@ import {
   SECOND_PROJECT,
   signer,
   temporaryFolder,
-  tenants,
-  token,
-  type World,
 } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
+import { eachTestOn } from '../../each-test.ts';
 import { listStores } from '../../worlds.ts';
 import { operationOf, makeWorker } from '../make.ts';
 
@@ -52,13 +50,7 @@ const trustKey = ({ keyId, point }: Signer) =>
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`an export generated on ${name}`, () => {
-    let plane: World;
-    beforeEach(async () => {
-      plane = await make();
-      await tenants(plane);
-    });
-    afterEach(() => plane.close());
-
+    const plane = eachTestOn(make);
     const ingest = async (n: number, over: Parameters<typeof part>[1] = {}) => {
       const bytes = await part(n, over);
       const { bundle } = await plane.admin.ingestBundle(over.projectId ?? PROJECT, memoryAccess(bytes));
@@ -89,10 +81,9 @@ for (const { name, make } of await listStores(isDeep)) {
       const parts = [await ingest(1, { key }), await ingest(2, { key, projectId: SECOND_PROJECT })];
       await ingestReport();
       const { operation, resource: pending } = await create({ requestedBy: 'an auditor' });
-      const bearer = { token: await token(plane) };
       expect(pending).toMatchObject({ state: 'pending', bundleCount: 2, completedBundleCount: 0 });
-      expect(await (await ask(plane, BASE, bearer)).json()).toEqual(pending);
-      await expectEnvelope(await ask(plane, `${BASE}/manifest`, bearer), 'control.EXPORT_NOT_READY');
+      expect(await (await ask(plane, BASE, plane)).json()).toEqual(pending);
+      await expectEnvelope(await ask(plane, `${BASE}/manifest`, plane), 'control.EXPORT_NOT_READY');
       plane.clock.nowMs += 1_000;
       expect(await work({ signing: { signer: key, issuer: 'acme' } })).toBe('succeeded');
 
@@ -124,7 +115,7 @@ for (const { name, make } of await listStores(isDeep)) {
       const folder = await temporaryFolder();
       const listening = await listen(plane.server);
       try {
-        const client = createClient({ baseUrl: listening.url, ...bearer });
+        const client = createClient({ baseUrl: listening.url, token: plane.token });
         const mirror = join(folder.path, 'mirror');
         const target = { projectId: PROJECT, evidenceExportId: EXPORT };
         const receipt = await mirrorExport(target, { client, to: mirrorDirectory(mirror) });
@@ -138,14 +129,6 @@ for (const { name, make } of await listStores(isDeep)) {
         await listening.close();
         await folder.remove();
       }
-    });
-
-    it('an export without a key has no attestation', async () => {
-      await ingest(1);
-      await create();
-      await work();
-      expect((await plane.store.exports.find(ORG, EXPORT))!.attestation).toBeUndefined();
-      expect((await resource()).state).toBe('available');
     });
 
     it('an export selects by its half-open window, ordered by creation and id', async () => {
@@ -217,13 +200,13 @@ for (const { name, make } of await listStores(isDeep)) {
       await ingest(1);
       const { operation } = await create();
       const row = (await plane.store.bundles.find(PROJECT, id('evidence', 1)))!;
-      await rm(join(plane.folder, blobName(row.archive.digest)));
+      await rm(join(plane.folder, nameBlob(row.archive.digest)));
       expect(await work()).toBe('failed');
       const code = 'control.EXPORT_SOURCE_MISSING';
       expect(await resource()).toMatchObject({ ...FAILED, failureCode: code, completedAtMs: NOW_MS });
       const { error } = await operationOf(plane, operation.operationId);
       expect(error).toMatchObject({ code, source: 'control', retryable: false });
-      const manifest = await ask(plane, `${BASE}/manifest`, { token: await token(plane) });
+      const manifest = await ask(plane, `${BASE}/manifest`, plane);
       expect(manifest.status).not.toBe(200);
     });
 
@@ -232,7 +215,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await create();
       const flipped = Uint8Array.from(bytes);
       flipped[100]! ^= 1;
-      await writeFile(join(plane.folder, blobName(digestOf(bytes))), flipped);
+      await writeFile(join(plane.folder, nameBlob(digestOf(bytes))), flipped);
       expect(await work()).toBe('failed');
       expect(await resource()).toMatchObject(FAILED);
     });
@@ -288,9 +271,10 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await work()).toBeUndefined();
     });
 
-    it('an export that selects nothing is available and empty', async () => {
+    it('an export that selects nothing is available and empty, and unsigned without a key', async () => {
       await create();
       expect(await work()).toBe('succeeded');
+      expect((await plane.store.exports.find(ORG, EXPORT))!.attestation).toBeUndefined();
       expect(await resource()).toMatchObject({ state: 'available', bundleCount: 0, archiveBytes: '0' });
       expect(await resource()).not.toHaveProperty('localReportCount');
     });

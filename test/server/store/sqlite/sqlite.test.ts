@@ -90,15 +90,6 @@ describe('opening the embedded store', () => {
     expect(await codeOf(openSqliteStore(join(path, 'no', 'where')))).toBe('io.UNREADABLE');
   });
 
-  it('two stores that open the same file share its rows and secrets', async () => {
-    const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
-    await insertOrganization(first);
-    expect(await second.organizations.find(ORG)).toBeDefined();
-    expect(await second.secret('cursor')).toEqual(await first.secret('cursor'));
-    await first.close();
-    await second.close();
-  });
-
   it('a row that was read before is read again after another process committed', async () => {
     const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
     expect(await first.organizations.find(id('org', 1))).toBeUndefined();
