@@ -57,13 +57,8 @@ it('docs/server/server.md lists every setting of serve with its variable and def
   expect(rows).toEqual(expected);
 });
 
-it('docs/server/server.md states the default limits of the server', () => {
-  const { drainMs, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
-  expect(page).toContain(
-    `${headersTimeoutMs / 1000} s, ${requestTimeoutMs / 1000} s, ${keepAliveTimeoutMs / 1000} s`,
-  );
-  expect(page).toMatch(new RegExp(`without a byte on a connection in use +\\| ${stallTimeoutMs / 1000} s`));
-  expect(page).toContain(`have ${drainMs / 1000} s to end`);
+it('the nginx example of docs/server/server.md has timeouts that fit those of the server', () => {
+  const { keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
   expect(Number(/proxy_read_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeGreaterThan(stallTimeoutMs);
   expect(Number(/keepalive_timeout (\d+)s/.exec(config)?.[1]) * 1000).toBeLessThan(keepAliveTimeoutMs);
 });
