@@ -4,7 +4,6 @@ import {
   appendFileSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,10 +12,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
 import { directorySource, openEvidence, openFile } from '../../src/node/index.ts';
@@ -35,15 +33,16 @@ import {
   stateOf,
   type MadeExport,
 } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
-let root = '';
+const root = await makeFolder();
 let signer: Signer;
 let made: MadeExport;
-/** Two archives of one size that are both verified, of different bundles. */
+/** Two verified archives of one size, of different bundles. */
 let twins: readonly [Uint8Array, Uint8Array];
 
-/** Larger than the parts that are read in one step, in which nothing can be swapped. */
+/** Larger than the parts that are read in one step, during which nothing can change. */
 const LARGE = randomBytes(1.5 * 2 ** 20);
 const objects = [
   ...makeBundleInput(1).objects,
@@ -55,31 +54,26 @@ const objects = [
 ];
 
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'swapped-'));
   signer = makeSigner();
   do {
     made = await makeExport({ signer, bundle: { objects } });
     twins = [made.files[PART]!, (await makePart(2, signer, { objects })).bytes];
-  } while (twins[0].length !== twins[1].length); // the DER of a signature has one of several lengths, some of them rare
+  } while (twins[0].length !== twins[1].length); // the DER of a signature has several lengths, some of them rare
 });
-afterAll(() => rmSync(root, { recursive: true }));
 
 const options = () => ({ asOfMs: NOW, trust: makeTrust(signer) });
 
 /** Seconds since 1970. */
 const WRITTEN = 1_600_000_000;
 let folders = 0;
-function folder(files: Readonly<Record<string, Uint8Array>>): string {
+async function folderOf(files: Readonly<Record<string, Uint8Array>>): Promise<string> {
   const path = join(root, String(folders++));
-  for (const [name, bytes] of Object.entries(files)) {
-    mkdirSync(join(path, name, '..'), { recursive: true });
-    writeFileSync(join(path, name), bytes);
-    utimesSync(join(path, name), WRITTEN, WRITTEN);
-  }
+  await writeFiles(path, files);
+  for (const name of Object.keys(files)) utimesSync(join(path, name), WRITTEN, WRITTEN);
   return path;
 }
 
-/** What somebody does to a file, all of it with a valid archive of the same signer or with the very same bytes. */
+/** Changes of a file, with a valid archive of the same signer or with the same bytes. */
 const ACTS: Readonly<Record<string, (path: string) => void>> = {
   'overwritten in place with another valid archive': (path) => writeFileSync(path, twins[1]),
   'replaced by another valid archive': (path) => {
@@ -107,23 +101,28 @@ const ACTS: Readonly<Record<string, (path: string) => void>> = {
     utimesSync(path, WRITTEN, WRITTEN);
   },
 };
-/** Acts on the name: who has opened the file before goes on reading what it was, and may not notice. */
+/** Changes of the name. A reader that has opened the file still reads its old content, and may not detect them. */
 const ON_THE_NAME = /^(?:replaced|removed)/;
 
-/** A source that does something just before a file is opened, or before its n-th read. */
-function acting(source: EvidenceSource, path: string, at: 'open' | number, act: () => void): EvidenceSource {
+/** Wraps a source so that it calls `act` before a file is opened, or before its nth read. */
+function actBefore(
+  source: EvidenceSource,
+  path: string,
+  at: 'open' | number,
+  act: () => void,
+): EvidenceSource {
   return {
     ...source,
-    async open(asked) {
-      if (asked !== path) return source.open(asked);
+    async open(name) {
+      if (name !== path) return source.open(name);
       if (at === 'open') act();
-      const file = await source.open(asked);
-      return at === 'open' ? file : actingFile(file, at, act);
+      const file = await source.open(name);
+      return at === 'open' ? file : actBeforeRead(file, at, act);
     },
   };
 }
 
-function actingFile(file: OpenFile, at: number, act: () => void): OpenFile {
+function actBeforeRead(file: OpenFile, at: number, act: () => void): OpenFile {
   let reads = 0;
   const step = (): void => {
     if (reads++ === at) act();
@@ -147,8 +146,8 @@ const codesOfAll = (report: ExportReport): string[] =>
 describe('requirement 20: a file that changes while an export is verified', () => {
   test.each(Object.keys(ACTS))('before it is opened is never verified: %s', async (name) => {
     for (const path of [PART, 'manifest.json', 'export.json', 'export-attestation.json']) {
-      const at = folder(made.files);
-      const source = acting(directorySource(at), path, 'open', () => ACTS[name]!(join(at, path)));
+      const at = await folderOf(made.files);
+      const source = actBefore(directorySource(at), path, 'open', () => ACTS[name]!(join(at, path)));
       const report = await verifyExport(source, options());
       expect([path, report.verdict]).toEqual([path, expect.stringMatching(/^(?:failed|incomplete)$/)]);
       expect(codesOfAll(report)).not.toEqual([]);
@@ -159,8 +158,8 @@ describe('requirement 20: a file that changes while an export is verified', () =
     'between its digest and its use is not verified as another: %s',
     async (name) => {
       let reads = 0;
-      const counted = actingFile(
-        await openFile(join(folder({ part: twins[0] }), 'part')),
+      const counted = actBeforeRead(
+        await openFile(join(await folderOf({ part: twins[0] }), 'part')),
         -1,
         () => undefined,
       );
@@ -168,14 +167,14 @@ describe('requirement 20: a file that changes while an export is verified', () =
       expect((await verifyPart(count, options())).verdict).toBe('verified');
       expect(reads).toBeGreaterThan(8);
       const swappedAt = async (n: number): Promise<void> => {
-        const at = folder(made.files);
-        const source = acting(directorySource(at), PART, n, () => ACTS[name]!(join(at, PART)));
+        const at = await folderOf(made.files);
+        const source = actBefore(directorySource(at), PART, n, () => ACTS[name]!(join(at, PART)));
         const report = await verifyExport(source, options());
         const allowed = ON_THE_NAME.test(name) ? /^(?:verified|incomplete)$/ : /^(?:failed|incomplete)$/;
         expect([n, report.verdict]).toEqual([n, expect.stringMatching(allowed)]);
         const part = report.parts[0]!;
         if (part.verdict !== 'incomplete') return;
-        // What was read says nothing of the file any more: no digest of it may stand in the report.
+        // The bytes that were read no longer describe the file, so the report has no digest of it.
         expect([errorsOf(part), part.archive]).toEqual([['io.CHANGED'], undefined]);
         expect(stateOf(part, 'part.bytes')).toBe('not_checked');
       };
@@ -183,20 +182,20 @@ describe('requirement 20: a file that changes while an export is verified', () =
     },
   );
 
-  test('changes nothing when only others are touched and it is read', async () => {
-    const at = folder(made.files);
+  test('is verified if only other files change and it is read', async () => {
+    const at = await folderOf(made.files);
     const act = (): void => {
       writeFileSync(join(at, 'notes.txt'), 'x');
       linkSync(join(at, 'manifest.json'), join(at, 'copy.json'));
       readFileSync(join(at, PART));
     };
-    const report = await verifyExport(acting(directorySource(at), PART, 3, act), options());
+    const report = await verifyExport(actBefore(directorySource(at), PART, 3, act), options());
     expect(report.verdict).toBe('verified');
   });
 
-  test('is noticed in an export of one file too', async () => {
+  test('is detected in an export of one file too', async () => {
     const zip = await pack(Object.entries(made.files));
-    const path = join(folder({ 'export.zip': zip }), 'export.zip');
+    const path = join(await folderOf({ 'export.zip': zip }), 'export.zip');
     const evidence = await openEvidence(path);
     if (evidence.kind !== 'export') throw new Error('no export');
     utimesSync(path, WRITTEN + 1, WRITTEN + 1);
@@ -213,14 +212,14 @@ describe('requirement 20: a part by itself', () => {
   test.each([
     ['', () => undefined],
     [', even with its time of writing set back', (path: string) => utimesSync(path, WRITTEN, WRITTEN)],
-  ])('that is another one when it is used than when it was digested has no verdict%s', async (_, hide) => {
-    const path = join(folder({ part: twins[0] }), 'part');
+  ])('that was replaced between its digest and its use has no verdict%s', async (_, hide) => {
+    const path = join(await folderOf({ part: twins[0] }), 'part');
     const file = await openFile(path);
     const swap = (): void => {
       writeFileSync(path, twins[1]);
       hide(path);
     };
-    const report = await verifyPart(actingFile(file, 1, swap), options());
+    const report = await verifyPart(actBeforeRead(file, 1, swap), options());
     expect([report.verdict, errorsOf(report), report.archive]).toEqual([
       'incomplete',
       ['io.CHANGED'],
@@ -229,14 +228,14 @@ describe('requirement 20: a part by itself', () => {
     await file.close();
   });
 
-  test('that another process keeps writing is verified with its first content, or not at all', async () => {
-    const at = folder({ a: twins[0], b: twins[1], target: twins[0] });
+  test('that another process overwrites is verified with one of its contents, or not at all', async () => {
+    const at = await folderOf({ a: twins[0], b: twins[1], target: twins[0] });
     const ids = new Map(
       [twins[0], twins[1]].map((bytes, i) => [digestOf(bytes), `evidence_00000000000${i + 1}`]),
     );
     const script = new URL('writing-child.ts', import.meta.url).pathname;
     const child = spawn(process.execPath, [script, join(at, 'a'), join(at, 'b'), join(at, 'target')]);
-    const ended = new Promise((resolve) => void child.once('exit', resolve));
+    const exit = new Promise((resolve) => void child.once('exit', resolve));
     await new Promise((resolve) => void child.stdout.once('data', resolve));
     const verdicts = new Set<string>();
     for (let n = 0; n < 300; n++) {
@@ -249,7 +248,7 @@ describe('requirement 20: a part by itself', () => {
       await turn();
     }
     child.kill();
-    await ended;
+    await exit;
     expect([...verdicts].toSorted()).not.toEqual(['verified']);
   });
 });

@@ -11,7 +11,7 @@ const sdk = await loadSdk();
 const TEXT = 'the bytes of an object';
 
 /** A client that can send nothing: only its address and its signatures are used. */
-function readerAs(env: Readonly<Record<string, string>>, endpoint = s3.endpoint) {
+function makeReader(env: Readonly<Record<string, string>>, endpoint = s3.endpoint) {
   const client = s3Client(sdk, locationOf(s3.url(bucket, '', endpoint)), env, 1);
   client.config.requestHandler.handle = () => Promise.reject(new Error('a request of the SDK'));
   return createDirectRead(client, sdk, bucket);
@@ -23,11 +23,11 @@ async function putObject(key: string): Promise<string> {
   return ETag;
 }
 
-describe('an object read past the SDK', () => {
+describe('an object read without the SDK', () => {
   it.each(['blobs/ab/cdef', 'a b/ü+&%2F?#.txt', "marks !'()*~$,;=:@", '../up//twice/'])(
     'has its bytes and ranges under the key %s',
     async (key) => {
-      const [etag, read] = [await putObject(key), readerAs(s3.env)];
+      const [etag, read] = [await putObject(key), makeReader(s3.env)];
       const textOf = async (start: number, end: number) =>
         Buffer.from(await collect((await read(key, etag, { start, end }))!)).toString();
       expect(await textOf(0, TEXT.length)).toBe(TEXT);
@@ -44,7 +44,7 @@ describe('an object read past the SDK', () => {
     ['is on a server that does not answer', { endpoint: 'http://127.0.0.1:9' }],
   ])('is left to the SDK when it %s', async (_, { env = s3.env, endpoint, ...other }) => {
     const wanted = { key: 'object', etag: await putObject('object'), end: TEXT.length, ...other };
-    const read = readerAs(env, endpoint);
+    const read = makeReader(env, endpoint);
     expect(await read(wanted.key, wanted.etag, { start: 0, end: wanted.end })).toBeUndefined();
   });
 });

@@ -15,26 +15,26 @@ const FOLDER = 'a/lease/';
 const FIRST = `${FOLDER}000000001`;
 const sleep = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
 
-async function bucketOf(name: string): Promise<Bucket> {
+async function connectBucket(name: string): Promise<Bucket> {
   return openBucket(await loadSdk(), locationOf(s3.url(name)), { env: s3.env });
 }
 
-/** A holder as the object of a lease names it. */
-const holder = (rest: object): string =>
+/** Formats a holder as the object of a lease does. */
+const formatHolder = (rest: object): string =>
   JSON.stringify({ nonce: 'another', host: 'elsewhere', machine: 'another', pid: 1, ...rest });
 
 async function race(bucket: Bucket, times: number, options: LeaseOptions = {}): Promise<Lease[]> {
   const tries = Array.from({ length: times }, () => takeLease(bucket, FOLDER, options));
-  const ended = await Promise.allSettled(tries);
-  const codes = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason.code)] : []));
+  const results = await Promise.allSettled(tries);
+  const codes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []));
   expect(codes.every((code) => code === 'io.LOCKED')).toBe(true);
-  return ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
 describe('the lease of a prefix', () => {
-  it('is held by one, and leaves nothing behind', async () => {
+  it('is held by one process, and leaves no object', async () => {
     const name = await s3.bucket();
-    const bucket = await bucketOf(name);
+    const bucket = await connectBucket(name);
     const lease = await takeLease(bucket, FOLDER);
     expect((await failureOf(takeLease(bucket, FOLDER))).code).toBe('io.LOCKED');
     await lease.assertHeld();
@@ -46,9 +46,9 @@ describe('the lease of a prefix', () => {
   it('is taken by exactly one of several concurrent processes', async () => {
     const name = await s3.bucket();
     for (let n = 0; n < 5; n++) {
-      const won = await race(await bucketOf(name), 6);
-      expect(won).toHaveLength(1);
-      await won[0]!.release();
+      const leases = await race(await connectBucket(name), 6);
+      expect(leases).toHaveLength(1);
+      await leases[0]!.release();
       expect((await objectsIn(s3, name)).size).toBe(0);
     }
   });
@@ -57,13 +57,13 @@ describe('the lease of a prefix', () => {
     const Bucket = await s3.bucket();
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
-    expect(await race(await bucketOf(Bucket), 4)).toHaveLength(1);
+    expect(await race(await connectBucket(Bucket), 4)).toHaveLength(1);
   });
 
   it('is taken over by exactly one process if it was not renewed, and its old holder notices', async () => {
-    const bucket = await bucketOf(await s3.bucket());
-    // Held up for longer than the lease lasts: its timer does not run.
-    const first = await takeLease(bucket, FOLDER, { ttlMs: 1_000_000, elapsedMs: late(1_000_000) });
+    const bucket = await connectBucket(await s3.bucket());
+    // The holder is suspended for longer than the lease lasts, so its timer does not run.
+    const first = await takeLease(bucket, FOLDER, { ttlMs: 1_000_000, elapsedMs: makeLateClock(1_000_000) });
     await sleep(2_100);
     const [second, ...more] = await race(bucket, 4, { ttlMs: 1_000 });
     expect(more).toEqual([]);
@@ -74,8 +74,8 @@ describe('the lease of a prefix', () => {
     await second!.release();
   });
 
-  it('is kept by being renewed', async () => {
-    const bucket = await bucketOf(await s3.bucket());
+  it('is kept while it is renewed', async () => {
+    const bucket = await connectBucket(await s3.bucket());
     const lease = await takeLease(bucket, FOLDER, { ttlMs: 2_000 });
     await sleep(4_000);
     expect((await failureOf(takeLease(bucket, FOLDER, { ttlMs: 2_000 }))).code).toBe('io.LOCKED');
@@ -84,8 +84,8 @@ describe('the lease of a prefix', () => {
 
   it('is lost when its object is removed', async () => {
     const name = await s3.bucket();
-    const bucket = await bucketOf(name);
-    const lease = await takeLease(bucket, FOLDER, { elapsedMs: late(60_000) });
+    const bucket = await connectBucket(name);
+    const lease = await takeLease(bucket, FOLDER, { elapsedMs: makeLateClock(60_000) });
     await bucket.remove(FIRST);
     expect((await failureOf(lease.assertHeld())).code).toBe('io.LOCKED');
     await lease.release();
@@ -94,42 +94,42 @@ describe('the lease of a prefix', () => {
 
   it('of a holder that may be alive, or is invalid, is respected until it expires', async () => {
     const contents = [
-      holder({ pid: 999_999 }), // of another machine
-      holder({ host: hostname(), pid: 999_999 }), // of another machine with our name
+      formatHolder({ pid: 999_999 }), // of another machine
+      formatHolder({ host: hostname(), pid: 999_999 }), // of another machine with our name
       'x',
       'x'.repeat(10_000),
     ];
     const names = await Promise.all(contents.map(() => s3.bucket()));
     for (const [at, name] of names.entries()) {
       await store(s3, name, FIRST, contents[at]!);
-      expect((await failureOf(takeLease(await bucketOf(name), FOLDER))).code).toBe('io.LOCKED');
+      expect((await failureOf(takeLease(await connectBucket(name), FOLDER))).code).toBe('io.LOCKED');
     }
     await sleep(2_100);
     for (const name of names) {
-      await (await takeLease(await bucketOf(name), FOLDER, { ttlMs: 1_000 })).release();
+      await (await takeLease(await connectBucket(name), FOLDER, { ttlMs: 1_000 })).release();
       expect((await objectsIn(s3, name)).size).toBe(0);
     }
   });
 
   it('is taken over at once from a dead process of this machine', async () => {
     const name = await s3.bucket();
-    const bucket = await bucketOf(name);
+    const bucket = await connectBucket(name);
     const lease = await takeLease(bucket, FOLDER);
-    const own = (await objectsIn(s3, name)).get(FIRST);
+    const content = (await objectsIn(s3, name)).get(FIRST);
     await lease.release();
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     await store(
       s3,
       name,
       FIRST,
-      JSON.stringify({ ...JSON.parse(String(Buffer.from(own!))), nonce: 'x', pid }),
+      JSON.stringify({ ...JSON.parse(String(Buffer.from(content!))), nonce: 'x', pid }),
     );
     await (await takeLease(bucket, FOLDER)).release();
   });
 });
 
-/** A clock on which so much passes after its first look. */
-function late(ms: number): () => number {
+/** A clock that advances by `ms` after its first reading. */
+function makeLateClock(ms: number): () => number {
   let looks = 0;
   return () => (looks++ === 0 ? 0 : ms);
 }

@@ -1,14 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import { parseS3Location as parse, s3Name } from '../../../src/node/s3/location.ts';
+import { parseS3Location, s3Name } from '../../../src/node/s3/location.ts';
 import { forAll } from '../../support/property.ts';
 
-const parseS3Location = (text: string) => parse(text, { name: 'the place', code: 'server.CONFIG_INVALID' });
+const parseLocation = (text: string) =>
+  parseS3Location(text, { name: 'the place', code: 'server.CONFIG_INVALID' });
 
 function codeOf(text: string): string {
   try {
-    parseS3Location(text);
+    parseLocation(text);
   } catch (error) {
     if (error instanceof DrillproofError) return error.code;
     throw error;
@@ -36,7 +37,7 @@ describe('a location in S3', () => {
     ],
     ['s3://bucket?forcePathStyle=true', { bucket: 'bucket', prefix: '', forcePathStyle: true }],
   ])('is read from %s', (text, location) => {
-    expect(parseS3Location(text)).toEqual(location);
+    expect(parseLocation(text)).toEqual(location);
   });
 
   it.each([
@@ -77,47 +78,21 @@ describe('a location in S3', () => {
   });
 
   it('is never repeated in an error, because it may contain a secret', () => {
-    const message = ((): string => {
-      try {
-        parseS3Location('s3://key:hunter2@bucket?endpoint=http://a');
-      } catch (error) {
-        return String(error);
-      }
-      return '';
-    })();
-    expect(message).toContain('AWS_SECRET_ACCESS_KEY');
-    expect(message).not.toContain('hunter2');
+    const text = 's3://key:hunter2@bucket?endpoint=http://a';
+    expect(() => parseLocation(text)).toThrow(/^(?!.*hunter2).*AWS_SECRET_ACCESS_KEY/s);
   });
 
-  it('is refused with one code, or its name is read as the same location', () => {
-    const parts = fc.constantFrom(
-      's3://',
-      'bucket',
-      '/',
-      'a',
-      '.',
-      '..',
-      '?',
-      'endpoint=',
-      'http://h',
-      '&',
-      'region=',
-      'x',
-      '@',
-      '%2e',
-      '#',
-      ' ',
-      '\n',
-      ':',
-    );
+  it('is refused with one code, or its name is parsed as the same location', () => {
+    const texts = 's3:// bucket / a . .. ? endpoint= http://h & region= x @ %2e # :'.split(' ');
+    const parts = fc.constantFrom(...texts, ' ', '\n');
     forAll(2_000, [fc.array(parts, { maxLength: 12 })], (words) => {
       const text = `s3://${words.join('')}`;
       const code = codeOf(text);
       expect(['none', 'server.CONFIG_INVALID']).toContain(code);
       if (code !== 'none') return;
-      const { bucket, prefix } = parseS3Location(text);
-      const again = parseS3Location(s3Name(parseS3Location(text)));
-      expect([again.bucket, again.prefix]).toEqual([bucket, prefix]);
+      const { bucket, prefix } = parseLocation(text);
+      const reparsed = parseLocation(s3Name(parseLocation(text)));
+      expect([reparsed.bucket, reparsed.prefix]).toEqual([bucket, prefix]);
       expect(prefix === '' || /^[^/]/.test(prefix)).toBe(true);
       expect(prefix.split('/')).not.toContain('..');
     });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   GetObjectCommand,
   ListMultipartUploadsCommand,
@@ -16,7 +16,7 @@ export const locationOf = (url: string) => parseS3Location(url, { name: 'the pla
 export const sinkTo = (s3: TestS3, url: string, options: MirrorS3Options = {}): MirrorSink =>
   mirrorS3(locationOf(url), { env: s3.env, ...options });
 
-/** Mirrors from a server into S3, without waiting between the retries of downloads. */
+/** Mirrors from a server into S3, without waits between the retries of downloads. */
 export const mirrorTo = (
   to: MirrorSink,
   server: { readonly url: string },
@@ -34,21 +34,20 @@ export const mirrorTo = (
     ...options,
   });
 
-export const sha256 = (bytes: Uint8Array): string =>
-  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+export const sha256 = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes)}`;
 
-/** Every object of a bucket, by key. */
+/** Reads every object of a bucket by its key. */
 export async function objectsIn({ client }: TestS3, Bucket: string): Promise<Map<string, Uint8Array>> {
-  const found = new Map<string, Uint8Array>();
+  const objects = new Map<string, Uint8Array>();
   const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
   for (const { Key = '' } of Contents) {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-    found.set(Key, (await Body?.transformToByteArray()) ?? new Uint8Array());
+    objects.set(Key, await Body!.transformToByteArray());
   }
-  return found;
+  return objects;
 }
 
-/** The keys of uploads that were begun and not finished. */
+/** Lists the keys of unfinished uploads. */
 export async function uploadsIn({ client }: TestS3, Bucket: string): Promise<string[]> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
   return Uploads.map(({ Key = '' }) => Key);

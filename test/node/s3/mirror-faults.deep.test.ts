@@ -26,11 +26,19 @@ type Fate = ReturnType<S3Proxy['fate']>;
 
 const sink = () => sinkTo(s3, s3.url(bucket, PREFIX, proxy.endpoint));
 const isPart = (target: string): boolean => target.includes('/parts/');
+type Matcher = (method: string, target: string) => boolean;
+const isPut: Matcher = (method, target) => method === 'PUT' && isPart(target);
+const isGet: Matcher = (method, target) => method === 'GET' && isPart(target);
+const isUploadOf =
+  (part: string): Matcher =>
+  (_, target) =>
+    target.includes(`partNumber=${part}`);
 
-/** Decides over the first `times` requests that match, and lets the others pass. */
-function firstOnes(fate: Fate, times: number, matches: (method: string, target: string) => boolean) {
-  let left = times;
-  return (method: string, target: string): Fate => (matches(method, target) && left-- > 0 ? fate : 'pass');
+/** Selects the fate of the first `times` requests that match. The others pass. */
+function limitFate(fate: Fate, times: number, matches: Matcher) {
+  let remaining = times;
+  return (method: string, target: string): Fate =>
+    matches(method, target) && remaining-- > 0 ? fate : 'pass';
 }
 
 async function expectWhole(made: TestExport): Promise<void> {
@@ -42,86 +50,49 @@ async function expectWhole(made: TestExport): Promise<void> {
   expect(await uploadsIn(s3, bucket)).toEqual([]);
 }
 
-it.each<[string, TestExport, Fate, number, (method: string, target: string) => boolean]>([
-  [
-    'a connection that breaks in the middle of an upload',
-    large,
-    'cut',
-    2,
-    (_, t) => t.includes('partNumber=2'),
-  ],
-  [
-    'an answer to a part of an upload that is lost',
-    large,
-    'lose-answer',
-    1,
-    (_, t) => t.includes('partNumber=1'),
-  ],
+it.each<[string, TestExport, Fate, number, Matcher]>([
+  ['a connection that breaks in the middle of an upload', large, 'cut', 2, isUploadOf('2')],
+  ['an answer to a part of an upload that is lost', large, 'lose-answer', 1, isUploadOf('1')],
   [
     'the end of an upload whose answer is lost',
     large,
     'lose-answer',
     1,
-    (m, t) => m === 'POST' && t.includes('uploadId='),
+    (method, target) => method === 'POST' && target.includes('uploadId='),
   ],
   [
     'the beginning of an upload that breaks',
     large,
     'cut',
     1,
-    (m, t) => m === 'POST' && t.includes('uploads'),
+    (method, target) => method === 'POST' && target.includes('uploads'),
   ],
+  ['a small object that was stored, and whose answer is lost', small, 'lose-answer', 2, isPut],
+  ['S3 that asks to slow down', small, 'slow-down', 4, isPut],
+  ['S3 that asks to slow down in the middle of an upload', large, 'slow-down', 3, isUploadOf('')],
+  ['a wrong entity tag of a small object', small, 'other-etag', 9, isPut],
   [
-    'a small object that was stored, and whose answer is lost',
+    'a list that breaks',
     small,
-    'lose-answer',
+    'cut',
     2,
-    (m, t) => m === 'PUT' && isPart(t),
+    (method, target) => method === 'GET' && target.includes('list-type=2'),
   ],
-  ['S3 that asks to slow down', small, 'slow-down', 4, (m, t) => m === 'PUT' && isPart(t)],
-  [
-    'S3 that asks to slow down in the middle of an upload',
-    large,
-    'slow-down',
-    3,
-    (_, t) => t.includes('partNumber='),
-  ],
-  ['a wrong entity tag of a small object', small, 'other-etag', 9, (m, t) => m === 'PUT' && isPart(t)],
-  ['a list that breaks', small, 'cut', 2, (m, t) => m === 'GET' && t.includes('list-type=2')],
-  ['reading back that breaks off', large, 'cut-answer', 3, (m, t) => m === 'GET' && isPart(t)],
+  ['a reading back that breaks', large, 'cut-answer', 3, isGet],
 ])('a temporary fault only delays a mirror in S3 %s', async (_, made, fate, times, matches) => {
-  proxy.fate = firstOnes(fate, times, matches);
+  proxy.fate = limitFate(fate, times, matches);
   const receipt = await mirrorTo(sink(), await source(made));
   expect(receipt.outcome).toBe('complete');
-  const hit = proxy.seen.filter((one) => matches(one.split(' ')[0]!, one.split(' ')[1]!));
-  expect(hit.length).toBeGreaterThan(0);
+  expect(proxy.seen.some((line) => matches(line.split(' ')[0]!, line.split(' ')[1]!))).toBe(true);
   await expectWhole(made);
 });
 
-it.each<[string, string, TestExport, Fate, (method: string, target: string) => boolean]>([
-  ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', (_, t) => t.includes('partNumber=2')],
-  [
-    'a wrong entity tag of a part of an upload',
-    'io.WRITE_FAILED',
-    large,
-    'other-etag',
-    (_, t) => t.includes('partNumber=1'),
-  ],
-  ['an object that never gets through', 'io.WRITE_FAILED', small, 'cut', (m, t) => m === 'PUT' && isPart(t)],
-  [
-    'a storage that gives back other bytes',
-    'io.WRITE_FAILED',
-    small,
-    'flip',
-    (m, t) => m === 'GET' && isPart(t),
-  ],
-  [
-    'a storage that gives back other bytes of an upload',
-    'io.WRITE_FAILED',
-    large,
-    'flip',
-    (m, t) => m === 'GET' && isPart(t),
-  ],
+it.each<[string, string, TestExport, Fate, Matcher]>([
+  ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', isUploadOf('2')],
+  ['a wrong entity tag of a part of an upload', 'io.WRITE_FAILED', large, 'other-etag', isUploadOf('1')],
+  ['an object that cannot be written', 'io.WRITE_FAILED', small, 'cut', isPut],
+  ['a storage that returns other bytes', 'io.WRITE_FAILED', small, 'flip', isGet],
+  ['a storage that returns other bytes of an upload', 'io.WRITE_FAILED', large, 'flip', isGet],
 ])(
   'a permanent fault ends a mirror in S3 without unverified objects %s: %s',
   { timeout: 120_000 },
@@ -148,7 +119,7 @@ it('an object that cannot be read back is not a success', { timeout: 120_000 }, 
 });
 
 it('reads back only objects that the server does not confirm by SHA-256', async () => {
-  const readBack = (): string[] => proxy.seen.filter((one) => one.startsWith('GET') && isPart(one));
+  const readBack = (): string[] => proxy.seen.filter((line) => line.startsWith('GET') && isPart(line));
   await mirrorTo(sink(), await source(small));
   expect(readBack()).toHaveLength(2);
   bucket = await s3.bucket();
@@ -163,13 +134,13 @@ it('holds only the parts in progress of a large file in memory', async () => {
   proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
   const target = await sink().open();
   const partial = await target.partial('parts/large.zip');
-  let taken = 0;
+  let accepted = 0;
   const filling = (async () => {
-    for (; taken < 100; taken++) await partial.append(new Uint8Array(MIB));
+    for (; accepted < 100; accepted++) await partial.append(new Uint8Array(MIB));
   })();
-  await expect.poll(() => proxy.seen.filter((one) => one.includes('partNumber=')).length).toBe(3);
+  await expect.poll(() => proxy.seen.filter((line) => line.includes('partNumber=')).length).toBe(3);
   await new Promise((resolve) => void setTimeout(resolve, 300));
-  expect(taken).toBeLessThanOrEqual(5 * 8);
+  expect(accepted).toBeLessThanOrEqual(5 * 8);
   proxy.fate = () => 'pass';
   proxy.release();
   await filling;

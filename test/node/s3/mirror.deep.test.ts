@@ -8,7 +8,9 @@ import { cleanUp, newFolder, source } from '../../mirror/make.ts';
 import { bagSink } from '../../../src/mirror/index.ts';
 import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
+import { flipped } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
+import type { MirrorS3Options } from '../../../src/node/index.ts';
 import { locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
 
 const s3 = await startS3();
@@ -17,22 +19,28 @@ afterEach(cleanUp);
 const MIB = 1024 * 1024;
 const PREFIX = 'archive/one';
 
+const flipLast = (bytes: Uint8Array): Uint8Array => flipped(bytes, bytes.length - 1);
+
 /** Sends a file with its last byte changed. */
-function flipping(bad: string): Fault {
-  return ({ path, bytes, seen, response }) => {
-    if (path !== bad) return false;
-    const wrong = Uint8Array.from(bytes);
-    wrong[wrong.length - 1]! ^= 1;
-    sendBytes(response, seen, wrong);
+const damageFile =
+  (damaged: string): Fault =>
+  ({ path, bytes, seen, response }) => {
+    if (path !== damaged) return false;
+    sendBytes(response, seen, flipLast(bytes));
     return true;
   };
+
+/** Creates a bucket, and a sink for a prefix in it. */
+async function makeTarget(options?: MirrorS3Options) {
+  const bucket = await s3.bucket();
+  return { bucket, to: sinkTo(s3, s3.url(bucket, PREFIX), options) };
 }
 
-/** A source that lets a test do something before a file is sent. */
-async function slowSource(made: TestExport, before: (request: Parameters<Fault>[0]) => Promise<boolean>) {
+/** Serves an export, and calls `before` before it sends a file. */
+async function slowSource(made: TestExport, before: (path: string) => Promise<void>) {
   return source(made, (request) => {
     if (!made.files.has(request.path)) return false;
-    void before(request).then(() => sendBytes(request.response, request.seen, request.bytes));
+    void before(request.path).then(() => sendBytes(request.response, request.seen, request.bytes));
     return true;
   });
 }
@@ -43,15 +51,14 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** That every listed file is there and right, and nothing of the sink's own. */
+/** Expects every listed file, and no private file of the sink. */
 function expectWhole(
   made: TestExport,
   objects: ReadonlyMap<string, Uint8Array>,
   prefix = `${PREFIX}/`,
 ): void {
-  for (const [path, bytes] of made.files)
-    expect(sha256(objects.get(prefix + path) ?? new Uint8Array(1))).toBe(sha256(bytes));
-  expect(sha256(objects.get(`${prefix}manifest.json`) ?? new Uint8Array())).toBe(made.manifestDigest);
+  for (const [path, bytes] of made.files) expect(sha256(objects.get(prefix + path)!)).toBe(sha256(bytes));
+  expect(sha256(objects.get(`${prefix}manifest.json`)!)).toBe(made.manifestDigest);
   expect([...objects.keys()].filter((key) => key.includes('/.drillproof-mirror/'))).toEqual([]);
 }
 
@@ -63,35 +70,35 @@ describe('a mirror in S3', () => {
     ['a byte more than one part', 8 * MIB + 1],
     ['several parts', 20 * MIB],
   ])('is complete, and kept by the next run, with files of %s', async (_, bytes) => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     const made = makeExport({ parts: 2, reports: 1, bytes });
     const server = await source(made);
-    const to = sinkTo(s3, s3.url(bucket, PREFIX));
     const first = await mirrorTo(to, server);
     expect(first.files.filter(({ state }) => state === 'fetched').length).toBeGreaterThanOrEqual(3);
     expectWhole(made, await objectsIn(s3, bucket));
-    const asked = [...made.files.keys()].map((path) => server.requests(path).length);
+    const countRequests = () => [...made.files.keys()].map((path) => server.requests(path).length);
+    const before = countRequests();
     const second = await mirrorTo(to, server);
     expect(second.files.every(({ state }) => state === 'kept')).toBe(true);
-    expect([...made.files.keys()].map((path) => server.requests(path).length)).toEqual(asked);
+    expect(countRequests()).toEqual(before);
     expect(await uploadsIn(s3, bucket)).toEqual([]);
   });
 
   it('does not touch objects with similar names', async () => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     const others = ['archive/one-more/parts/a.zip', 'archive/one.txt', 'archive/on'];
     for (const key of others) await store(s3, bucket, key, 'another');
     const made = makeExport();
-    await mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await source(made));
+    await mirrorTo(to, await source(made));
     const objects = await objectsIn(s3, bucket);
     expectWhole(made, objects);
-    for (const key of others) expect(String(Buffer.from(objects.get(key) ?? []))).toBe('another');
+    for (const key of others) expect(String(Buffer.from(objects.get(key)!))).toBe('another');
   });
 
   it('is refused below a prefix with other objects', async () => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     await store(s3, bucket, `${PREFIX}/notes.txt`, 'mine');
-    const mirrored = mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await source(makeExport()));
+    const mirrored = mirrorTo(to, await source(makeExport()));
     expect((await failureOf(mirrored)).code).toBe('mirror.TARGET_FOREIGN');
     expect([...(await objectsIn(s3, bucket)).keys()]).toEqual([`${PREFIX}/notes.txt`]);
   });
@@ -107,14 +114,13 @@ describe('a mirror in S3', () => {
     ['small', 5_000],
     ['large', 9 * MIB],
   ])('never shows or keeps wrong bytes of a %s file', async (_, bytes) => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     const made = makeExport({ parts: 2, bytes });
-    const [bad = ''] = made.files.keys();
-    const server = await source(made, flipping(bad));
-    const to = sinkTo(s3, s3.url(bucket, PREFIX));
+    const [damaged = ''] = made.files.keys();
+    const server = await source(made, damageFile(damaged));
     expect((await failureOf(mirrorTo(to, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
     const keys = [...(await objectsIn(s3, bucket)).keys()];
-    expect(keys).not.toContain(`${PREFIX}/${bad}`);
+    expect(keys).not.toContain(`${PREFIX}/${damaged}`);
     expect(keys).not.toContain(`${PREFIX}/manifest.json`);
     expect(await uploadsIn(s3, bucket)).toEqual([]);
     await mirrorTo(to, await source(made));
@@ -125,15 +131,13 @@ describe('a mirror in S3', () => {
     ['small', 5_000],
     ['large', 9 * MIB],
   ])('replaces a damaged %s object only with a verified one', async (_, bytes) => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     const made = makeExport({ parts: 2, bytes });
     const [path = ''] = made.files.keys();
-    const to = sinkTo(s3, s3.url(bucket, PREFIX));
     await mirrorTo(to, await source(made));
-    const rotten = Uint8Array.from(made.files.get(path) ?? []);
-    rotten[bytes - 1]! ^= 1;
+    const rotten = flipLast(made.files.get(path)!);
     await store(s3, bucket, `${PREFIX}/${path}`, rotten);
-    await failureOf(mirrorTo(to, await source(made, flipping(path))));
+    await failureOf(mirrorTo(to, await source(made, damageFile(path))));
     expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!)).toBe(sha256(rotten));
     const receipt = await mirrorTo(to, await source(made));
     expect(receipt.files.filter(({ state }) => state === 'fetched').map((file) => file.path)).toEqual([path]);
@@ -141,24 +145,22 @@ describe('a mirror in S3', () => {
   });
 
   it('leaves an object unchanged that another process wrote meanwhile', async () => {
-    const bucket = await s3.bucket();
+    const { bucket, to } = await makeTarget();
     const made = makeExport({ parts: 1, reports: 0 });
     const [path = ''] = made.files.keys();
-    const meddling = async (request: Parameters<Fault>[0]) => {
-      if (request.path === path) await store(s3, bucket, `${PREFIX}/${path}`, 'of another');
-      return false;
-    };
-    const mirrored = mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await slowSource(made, meddling));
-    expect((await failureOf(mirrored)).code).toBe('io.EXISTS');
+    const server = await slowSource(made, async (file) => {
+      if (file === path) await store(s3, bucket, `${PREFIX}/${path}`, 'of another');
+    });
+    expect((await failureOf(mirrorTo(to, server))).code).toBe('io.EXISTS');
     expect(String(Buffer.from((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!))).toBe('of another');
   });
 
   it('aborts the unfinished uploads of killed runs, and no others', async () => {
     const Bucket = await s3.bucket();
     const made = makeExport({ parts: 1 });
-    const ours = `${PREFIX}/parts/gone.zip`;
+    const unfinished = `${PREFIX}/parts/unfinished.zip`;
     const others = ['archive/one-more/parts/x.zip', `${PREFIX}/elsewhere/x.zip`, 'archive/x'];
-    for (const Key of [ours, ...others])
+    for (const Key of [unfinished, ...others])
       await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     await mirrorTo(sinkTo(s3, s3.url(Bucket, PREFIX)), await source(made));
     expect((await uploadsIn(s3, Bucket)).toSorted()).toEqual(others.toSorted());
@@ -179,7 +181,7 @@ describe('a mirror in S3', () => {
 
   it.each([
     ['a bucket that does not exist', 'io.NOT_FOUND', () => s3.url('no-such-bucket'), s3.env],
-    ['no way to the server', 'io.UNREADABLE', () => s3.url('bucket', '', 'http://127.0.0.1:1'), s3.env],
+    ['an unreachable server', 'io.UNREADABLE', () => s3.url('bucket', '', 'http://127.0.0.1:1'), s3.env],
   ])('ends with %s: %s, without a secret', async (_, code, url, env) => {
     const failure = await failureOf(mirrorTo(sinkTo(s3, url(), { env }), await source(makeExport())));
     expect(failure.code).toBe(code);
@@ -187,8 +189,7 @@ describe('a mirror in S3', () => {
   });
 
   it('ends if the credentials lack the right, without a secret in the message', async () => {
-    const bucket = await s3.bucket();
-    const to = sinkTo(s3, s3.url(bucket, PREFIX), { env: s3.strangerEnv });
+    const { to } = await makeTarget({ env: s3.strangerEnv });
     const failure = await failureOf(mirrorTo(to, await source(makeExport())));
     expect(failure.code).toBe('io.UNREADABLE');
     expect(failure.message).toContain('lack the right');
@@ -196,18 +197,18 @@ describe('a mirror in S3', () => {
   });
 
   it('writes and lists portable names with special characters', async () => {
-    const bucket = await s3.bucket();
+    const { to } = await makeTarget();
     const names = ['a b.txt', 'a+b.txt', 'a%20b.txt', 'é & <x>.txt'.replaceAll(/[<>]/g, ''), "it's (1)!.txt"];
-    const target = await sinkTo(s3, s3.url(bucket, PREFIX)).open();
+    const target = await to.open();
     for (const name of names) await target.write(`odd/${name}`, Buffer.from(name));
     expect(await target.list('odd')).toEqual(names.map((name) => `odd/${name}`).toSorted());
     await target.close();
-    const view = await sinkTo(s3, s3.url(bucket, PREFIX)).look?.();
+    const view = await to.look?.();
     expect(await view?.list('odd')).toEqual(names.map((name) => `odd/${name}`).toSorted());
     for (const name of names) expect(await textOf(view!.read(`odd/${name}`))).toBe(name);
   });
 
-  it('takes files from a store of this machine, and verifies them', async () => {
+  it('copies files from a store of this machine, and verifies them', async () => {
     const bucket = await s3.bucket();
     const shared = await openPartStore(await newFolder());
     const folder = await newFolder();
@@ -250,8 +251,8 @@ describe('a mirror in S3', () => {
   it('adds no unverified bytes to a store', async () => {
     const [bucket, folder] = [await s3.bucket(), await newFolder()];
     const made = makeExport();
-    const [bad = ''] = made.files.keys();
-    const server = await source(made, flipping(bad));
+    const [damaged = ''] = made.files.keys();
+    const server = await source(made, damageFile(damaged));
     const sink = sinkTo(s3, s3.url(bucket, PREFIX), { store: await openPartStore(folder) });
     expect((await failureOf(mirrorTo(sink, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
     const stored = await readdir(join(folder, 'sha256'), { recursive: true, withFileTypes: true });
@@ -262,7 +263,7 @@ describe('a mirror in S3', () => {
   it('as a bag aborts the uploads of killed runs under data/', async () => {
     const Bucket = await s3.bucket();
     const { evidenceExportId } = exportRef;
-    const Key = `${PREFIX}/data/parts/left.zip`;
+    const Key = `${PREFIX}/data/parts/unfinished.zip`;
     await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     expect(await uploadsIn(s3, Bucket)).toEqual([Key]);
     const sink = sinkTo(s3, s3.url(Bucket, PREFIX));
@@ -270,12 +271,11 @@ describe('a mirror in S3', () => {
     expect(await uploadsIn(s3, Bucket)).toEqual([]);
   });
 
-  it('can be looked at without writing anything', async () => {
-    const bucket = await s3.bucket();
-    const sink = sinkTo(s3, s3.url(bucket, PREFIX));
-    expect(await sink.look?.()).toBeUndefined();
+  it('can be examined without writing anything', async () => {
+    const { bucket, to } = await makeTarget();
+    expect(await to.look?.()).toBeUndefined();
     await store(s3, bucket, `${PREFIX}/export.json`, '{}');
-    const view = await sink.look?.();
+    const view = await to.look?.();
     expect(await view?.size('export.json')).toBe(2);
     expect(await view?.size('absent')).toBeUndefined();
     expect(await view?.isEmpty()).toBe(false);

@@ -19,7 +19,7 @@ afterEach(cleanUp);
 const HOUR_MS = 3_600_000;
 const untilMs = Math.floor(Date.now() / 1000) * 1000 + HOUR_MS;
 
-async function lockedBucket(): Promise<string> {
+async function makeLockedBucket(): Promise<string> {
   const Bucket = `test-${randomUUID()}`;
   await s3.client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
   return Bucket;
@@ -32,7 +32,7 @@ const lockOf = async (Bucket: string, Key: string) => {
 };
 
 it('a mirror with retention locks every object, large ones too, so that none can be deleted', async () => {
-  const Bucket = await lockedBucket();
+  const Bucket = await makeLockedBucket();
   const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
   const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
   await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(made));
@@ -47,11 +47,11 @@ it('a mirror with retention locks every object, large ones too, so that none can
 });
 
 it('a mirror with retention can be retained by a later run, and for longer', async () => {
-  const Bucket = await lockedBucket();
+  const Bucket = await makeLockedBucket();
   const server = await source(makeExport());
   const url = s3.url(Bucket, 'a');
   await mirrorTo(sinkTo(s3, url), server);
-  const [key = ''] = [...(await objectsIn(s3, Bucket)).keys()].filter((one) => one.includes('/parts/'));
+  const [key = ''] = [...(await objectsIn(s3, Bucket)).keys()].filter((name) => name.includes('/parts/'));
   expect(await lockOf(Bucket, key)).toEqual([undefined, undefined, undefined]);
   for (const until of [untilMs, untilMs + HOUR_MS]) {
     const retention = { retain: { mode: 'COMPLIANCE', untilMs: until } } as const;
@@ -68,30 +68,35 @@ it('a mirror with retention is refused before anything is written if the bucket 
   expect((await objectsIn(s3, bucket)).size).toBe(0);
 });
 
-const stated = (mode: string | undefined, ms: number, hold?: string) => ({
+const makeFacts = (mode: string | undefined, ms: number, hold?: string) => ({
   ObjectLockMode: mode,
   ObjectLockRetainUntilDate: new Date(ms),
   ObjectLockLegalHoldStatus: hold,
 });
 
 describe('isRetained', () => {
-  const asked = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
+  const requested = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
   it.each([
-    ['until then', stated('GOVERNANCE', 5_500), asked, true],
-    ['to the second', stated('GOVERNANCE', 5_000), asked, true],
-    ['for less', stated('GOVERNANCE', 4_999), asked, false],
-    ['for longer', stated('GOVERNANCE', 9_000), asked, true],
-    ['more strictly', stated('COMPLIANCE', 5_500), asked, true],
+    ['is true until the time', makeFacts('GOVERNANCE', 5_500), requested, true],
+    ['is true to the second', makeFacts('GOVERNANCE', 5_000), requested, true],
+    ['is false for a shorter time', makeFacts('GOVERNANCE', 4_999), requested, false],
+    ['is true for a longer time', makeFacts('GOVERNANCE', 9_000), requested, true],
+    ['is true for a stricter mode', makeFacts('COMPLIANCE', 5_500), requested, true],
     [
-      'less strictly',
-      stated('GOVERNANCE', 5_500),
+      'is false for a weaker mode',
+      makeFacts('GOVERNANCE', 5_500),
       { retain: { mode: 'COMPLIANCE', untilMs: 5_500 } } as const,
       false,
     ],
-    ['not at all', {}, asked, false],
-    ['without the hold', stated('GOVERNANCE', 5_500, 'OFF'), { ...asked, legalHold: true }, false],
-    ['with the hold', stated('GOVERNANCE', 5_500, 'ON'), { ...asked, legalHold: true }, true],
-    ['as nobody asked', {}, {}, true],
+    ['is false without a lock', {}, requested, false],
+    [
+      'is false without the hold',
+      makeFacts('GOVERNANCE', 5_500, 'OFF'),
+      { ...requested, legalHold: true },
+      false,
+    ],
+    ['is true with the hold', makeFacts('GOVERNANCE', 5_500, 'ON'), { ...requested, legalHold: true }, true],
+    ['is true if nothing was requested', {}, {}, true],
   ])('%s', (_, facts, retention, answer) => {
     expect(isRetained(facts, retention)).toBe(answer);
   });

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
@@ -16,9 +13,10 @@ import { codesOf, flipped, makeExport, makeSigner, makeTrust, NOW } from '../../
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';
 import { locationOf, store } from './make.ts';
-import { writeFiles } from '../../support/folder.ts';
+import { makeFolder, writeFiles } from '../../support/folder.ts';
 
 const s3 = await startS3();
+const folder = await makeFolder();
 
 const MIB = 1024 * 1024;
 const signer = makeSigner();
@@ -37,10 +35,10 @@ const put = async (prefix: string, tree: Readonly<Record<string, Uint8Array | st
   for (const [path, bytes] of Object.entries(tree)) await store(s3, bucket, prefix + path, bytes);
 };
 const address = (prefix: string): string => s3.url(bucket, prefix, proxy.endpoint);
-const sourceOf = async (prefix: string) =>
+const openSource = async (prefix: string) =>
   s3Source(openBucket(await loadSdk(), locationOf(address(prefix)), { env: s3.env }), prefix);
 
-async function verified(prefix: string) {
+async function verifyPrefix(prefix: string) {
   const evidence = await openEvidence(address(prefix), s3.env);
   try {
     if (evidence.kind === 'part') return await verifyPart(evidence.access, how);
@@ -52,43 +50,31 @@ async function verified(prefix: string) {
 
 describe('an export in S3', () => {
   it('is verified to the same report, byte by byte, as one in a folder', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 's3-'));
-    try {
-      await writeFiles(folder, files);
-      await put('a/', files);
-      const here = await verifyExport(directorySource(folder), how);
-      expect(here.verdict).toBe('verified');
-      expect(stableJson(await verified('a'))).toBe(stableJson(here));
-      expect(stableJson(await verified('a/'))).toBe(stableJson(here));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await writeFiles(folder, files);
+    await put('a/', files);
+    const expected = await verifyExport(directorySource(folder), how);
+    expect(expected.verdict).toBe('verified');
+    for (const prefix of ['a', 'a/'])
+      expect(stableJson(await verifyPrefix(prefix))).toBe(stableJson(expected));
   });
 
   it('has the objects below its prefix, and no others', async () => {
     await put('a/b/', files);
-    const others = {
-      'a/b2/parts/x.zip': 'x',
-      'a/bc': 'x',
-      'a/b.txt': 'x',
-      'b/manifest.json': 'x',
-      'a/b-': 'x',
-    };
-    await put('', others);
-    expect((await (await sourceOf('a/b/')).files()).map(({ path }) => path)).toEqual(
-      Object.keys(files).toSorted(),
-    );
-    expect((await verified('a/b')).verdict).toBe('verified');
+    const others = ['a/b2/parts/x.zip', 'a/bc', 'a/b.txt', 'b/manifest.json', 'a/b-'];
+    for (const key of others) await store(s3, bucket, key, 'x');
+    const rows = await (await openSource('a/b/')).files();
+    expect(rows.map(({ path }) => path)).toEqual(Object.keys(files).toSorted());
+    expect((await verifyPrefix('a/b')).verdict).toBe('verified');
   });
 
   it('lists keys that are not valid paths, but no folder markers', async () => {
     await put('a/', files);
     const odd = ['x//y', '../z', 'a b+c%25é&<>\u0001', 'back\\slash', 'é/😀', 'ends/'];
     for (const name of odd) await store(s3, bucket, `a/${name}`, 'x');
-    for (const folder of ['a/', 'a/parts/', 'a/empty/']) await store(s3, bucket, folder, new Uint8Array());
-    const listed = (await (await sourceOf('a/')).files()).map(({ path }) => path);
-    expect(listed.filter((path) => !Object.hasOwn(files, path)).toSorted()).toEqual(odd.toSorted());
-    const report = await verified('a');
+    for (const marker of ['a/', 'a/parts/', 'a/empty/']) await store(s3, bucket, marker, new Uint8Array());
+    const paths = (await (await openSource('a/')).files()).map(({ path }) => path);
+    expect(paths.filter((path) => !Object.hasOwn(files, path)).toSorted()).toEqual(odd.toSorted());
+    const report = await verifyPrefix('a');
     const uncovered = report.findings.filter(({ code }) => code === 'export.FILE_UNCOVERED');
     expect(uncovered).toHaveLength(odd.length);
   });
@@ -98,15 +84,15 @@ describe('an export in S3', () => {
     for (let at = 0; at < names.length; at += 50) {
       await Promise.all(names.slice(at, at + 50).map((name) => store(s3, bucket, name, 'x')));
     }
-    expect(await (await sourceOf('a/')).files()).toHaveLength(names.length);
-    expect(proxy.seen.filter((one) => one.includes('list-type=2'))).toHaveLength(2);
+    expect(await (await openSource('a/')).files()).toHaveLength(names.length);
+    expect(proxy.seen.filter((line) => line.includes('list-type=2'))).toHaveLength(2);
   });
 
   it('reports a missing, a damaged and an extra part', async () => {
     const [first = '', second = ''] = Object.keys(files).filter((path) => path.startsWith('parts/'));
-    const { [first]: gone, ...rest } = files;
-    await put('a/', { ...rest, [second]: flipped(files[second]!, 100), 'parts/extra.zip': gone! });
-    const report = await verified('a');
+    const { [first]: extra, ...rest } = files;
+    await put('a/', { ...rest, [second]: flipped(files[second]!, 100), 'parts/extra.zip': extra! });
+    const report = await verifyPrefix('a');
     expect(codesOf(report)).toEqual(expect.arrayContaining(['part.EXTRA']));
     const parts = 'parts' in report ? report.parts.flatMap(codesOf) : [];
     expect(parts).toEqual(expect.arrayContaining(['part.MISSING', 'part.DIGEST_MISMATCH']));
@@ -116,7 +102,7 @@ describe('an export in S3', () => {
   it('is incomplete, not failed, if its bytes are unavailable', { timeout: 120_000 }, async () => {
     await put('a/', files);
     proxy.fate = (method, target) => (method === 'GET' && target.includes('/parts/') ? 'cut' : 'pass');
-    const report = await verified('a');
+    const report = await verifyPrefix('a');
     expect(report.verdict).toBe('incomplete');
     const parts = 'parts' in report ? report.parts : [];
     expect(new Set(parts.flatMap(codesOf))).toEqual(new Set(['io.UNREADABLE']));
@@ -124,7 +110,7 @@ describe('an export in S3', () => {
 
   it('is incomplete if it cannot be listed', { timeout: 120_000 }, async () => {
     await put('a/', files);
-    const source = await sourceOf('a/');
+    const source = await openSource('a/');
     proxy.fate = () => 'cut';
     const report = await verifyExport(source, how);
     expect([report.verdict, ...codesOf(report)]).toEqual(['incomplete', 'io.UNREADABLE']);
@@ -136,14 +122,14 @@ describe('an export in S3', () => {
       await put('a/', files);
       let n = 0;
       proxy.fate = (method) => (method === 'GET' && n++ % 3 === 1 ? fate : 'pass');
-      expect((await verified('a')).verdict).toBe('verified');
+      expect((await verifyPrefix('a')).verdict).toBe('verified');
     },
   );
 
   it('is not read further if an object is replaced, even by one of the same size', async () => {
     const bytes = new Uint8Array(10 * MIB).map((_, at) => at % 251);
     await put('a/', { big: bytes });
-    const source = await sourceOf('a/');
+    const source = await openSource('a/');
     const access = await source.open('big');
     expect(await access.read(5, 10)).toEqual(bytes.slice(5, 15));
     await store(s3, bucket, 'a/big', flipped(bytes, 9 * MIB));
@@ -155,7 +141,7 @@ describe('an export in S3', () => {
   it('is read with few requests and the next block in advance', async () => {
     const bytes = new Uint8Array(18 * MIB).map((_, at) => at % 251);
     await put('a/', { big: bytes });
-    const access = await (await sourceOf('a/')).open('big');
+    const access = await (await openSource('a/')).open('big');
     proxy.seen.splice(0);
     for (let at = 0; at < bytes.length; at += 300_000) {
       const length = Math.min(300_000, bytes.length - at);
@@ -180,28 +166,28 @@ describe('one object in S3', () => {
     }));
     await zipExport(entries, zip);
     await put('', { 'x/part.zip': files[path]!, 'x/export.zip': Buffer.concat(pieces) });
-    const one = await verified('x/part.zip');
-    expect([one.kind, one.verdict]).toEqual(['bundle', 'verified']);
-    const all = await verified('x/export.zip');
+    const part = await verifyPrefix('x/part.zip');
+    expect([part.kind, part.verdict]).toEqual(['bundle', 'verified']);
+    const all = await verifyPrefix('x/export.zip');
     expect([all.kind, all.verdict]).toEqual(['export', 'verified']);
     expect(stableJson((await verifyExport(memorySource(files), how)).parts)).toBe(
       stableJson('parts' in all ? all.parts : []),
     );
   });
 
-  it('is refused if it is a prefix too', async () => {
+  it('is refused if its name is a prefix too', async () => {
     await put('a/', files);
     await store(s3, bucket, 'a', 'x');
-    expect((await failureOf(verified('a'))).code).toBe('io.KIND');
-    expect((await verified('a/')).verdict).toBe('verified');
+    expect((await failureOf(verifyPrefix('a'))).code).toBe('io.KIND');
+    expect((await verifyPrefix('a/')).verdict).toBe('verified');
   });
 
   it.each([
-    ['nothing there', 'absent', 'export.NOT_AN_EXPORT'],
-    ['something else there', 'other', 'export.NOT_AN_EXPORT'],
+    ['is not an export if it does not exist', 'absent', 'export.NOT_AN_EXPORT'],
+    ['is not an export if the prefix has other objects', 'other', 'export.NOT_AN_EXPORT'],
   ])('%s', async (_, prefix, code) => {
     await store(s3, bucket, 'other/notes.txt', 'x');
-    expect((await failureOf(verified(prefix))).code).toBe(code);
+    expect((await failureOf(verifyPrefix(prefix))).code).toBe(code);
   });
 
   it('is refused for its address or credentials without a secret in the message', async () => {
@@ -211,7 +197,7 @@ describe('one object in S3', () => {
     const foreign = await failureOf(openEvidence(address('a/'), s3.strangerEnv));
     expect(foreign).toBeInstanceOf(DrillproofError);
     expect([foreign.code, foreign.message.includes('lack the right')]).toEqual(['io.UNREADABLE', true]);
-    const gone = await failureOf(openEvidence(s3.url('no-such-bucket', 'a/'), s3.env));
-    expect(gone.code).toBe('io.NOT_FOUND');
+    const missing = await failureOf(openEvidence(s3.url('no-such-bucket', 'a/'), s3.env));
+    expect(missing.code).toBe('io.NOT_FOUND');
   });
 });
