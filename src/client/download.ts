@@ -28,12 +28,12 @@ export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
 export type Download = {
   /** 200 for all bytes, 206 for the range in `range`. */
   readonly status: number;
-  /** The entity tag, when it is a strong one. */
+  /** The entity tag if it is strong. */
   readonly etag: string | undefined;
   readonly range: ContentRange | undefined;
-  /** Size of the whole as the server declares it. */
+  /** The size of all bytes, as the server declares it. */
   readonly totalBytes: number | undefined;
-  /** SHA-256 of the whole as the server declares it (RFC 9530): a claim, not a check. */
+  /** The SHA-256 of all bytes, as the server declares it (RFC 9530). It is not checked. */
   readonly reprDigest: Digest | undefined;
   /** @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, or the reason of an aborted `signal`, while it is read */
   readonly body: Bytes;

@@ -16,7 +16,7 @@ export type Retry = { readonly error: unknown; readonly retries: number; readonl
 
 /** Sets the pace of many calls together, so that a delay that a server asks of one holds for all. */
 export type Pace = {
-  /** Called before each attempt; it goes out when this resolves. */
+  /** Called before each attempt, which is sent when this resolves. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
   /** Called with the failure of each attempt; `askedMs` is how long the server asks to wait. */
   readonly failed: (failure: unknown, askedMs: number) => void;
@@ -24,7 +24,7 @@ export type Pace = {
 
 /** The options of one call of the client. */
 export type CallOptions = {
-  /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
+  /** The key of this logical call; default: a new one. Pass a key to repeat a call in another process. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   readonly onRetry?: (retry: Retry) => void;

@@ -10,7 +10,6 @@ import type { CallOptions, Settings } from './options.ts';
 type BuildUpload = Result<'builds.uploads.create'>;
 type BuildAttempt = Result<'builds.attempts.read'>;
 
-/** How to send an archive. All are optional. */
 type SendOptions = Pick<CallOptions, 'signal' | 'onRetry'> & {
   /** The origin of upload addresses, if it is not that of the control plane: such as `https://bucket.example`. */
   readonly origin?: string;

@@ -9,9 +9,9 @@ type Operation = Result<'operations.read'>;
 
 /** How to wait for an operation (control API, Operation). All are optional; times are milliseconds. */
 export type WaitOptions = {
-  /** Pause between two looks, in milliseconds; default 1,000. */
+  /** Pause between two reads, in milliseconds; default 1,000. */
   readonly pollMs?: number;
-  /** How long to wait in all; default: as long as it takes. */
+  /** The total time to wait; default: no limit. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 };

@@ -83,9 +83,7 @@ const inputSchema = z.strictObject({
   kind: z.enum(['export', 'bundle', 'summary', 'unreadable']),
   id: allow(z.string()),
   projectId: allow(z.string()),
-  /** Of the export or bundle; absent if it could not be read. */
   manifestDigest: allow(digest),
-  /** Of a single part. */
   archiveDigest: allow(digest),
   verdict: allow(z.enum(VERDICTS)),
   completeness: allow(exportReportSchema.shape.completeness),
@@ -120,7 +118,6 @@ export const decisionSchema = z.strictObject({
   /** Every rule of the policy, in the order of `RULES`. */
   rules: z.readonly(z.array(ruleResultSchema)),
   unusedWaivers: z.readonly(z.array(z.strictObject({ code, subject: z.string(), ...waiver }))),
-  /** Set by the command that wrote it. */
   run: allow(runSchema),
 });
 

@@ -134,7 +134,6 @@ type DatedWaiver = Waiver & { readonly expiresAtMs: number };
 type Waivers = {
   /** The waiver of a problem if every cause of it is waived: the one that expires first. */
   findWaiver(problem: Problem, code: Code): WaiverUsed | undefined;
-  /** Waivers that matched nothing, and expired ones. */
   listUnused(): Decision['unusedWaivers'];
 };
 
@@ -202,7 +201,6 @@ function buildViolation(
   return waiver === undefined ? violation : { ...violation, state: 'waived', waiver };
 }
 
-/** An input as a decision names it, with everything in it that the answer rests on. */
 function describeInput(input: EvidenceInput): EvaluatedInput {
   const { name, envelopes } = input;
   const empty = { name, bundles: 0, localReports: 0, ...defined({ envelopes }) };

@@ -20,14 +20,12 @@ export const summarySchema = z.strictObject({
   verifierId: z.string(),
   result: z.enum(['PASSED', 'FAILED']),
   timeVerifiedMs: z.int(),
-  /** The URI of its purpose. */
   resourceUri: z.string(),
   policyDigest: digest,
   /** Digests of the manifests of everything it covers. */
   inputs: z.readonly(z.array(digest)),
   /** Thumbprints of the trusted keys of purpose `summary` that signed it. */
   thumbprints: z.readonly(z.array(digest)),
-  /** The findings about its envelope. */
   findings: bundleReportSchema.shape.findings,
 });
 

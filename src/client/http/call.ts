@@ -11,7 +11,7 @@ import { DrillproofError } from '../../errors.ts';
 
 export type RetryFacts = {
   readonly retries: number;
-  /** Whether repeating has no second effect: a safe method, or an unsafe one that carries its idempotency key. */
+  /** A repetition has no second effect: the method is safe, or the request carries its idempotency key. */
   readonly repeatable: boolean;
   /** Uniform in [0, 1). */
   readonly random: () => number;

@@ -21,7 +21,6 @@ export type ControlFailure = {
  */
 export class ControlError extends DrillproofError {
   override readonly name = 'ControlError';
-  /** The HTTP status. */
   readonly status: number;
   readonly retryable: boolean;
   /** Milliseconds that the server asks to wait, by envelope or `Retry-After`, whichever is longer; not bounded. */

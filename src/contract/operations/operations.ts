@@ -28,20 +28,18 @@ export type Operation = {
   readonly summary: string;
   readonly description?: string;
   readonly area: string;
-  /** Beyond the ten operations of the specification. */
+  /** The operation is not in the specification. */
   readonly extension: boolean;
   readonly security: 'bearer' | 'none';
   readonly permission?: Permission;
-  /** Permissions that suffice in place of `permission`, such as the one that starts what is read. */
+  /** Other permissions that suffice, such as the permission to start the work that is read. */
   readonly alsoPermitted?: readonly Permission[];
-  /** Whether the header Idempotency-Key is required. */
   readonly idempotent: boolean;
-  /** Path parameters, decoded. */
   readonly params: z.ZodMiniObject;
   /** Query parameters; they arrive as text, and the schema turns them into values. */
   readonly query?: z.ZodMiniObject;
   readonly body?: z.ZodMiniType;
-  /** A body that is bytes, sent as they are, in place of JSON. */
+  /** A body of bytes instead of JSON. */
   readonly content?: { readonly mediaType: string; readonly maxBytes: number };
   readonly success: JsonSuccess | BytesSuccess;
   /** Codes that it may answer with, beyond those that `errorsOf` adds for every operation of its kind. */
@@ -56,7 +54,7 @@ export type BytesSuccess = {
   readonly status: 200;
   readonly kind: 'bytes';
   readonly mediaType: string;
-  /** Whether Range and If-Range are honoured. */
+  /** Range and If-Range are supported. */
   readonly ranges: boolean;
 };
 

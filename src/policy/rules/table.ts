@@ -59,7 +59,6 @@ import {
 } from './verdicts.ts';
 
 type RuleRow<T> = {
-  /** The value; `undefined` if the policy does not have the rule. */
   readonly member: (policy: PolicyDocument) => T | undefined;
   readonly evaluate: (value: T, policy: PolicyDocument) => Evaluator;
   readonly sentence: (value: T, policy: PolicyDocument) => string;

@@ -34,7 +34,6 @@ const deriveGroupKey = (
     ...Object.entries(pins).toSorted(([a], [b]) => compareUtf8(a, b)),
   ]);
 
-/** The number of the first trial and attempt: 1, or 0 if one of the run has that number. */
 const firstNumberOf = (group: Group): number =>
   group.some(({ pins }) => pins.originalTrial === 0 || pins.originalAttempt === 0) ? 0 : 1;
 

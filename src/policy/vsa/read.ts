@@ -33,7 +33,6 @@ export const summaryReportSchema = z.strictObject({
   /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. */
   verdict: attestationReportSchema.shape.verdict,
   asOfMs: attestationReportSchema.shape.asOfMs,
-  /** Absent if none was given. */
   trust: attestationReportSchema.shape.trust,
   /** Absent if it cannot be read. Without `keys`, no trusted key signed it. */
   summary: allow(summarySchema),
@@ -125,7 +124,6 @@ const statementSchema = z
     }),
   );
 
-/** The inputs that are manifests: all but envelopes. */
 const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
   inputAttestations.filter((entry) => !isEnvelope(entry)).map(({ digest }) => digest);
 

@@ -159,7 +159,7 @@ function readSigned(bytes: Uint8Array, options: SigningOptions): Signing & { rea
   }
 }
 
-/** The envelope has no key of its own to name: any key of the verifier counts, as many as the threshold requires. */
+/** A summary names no key, so every key of the verifier counts towards the threshold. */
 function verifySigning(
   envelope: DsseEnvelope,
   { verifierId, timeVerifiedMs }: Summary,
@@ -184,7 +184,7 @@ function verifySigning(
   return { keys, findings: problems };
 }
 
-/** What must hold, the finding if it does not, and the expected and the actual value. */
+/** A condition, and the finding if it does not hold. */
 type Row = readonly [holds: boolean, code: Code, message: string, expected: string, actual: string];
 
 const findBroken = (rows: readonly Row[]): readonly Finding[] =>

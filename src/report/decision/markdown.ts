@@ -5,7 +5,7 @@ import { count } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
 export type MarkdownOptions = {
-  /** UTF-8 bytes that it may have. Default 1,024 KiB, what GitHub takes as the summary of one step. */
+  /** The greatest number of UTF-8 bytes. Default 1,024 KiB, the limit of GitHub for a step summary. */
   readonly maxBytes?: number;
 };
 

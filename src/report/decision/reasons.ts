@@ -7,7 +7,6 @@ import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
 
-/** The ends of a rule that does not hold, worst first. */
 const ENDS = [
   ['failed', 'failed'],
   ['not_checked', 'undecided'],

@@ -79,7 +79,7 @@ function commandOf({ level, title, file, text }: Annotation): string {
   return `::${level} ${properties.join(',')}::${escapeData(text)}`;
 }
 
-/** Escaped as the runner unescapes it: first the escape itself, then what would end a line. */
+/** Escapes first the escape character and then line ends, because the runner unescapes them in reverse. */
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 

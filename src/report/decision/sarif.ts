@@ -21,7 +21,6 @@ const CODES = 'drillproof codes';
 const INFORMATION = 'https://www.npmjs.com/package/drillproof';
 /** GitHub code scanning shows 5,000 results of a run, and refuses a file with more than 25,000. */
 const MAX_RESULTS = 5_000;
-/** The root of the checkout, as GitHub code scanning calls it. */
 const SRCROOT = '%SRCROOT%';
 
 /**
@@ -77,7 +76,6 @@ function buildDescriptors(
   return hasRest || reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
 }
 
-/** One result that counts the results beyond the limit. */
 function buildRest({ rules }: Decision, rest: readonly Reason[]): object {
   const worst = rest[0]?.state ?? 'failed'; // reasons are sorted
   const text = `${count(rest.length)} more results are omitted; the JSON lists them all`;

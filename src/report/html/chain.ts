@@ -29,7 +29,6 @@ import { html, type Markup, type Piece } from './document.ts';
 export type Link = {
   readonly id: LinkId;
   readonly title: string;
-  /** What it states if it holds. */
   readonly claim: string;
   readonly state: LinkState;
   /** Why it does not hold, is unknown, or was not asked. */
@@ -156,7 +155,6 @@ function findWorst(results: readonly Result[], noun: string): Result | undefined
   return { state, why: `${which}${same[0]?.why ?? ''}` };
 }
 
-/** The result of one link for one subject; `undefined` if nothing of it applies. */
 function deriveLinkResult(
   report: ExportReport | BundleReport,
   subject: Subject,
@@ -174,7 +172,6 @@ function deriveLinkResult(
   return signed && checks.length > 0 ? deriveUnsignedResult(subject) : undefined;
 }
 
-/** The check of a link that failed, or whose own code an error has. */
 function findBrokenCheck({ checks, findings }: Subject, id: LinkId): CheckId | undefined {
   const failed = checks.find((check) => check.state === 'failed' && ROWS[id].checks.includes(check.id));
   if (failed !== undefined) return failed.id;

@@ -81,7 +81,6 @@ const MAX_NAME = 60;
 
 type Scale = (atMs: number) => number;
 
-/** Draws a bar for the validity of each key, a line for each signature, and the time of the verification. */
 function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
   const shown = rows.slice(0, MAX_ROWS);
   const [firstMs, lastMs] = rangeOf(shown, asOfMs);
@@ -115,7 +114,6 @@ function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
 
 const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
 
-/** From the first to the last time of a signature, the verification, and ends of validity near to them. */
 function rangeOf(rows: readonly KeyRow[], asOfMs: number): readonly [number, number] {
   let first = asOfMs;
   let last = asOfMs;

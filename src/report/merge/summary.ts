@@ -17,7 +17,7 @@ import { caveatsOf } from '../text/caveats.ts';
 /** One path of a run over many: its report, or the code of the error that prevented it. */
 export type Judged = {
   readonly path: string;
-  /** Whether it passed by the rules of the caller, who may accept `intact` or require coverage. */
+  /** It passed by the rules of the caller, who may accept `intact` or require coverage. */
   readonly passed: boolean;
 } & ({ readonly report: ExportReport | BundleReport } | { readonly failure: { readonly code: Code } });
 

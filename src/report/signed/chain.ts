@@ -44,7 +44,6 @@ export type ReportChain = Readonly<z.infer<typeof reportChainSchema>>;
 type Member = ReportChain['reports'][number];
 
 export type ChainOptions = {
-  /** The time of the verification, in ms since 1970. */
   readonly asOfMs: number;
   readonly trust?: TrustStore;
   /** The report before the first one, if the caller knows it. */
@@ -175,7 +174,6 @@ function checkLink(
   return before === undefined ? [] : checkOrder(name, before.signed, signed);
 }
 
-/** Explains why a report does not follow the one before it: a fork, the wrong order, a replaced report, or a gap. */
 function explainBreak(
   read: readonly Read[],
   { previous, digest, sequence }: SignedReport,

@@ -60,7 +60,6 @@ export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
   claimed: 'claimed: no trusted key signed the list of bundles',
 };
 
-/** The run that wrote a report. On a terminal it is omitted, because the caller sees the command line. */
 export function formatRunFact(page: Page, run: Run | undefined, command?: Command): string[] {
   if (run === undefined || page.width !== Infinity) return [];
   return formatFact(page, 'run', formatRun(run, command));

@@ -118,7 +118,6 @@ function formatGroup(page: Page, cases: readonly [Finding, ...Finding[]]): strin
   ];
 }
 
-/** Something that is wrong with a subject: a finding of a verification, or a violation of a policy. */
 type Problem = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
 
 export function formatCase(page: Page, problem: Problem): string[] {

@@ -83,7 +83,6 @@ function codesOf(items: readonly Findings[]): readonly string[] {
   return [codes.slice(0, MAX_CODES).join(', ') + (more > 0 ? ` and ${countNoun(more, 'more code')}` : '')];
 }
 
-/** `300 of 300 parts verified`, or how many have each verdict. */
 export function summarizeParts(parts: readonly BundleReport[]): string {
   const [first] = parts;
   if (first === undefined) return 'no parts';

@@ -246,7 +246,6 @@ const MAX_KEYS = 3;
 const PART_COMPLETENESS = 'a part does not show whether other bundles are missing';
 const CONTENT = 'whether what the evidence says is true';
 
-/** The verdict and the most important facts in a few lines, errors in full, and the verdict again. */
 function formatBrief(page: Page, report: ExportReport | BundleReport): string[] {
   const verdict = formatVerdictLines(page, report);
   const findings = listFindingsIn(report);

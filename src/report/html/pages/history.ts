@@ -216,7 +216,6 @@ function buildVerdictChart(moments: readonly Moment[]): Chart {
   };
 }
 
-/** Decisions have no bytes. */
 function buildByteChart(all: readonly Moment[]): Chart {
   const moments = all.filter(({ report }) => report.kind !== 'decision');
   const most = Math.max(1, ...moments.map(({ bytes }) => bytes.totalBytes));
