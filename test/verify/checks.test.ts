@@ -15,15 +15,15 @@ import type { Step } from '../../src/verify/step.ts';
 import { readVectors } from '../vectors/read.ts';
 import type { Finding } from '../../src/verify/report.ts';
 
-/** Every code that a check gave while the vectors were judged. */
-const { found, note } = vi.hoisted(() => {
+/** Every code that a check gave during the verification of the vectors. */
+const { seen, note } = vi.hoisted(() => {
   const codes = new Map<string, Set<string>>();
   const add = (id: CheckId, findings: readonly Finding[]): void => {
-    const known = codes.get(id) ?? new Set();
-    for (const { code } of findings) known.add(code);
-    codes.set(id, known);
+    const ofCheck = codes.get(id) ?? new Set();
+    for (const { code } of findings) ofCheck.add(code);
+    codes.set(id, ofCheck);
   };
-  return { found: codes, note: add };
+  return { seen: codes, note: add };
 });
 
 // The steps as they are, with a listener: nothing else shows which finding belongs to which check.
@@ -60,13 +60,15 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<CheckId, readonly Code[]>>> = {
   'second.crypto': ['attestation.SECOND_OPINION'],
 };
 
+const ATTESTATION_CHECKS = ['format', 'key', 'signature', 'binding'].map((name) => `attestation.${name}`);
+
 const checks = CHECK_IDS.filter((id) => !OUTSIDE_VECTORS.includes(id));
 
 describe('the table of checks and their codes', () => {
   beforeAll(async () => {
     for (const kind of ['attestations', 'dsse', 'bundles', 'exports', 'tool-sources']) {
       const { cases } = readVectors(kind);
-      // The quick run judges one case of each result.
+      // The quick run verifies one case of each result.
       const byResult = new Map(
         cases.map(({ id, input, expected }) => [isDeep ? id : JSON.stringify(expected), input]),
       );
@@ -75,12 +77,12 @@ describe('the table of checks and their codes', () => {
   });
 
   it.each(checks)('has every code that a vector makes %s give', (check) => {
-    expect(found.has(check)).toBe(true);
-    expect([...(found.get(check) ?? [])].filter((code) => !isOf(check, code))).toEqual([]);
+    expect(seen.has(check)).toBe(true);
+    expect([...(seen.get(check) ?? [])].filter((code) => !isOf(check, code))).toEqual([]);
   });
 
   it.each(checks)('names no code as that of %s that no vector makes it give', (check) => {
-    const unseen = CHECK_TEXTS[check].own.filter((code) => found.get(check)?.has(code) !== true);
+    const unseen = CHECK_TEXTS[check].own.filter((code) => seen.get(check)?.has(code) !== true);
     expect(unseen).toEqual(WITHOUT_VECTOR[check] ?? []);
   });
 
@@ -99,7 +101,7 @@ describe('the table of checks and their codes', () => {
   });
 });
 
-describe('what the table of checks implies', () => {
+describe('the table of checks', () => {
   it.each([
     ['attestation.format', ['attestation.key', 'attestation.signature', 'attestation.binding']],
     ['attestation.binding', []],
@@ -108,35 +110,22 @@ describe('what the table of checks implies', () => {
       'export.manifest',
       ['export.expected', 'export.resource', 'export.selection', 'export.attestation', 'export.files'],
     ],
-  ] as const)('without %s these checks cannot run: %j', (check, waiting) => {
+  ] as const)('lists the checks that cannot run without %s: %j', (check, waiting) => {
     expect(listWaitingChecks(check)).toEqual(waiting);
   });
 
-  it('checks on request wait only when they were requested', () => {
+  it('includes checks on request only if they were requested', () => {
     expect(listWaitingChecks('bundle.manifest')).not.toContain('second.reader');
     expect(listWaitingChecks('bundle.manifest', { secondOpinion: true })).toContain('second.reader');
-    expect(listWaitingChecks('attestation.format', { secondOpinion: true })).toEqual([
-      'attestation.key',
-      'attestation.signature',
-      'attestation.binding',
-      'second.crypto',
-    ]);
+    const waiting = listWaitingChecks('attestation.format', { secondOpinion: true });
+    expect(waiting).toEqual([...ATTESTATION_CHECKS.slice(1), 'second.crypto']);
   });
 
   it('requires the checks that depth and verdict of a bundle need', () => {
     expect(listRequiredChecks('bundle', 'always')).toEqual(['part.bytes', 'bundle.expected']);
-    expect(listRequiredChecks('bundle', 'full')).toEqual([
-      'part.archive',
-      'bundle.manifest',
-      'bundle.row',
-      'bundle.objects',
-    ]);
-    expect(listRequiredChecks('bundle', 'verified')).toEqual([
-      'attestation.format',
-      'attestation.key',
-      'attestation.signature',
-      'attestation.binding',
-    ]);
+    const full = ['part.archive', 'bundle.manifest', 'bundle.row', 'bundle.objects'];
+    expect(listRequiredChecks('bundle', 'full')).toEqual(full);
+    expect(listRequiredChecks('bundle', 'verified')).toEqual(ATTESTATION_CHECKS);
     expect(listRequiredChecks('bundle', 'opinion')).toEqual(['second.reader', 'second.crypto']);
   });
 
@@ -149,4 +138,4 @@ describe('what the table of checks implies', () => {
   });
 });
 
-const isOf = (check: CheckId, code: string): boolean => codesOf(check).some((one) => one === code);
+const isOf = (check: CheckId, code: string): boolean => codesOf(check).some((known) => known === code);

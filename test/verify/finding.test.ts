@@ -17,7 +17,7 @@ describe('a finding', () => {
     expect(finding('io.UNREADABLE', 'b', { message: 'm', ...values })).toStrictEqual({ ...plain, ...values });
   });
 
-  it('has its members in the order that reports have had from the start', () => {
+  it('has its members in a fixed order', () => {
     const members = Object.keys(finding('io.UNREADABLE', 'b', { message: 'm', ...values }));
     expect(members.join()).toBe('code,class,severity,subject,path,message,expected,actual');
   });
@@ -59,12 +59,12 @@ it('the findings of an error are one for each fault that a parser collected, wit
   expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
 });
 
-it.each([[[]], ['many']])('the findings of an error are one where a parser collected %j', (issues) => {
+it.each([[[]], ['many']])('the findings of an error are a single one if its issues are %j', (issues) => {
   expect(findingsOf(new DrillproofError('json.INVALID', 'no', { details: { issues } }), 'b')).toHaveLength(1);
 });
 
 it.each([new TypeError('bug'), new DrillproofError('internal.BUG', 'a thread ended')])(
-  'the findings of an error are not made from a fault of the program: %s',
+  'a fault of the program is rethrown, not reported as a finding: %s',
   (error) => {
     expect(() => findingsOf(error, 'x')).toThrow(error);
   },
@@ -79,9 +79,6 @@ it.each([
   new DrillproofError('io.UNREADABLE', 'no'),
   new DrillproofError('internal.BUG', 'no'),
   new TypeError('no'),
-])(
-  'the findings of an error about a statement are none if the fault is of the program: %s is thrown',
-  (error) => {
-    expect(() => statementFindingsOf(error, 'b')).toThrow(error);
-  },
-);
+])('an error about a statement that is a fault of the program is rethrown: %s', (error) => {
+  expect(() => statementFindingsOf(error, 'b')).toThrow(error);
+});

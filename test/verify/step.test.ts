@@ -13,7 +13,7 @@ import {
   type Step,
 } from '../../src/verify/step.ts';
 
-const of = (...codes: Code[]): Finding[] =>
+const makeFindings = (...codes: Code[]): Finding[] =>
   codes.map((code) => finding(code, 'b', { message: 'the reason' }));
 const codesOf = ({ findings }: Step): Code[] => findings.map(({ code }) => code);
 
@@ -25,12 +25,12 @@ it.each<[Code[], Check['state']]>([
   [['io.UNREADABLE', 'part.DIGEST_MISMATCH'], 'failed'],
   [['part.DIGEST_MISMATCH'], 'failed'],
 ])('a check that ran with the findings %j is %s', (codes, state) => {
-  const step = recordCheck('part.bytes', of(...codes));
+  const step = recordCheck('part.bytes', makeFindings(...codes));
   expect([step.checks[0]?.state, codesOf(step)]).toEqual([state, codes]);
 });
 
 it('a check that ran is open for the reason of the first finding about reading', () => {
-  const [first, second] = of('io.UNREADABLE', 'io.CHANGED');
+  const [first, second] = makeFindings('io.UNREADABLE', 'io.CHANGED');
   const { checks } = recordCheck('part.bytes', [{ ...first!, message: 'first' }, second!]);
   expect(checks).toEqual([{ id: 'part.bytes', state: 'not_checked', reason: 'first' }]);
 });
@@ -41,7 +41,11 @@ describe('joined steps', () => {
     expect(joinSteps(ids.toReversed().map((id) => recordCheck(id, []))).checks.map(({ id }) => id)).toEqual(
       ids,
     );
-    const step = joinSteps([noteFindings(of('trust.STORE_ABSENT')), NOTHING, noteFindings(of('io.CHANGED'))]);
+    const step = joinSteps([
+      noteFindings(makeFindings('trust.STORE_ABSENT')),
+      NOTHING,
+      noteFindings(makeFindings('io.CHANGED')),
+    ]);
     expect([step.checks, codesOf(step)]).toEqual([[], ['trust.STORE_ABSENT', 'io.CHANGED']]);
   });
 
@@ -51,7 +55,7 @@ describe('joined steps', () => {
     [[[], ['io.CHANGED'], ['part.DIGEST_MISMATCH'], ['io.CHANGED']], { state: 'failed' }],
     [[[], ['zip.ORDER_UNUSUAL']], { state: 'passed' }],
   ])('give a check that ran several times its worst state and all findings: %j', (runs, check) => {
-    const step = joinSteps(runs.map((codes) => recordCheck('part.bytes', of(...codes))));
+    const step = joinSteps(runs.map((codes) => recordCheck('part.bytes', makeFindings(...codes))));
     expect(step.checks).toEqual([{ id: 'part.bytes', ...check }]);
     expect(codesOf(step)).toEqual(runs.flat());
   });
@@ -59,7 +63,7 @@ describe('joined steps', () => {
   it('keep the state of other checks', () => {
     const steps = [
       recordCheck('export.manifest', []),
-      recordCheck('part.archive', of('part.DIGEST_MISMATCH')),
+      recordCheck('part.archive', makeFindings('part.DIGEST_MISMATCH')),
     ];
     expect(joinSteps(steps).checks.map(({ state }) => state)).toEqual(['passed', 'failed']);
   });
@@ -79,7 +83,7 @@ it('checks that remain get a state, and those that ended keep theirs', () => {
 });
 
 const key = (state: 'not_checked' | 'not_applicable') => endCheck('attestation.key', state, 'no store');
-const format = (...codes: Code[]) => recordCheck('attestation.format', of(...codes));
+const format = (...codes: Code[]) => recordCheck('attestation.format', makeFindings(...codes));
 
 describe('steps that are reported as one check', () => {
   const id = 'export.attestation';
@@ -96,7 +100,7 @@ describe('steps that are reported as one check', () => {
     ],
     [
       'are open when one is open, for its reason',
-      [noteFindings(of('trust.STORE_ABSENT')), format(), key('not_checked')],
+      [noteFindings(makeFindings('trust.STORE_ABSENT')), format(), key('not_checked')],
       { state: 'not_checked', reason: 'no store' },
     ],
     [

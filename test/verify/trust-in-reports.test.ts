@@ -14,14 +14,11 @@ import { makeExport, makeSigner, makeTrust, NOW } from '../support/evidence.ts';
 
 const made = await makeExport();
 
-const part = (): Uint8Array => made.files['parts/evidence_000000000001.zip']!;
+const access = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
 const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [
   ['an export', (options) => verifyExport(memorySource(made.files), options)],
-  ['a part', (options) => verifyPart(memoryAccess(part()), options)],
-  [
-    'a part of which only the digest is asked',
-    (options) => verifyPart(memoryAccess(part()), { ...options, depth: 'digest' }),
-  ],
+  ['a part', (options) => verifyPart(access, options)],
+  ['a part at depth digest', (options) => verifyPart(access, { ...options, depth: 'digest' })],
   ['an attestation', (options) => verifyAttestation('{}', options)],
 ];
 
@@ -34,22 +31,22 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
     expect(renderText(report).replaceAll(/\s/g, '')).toContain(trust.fingerprint);
   });
 
-  it('names another when a key is added that has nothing to do with the evidence', async () => {
+  it('has another fingerprint after an unrelated key was added', async () => {
     const trust = makeTrust(made.signer);
     const other = makeTrust(makeSigner()).keys.map((key) => ({ ...key, issuer: 'stranger' }));
     const wider = await verify({ asOfMs: NOW, trust: trustStore([...trust.keys, ...other]) });
     expect('trust' in wider && wider.trust?.fingerprint).not.toBe(trust.fingerprint);
   });
 
-  it('is absent when none was given', async () => {
+  it('names no trust store if none was given', async () => {
     const report = await verify({ asOfMs: NOW });
     expect(report).not.toHaveProperty('trust');
     expect(renderText(report)).toMatch(/trust store +none given/);
   });
 });
 
-it('appears in every part of an export, so that each can be stored separately', async () => {
+it('the report of every part of an export names the trust store', async () => {
   const trust = makeTrust(made.signer);
   const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust });
-  expect(report.parts.map((one) => one.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);
+  expect(report.parts.map((part) => part.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);
 });

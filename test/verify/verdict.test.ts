@@ -9,11 +9,11 @@ import { decideBundleVerdict, rateFindings, pickWorstVerdict } from '../../src/v
 import type { CheckState, Finding } from '../../src/verify/report.ts';
 
 const detail = { message: 'so it is' };
-const of = (code: Code): Finding => finding(code, 'export', detail);
+const makeFinding = (code: Code): Finding => finding(code, 'export', detail);
 const rank = (verdict: Verdict | undefined): number =>
   verdict === undefined ? -1 : VERDICTS.indexOf(verdict);
 const codes = Object.keys(catalogue) as Code[];
-const someFindings = fc.array(fc.constantFrom(...codes).map(of), { maxLength: 6 });
+const someFindings = fc.array(fc.constantFrom(...codes).map(makeFinding), { maxLength: 6 });
 
 describe('the worst verdict', () => {
   test.each<[Verdict[], Verdict]>([
@@ -28,7 +28,7 @@ describe('the worst verdict', () => {
   });
 });
 
-describe('what findings make of a verdict', () => {
+describe('the verdict by findings', () => {
   test.each<[Code[], Verdict | undefined]>([
     [[], undefined],
     [['bundle.UNSIGNED', 'zip.ORDER_UNUSUAL'], undefined],
@@ -37,15 +37,16 @@ describe('what findings make of a verdict', () => {
     [['io.CHANGED', 'part.DIGEST_MISMATCH'], 'failed'],
     [['trust.KEY_UNKNOWN'], 'failed'],
     [['json.TOO_LARGE'], 'failed'],
-  ])('%j: %s', (list, verdict) => expect(rateFindings(list.map(of))).toBe(verdict));
+  ])('%j: %s', (list, verdict) => expect(rateFindings(list.map(makeFinding))).toBe(verdict));
 
   test('is never better for one finding more, and does not depend on their order', () => {
     fc.assert(
       fc.property(someFindings, fc.constantFrom(...codes), (list, code) => {
         const before = rank(rateFindings(list));
-        expect(rank(rateFindings([...list, of(code)]))).toBeGreaterThanOrEqual(before);
+        expect(rank(rateFindings([...list, makeFinding(code)]))).toBeGreaterThanOrEqual(before);
         expect(rank(rateFindings(list.toReversed()))).toBe(before);
-        if (catalogue[code].severity === 'error') expect(rateFindings([...list, of(code)])).toBeDefined();
+        if (catalogue[code].severity === 'error')
+          expect(rateFindings([...list, makeFinding(code)])).toBeDefined();
       }),
     );
   });
@@ -74,8 +75,8 @@ function stepOf(states: Partial<Record<CheckId, CheckState | 'absent'>>, finding
   return { checks, findings };
 }
 
-const withGiven = (state: CheckState, own: Partial<Record<CheckId, CheckState>>) =>
-  decideBundleVerdict(stepOf({ ...own, 'dsse.attestation': state }), sound);
+const decideWithEnvelope = (state: CheckState, states: Partial<Record<CheckId, CheckState>>) =>
+  decideBundleVerdict(stepOf({ ...states, 'dsse.attestation': state }), sound);
 
 describe('the verdict on a bundle', () => {
   test('is verified when every check passed', () => {
@@ -85,28 +86,23 @@ describe('the verdict on a bundle', () => {
 
   test.each(
     ALL.flatMap((id) => (['not_checked', 'failed', 'absent'] as const).map((state) => [id, state] as const)),
-  )('is not verified, nor a pass of less, when %s is %s', (id, state) => {
-    const verdict = decideBundleVerdict(stepOf({ [id]: state }), sound);
-    expect(verdict).toBe('incomplete');
+  )('is incomplete when %s is %s', (id, state) => {
+    expect(decideBundleVerdict(stepOf({ [id]: state }), sound)).toBe('incomplete');
   });
 
-  test.each(['part.bytes', 'bundle.row', 'bundle.expected'] as const)(
-    'may do without %s where it does not apply',
-    (id) => {
-      expect(decideBundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
-    },
-  );
-
   test.each([
-    'attestation.format',
-    'attestation.key',
-    'attestation.signature',
-    'attestation.binding',
-  ] as const)('never does without %s', (id) =>
-    expect(decideBundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
-  );
+    ['part.bytes', 'verified'],
+    ['bundle.row', 'verified'],
+    ['bundle.expected', 'verified'],
+    ['attestation.format', 'incomplete'],
+    ['attestation.key', 'incomplete'],
+    ['attestation.signature', 'incomplete'],
+    ['attestation.binding', 'incomplete'],
+  ] as const)('when %s does not apply is %s', (id, verdict) => {
+    expect(decideBundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe(verdict);
+  });
 
-  test('waits for a second opinion that was asked for', () => {
+  test('is incomplete without a requested second opinion', () => {
     for (const id of ['second.crypto', 'second.reader'] as const)
       expect(decideBundleVerdict(stepOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
   });
@@ -118,18 +114,18 @@ describe('the verdict on a bundle', () => {
     expect(decideBundleVerdict(stepOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
   });
 
-  test('counts a given envelope only if it passed, and the attestation passed or is missing', () => {
+  test('counts an envelope from the caller only if it passed, and the attestation passed or is missing', () => {
     const none = { 'attestation.format': 'not_applicable', 'attestation.key': 'not_applicable' } as const;
     const rest = {
       'attestation.signature': 'not_applicable',
       'attestation.binding': 'not_applicable',
     } as const;
-    expect(withGiven('passed', {})).toBe('verified');
-    expect(withGiven('passed', { ...none, ...rest })).toBe('verified');
-    expect(withGiven('passed', none)).toBe('incomplete');
-    expect(withGiven('passed', { 'attestation.signature': 'not_checked' })).toBe('incomplete');
-    expect(withGiven('not_checked', {})).toBe('incomplete');
-    expect(withGiven('not_checked', { ...none, ...rest })).toBe('incomplete');
+    expect(decideWithEnvelope('passed', {})).toBe('verified');
+    expect(decideWithEnvelope('passed', { ...none, ...rest })).toBe('verified');
+    expect(decideWithEnvelope('passed', none)).toBe('incomplete');
+    expect(decideWithEnvelope('passed', { 'attestation.signature': 'not_checked' })).toBe('incomplete');
+    expect(decideWithEnvelope('not_checked', {})).toBe('incomplete');
+    expect(decideWithEnvelope('not_checked', { ...none, ...rest })).toBe('incomplete');
   });
 
   test('is never better with one more error', () => {
@@ -149,7 +145,7 @@ describe('the verdict on a bundle', () => {
         fc.constantFrom(...codes),
         (facts, states, list, code) => {
           const before = decideBundleVerdict(stepOf(states, list), facts);
-          const after = decideBundleVerdict(stepOf(states, [...list, of(code)]), facts);
+          const after = decideBundleVerdict(stepOf(states, [...list, makeFinding(code)]), facts);
           expect(rank(after)).toBeGreaterThanOrEqual(rank(before));
           if (catalogue[code].severity === 'error') expect(['incomplete', 'failed']).toContain(after);
           if (after === 'verified')

@@ -50,7 +50,7 @@ describe('shareMembers', () => {
     ['members in another order', { a: { b: 1, c: 2 } }, { a: { c: 2, b: 1 } }],
     ['zeros of both signs', { a: [0] }, { a: [-0] }],
     ['a member of the prototype', { toString: 1 }, {}],
-  ])('does not take %s for equal', (_what, value, other) => {
+  ])('does not take these for equal: %s', (_what, value, other) => {
     const copy = structuredClone(value);
     expect(shareMembers(value, other)).toBe(false);
     expect(value).toStrictEqual(copy);

@@ -39,25 +39,22 @@ beforeAll(async () => {
   exports = [await make(0), await make(1)];
 });
 
-const options = (): { asOfMs: number; trust: TrustStore } => ({ asOfMs: NOW, trust });
+type Act = {
+  readonly kind: (typeof KINDS)[number];
+  readonly path: number;
+  readonly at: number;
+  readonly bit: number;
+};
+const KINDS = ['flip', 'drop', 'duplicate', 'rename', 'cut', 'swap'] as const;
+const acts: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  path: fc.nat(),
+  at: fc.nat(),
+  bit: fc.nat(7),
+});
 
-type Act =
-  | { readonly kind: 'flip'; readonly path: number; readonly at: number; readonly bit: number }
-  | { readonly kind: 'drop' | 'duplicate' | 'rename' | 'cut'; readonly path: number; readonly at: number }
-  | { readonly kind: 'swap'; readonly path: number; readonly at: number };
-
-const acts: fc.Arbitrary<Act> = fc.oneof(
-  fc.record({ kind: fc.constant('flip' as const), path: fc.nat(), at: fc.nat(), bit: fc.nat(7) }),
-  fc.record({
-    kind: fc.constantFrom('drop' as const, 'duplicate' as const, 'rename' as const, 'cut' as const),
-    path: fc.nat(),
-    at: fc.nat(),
-  }),
-  fc.record({ kind: fc.constant('swap' as const), path: fc.nat(), at: fc.nat() }),
-);
-
-/** Files after an act of tampering; names and places are taken modulo what there is. */
-function tampered(files: Files, act: Act): Files {
+/** Files after an act of tampering; names and places are taken modulo the number of them. */
+function tamper(files: Files, act: Act): Files {
   const paths = Object.keys(files).toSorted();
   const path = paths[act.path % paths.length];
   if (path === undefined) return files;
@@ -80,7 +77,7 @@ function tampered(files: Files, act: Act): Files {
     case 'swap':
       return { ...files, [path]: files[other]!, [other]: bytes };
     default:
-      return act satisfies never;
+      return act.kind satisfies never;
   }
 }
 
@@ -88,7 +85,7 @@ const same = (a: Files, b: Files): boolean =>
   Object.keys(a).length === Object.keys(b).length &&
   Object.entries(a).every(([path, bytes]) => b[path] !== undefined && Buffer.compare(bytes, b[path]) === 0);
 
-/** What is verified however the rest of the folder is: the files that the manifest lists, and its documents. */
+/** The evidence among files: the documents, and the files that the manifest lists. */
 const evidenceOf = (files: Files): Files =>
   Object.fromEntries(
     Object.entries(files).filter(([path]) => /^(?:export|manifest|export-attestation)\.json$|\//.test(path)),
@@ -97,9 +94,10 @@ const evidenceOf = (files: Files): Files =>
 test('an export that was tampered with at random is verified only if all of its evidence is unchanged, byte for byte', async () => {
   await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
     const original = exports[0];
-    const files = list.reduce(tampered, original);
+    const files = list.reduce(tamper, original);
     const report = await verifyExport(memorySource(files), {
-      ...options(),
+      asOfMs: NOW,
+      trust,
       expect: { evidenceExportId: ids[0]! },
     });
     if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
@@ -108,8 +106,8 @@ test('an export that was tampered with at random is verified only if all of its 
 });
 
 /**
- * Whether the evidence is as it was, apart from two things that nothing binds: the signature of the list may be left
- * out (the list is then `claimed`), and export.json has fields that the manifest does not determine.
+ * True if the evidence is unchanged, apart from two things that nothing binds: the signature of the list may be missing
+ * (the list is then `claimed`), and export.json has fields that the manifest does not determine.
  */
 function onlyFreeChanged(files: Files, original: Files): boolean {
   const bound = (all: Files): Files => {
@@ -117,7 +115,7 @@ function onlyFreeChanged(files: Files, original: Files): boolean {
     return rest;
   };
   const attestation = files['export-attestation.json'];
-  const kept =
+  const isUnchanged =
     attestation === undefined || same({ attestation }, { attestation: original['export-attestation.json']! });
-  return kept && same(bound(files), bound(original));
+  return isUnchanged && same(bound(files), bound(original));
 }

@@ -23,11 +23,11 @@ type Party = {
   readonly key: Partial<TrustedKey>;
 };
 
-/** What the two parties have in common, and what not. Everything of one fits into the place of the other. */
+/** The facts of the two parties. All evidence of one party fits into the place of that of the other. */
 type Variant = readonly [name: string, parties: () => Pair<Partial<Party>>];
 
 const both = <T>(value: T): Pair<T> => [value, value];
-const renamed = (signer: Signer, keyId: string): Signer => ({ ...signer, keyId });
+const rename = (signer: Signer, keyId: string): Signer => ({ ...signer, keyId });
 
 export const VARIANTS: readonly Variant[] = [
   ['two issuers', () => [{ issuer: 'https://a.example' }, { issuer: 'https://b.example' }]],
@@ -45,15 +45,15 @@ export const VARIANTS: readonly Variant[] = [
   [
     'two issuers that call their keys by one name',
     () => [
-      { signer: renamed(makeSigner(), 'release'), issuer: 'https://a.example' },
-      { signer: renamed(makeSigner(), 'release'), issuer: 'https://b.example' },
+      { signer: rename(makeSigner(), 'release'), issuer: 'https://a.example' },
+      { signer: rename(makeSigner(), 'release'), issuer: 'https://b.example' },
     ],
   ],
   [
     'one key under two names',
     () => {
       const signer = makeSigner();
-      return [{ signer: renamed(signer, 'old') }, { signer: renamed(signer, 'new') }];
+      return [{ signer: rename(signer, 'old') }, { signer: rename(signer, 'new') }];
     },
   ],
   [
@@ -108,13 +108,13 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
   return { signer, issuer, organizationId, projectId, key, made, trusted };
 }
 
-/** The members of a statement that can be taken from either side; what is left of it is a piece too. */
+/** The members of a statement that can come from either side; the rest of the statement is another piece. */
 export const MEMBERS = ['keyId', 'issuer', 'subject'] as const;
 export const PIECES = ['statement', 'signature', ...MEMBERS, 'part'] as const;
 export type Piece = (typeof PIECES)[number];
 export type Mix = { readonly name: string } & { readonly from: Readonly<Record<Piece, Side>> };
 
-/** Every way of taking each piece from one of the two sides: 2^6, the two originals among them. */
+/** All 2^6 ways of choosing each piece from one of the two sides, including the two originals. */
 export const MIXES: readonly Mix[] = Array.from({ length: 2 ** PIECES.length }, (_, mask) => {
   const side = (piece: Piece): Side => ((mask >> PIECES.indexOf(piece)) & 1 ? 1 : 0);
   const from = Object.fromEntries(PIECES.map((piece) => [piece, side(piece)])) as Record<Piece, Side>;

@@ -12,10 +12,10 @@ const EXPORT_ATTESTATION = 'export-attestation.json';
 
 const bundleAttestation = ({ made }: MadeSide): Attestation => made.packedParts[0]!.attestation!;
 const exportAttestation = ({ made }: MadeSide): ExportAttestation => made.packed.attestation!;
-const bothOf = <T>([a, b]: Pair<MadeSide>, of: (side: MadeSide) => T): Pair<T> => [of(a), of(b)];
+const mapSides = <T>([a, b]: Pair<MadeSide>, map: (side: MadeSide) => T): Pair<T> => [map(a), map(b)];
 
-/** What must be said of a mix, told from the pieces alone and not by the code under test. */
-function expectedCodes(
+/** The expected codes for a mix, derived from its pieces without the code under test. */
+function listExpectedCodes(
   { from }: Mix,
   sides: Pair<MadeSide>,
   keys: readonly TrustedKey[],
@@ -38,13 +38,13 @@ function expectedCodes(
   ].toSorted();
 }
 
-/** Whether a mix is one of the two originals, whichever way it was put together. */
+/** True if a mix equals one of the two originals. */
 const isOriginal = ({ from }: Mix, pair: Pair<object>, mix: object): boolean =>
   canonicalJson(mix) === canonicalJson(pair[from.part]);
 
 /**
- * Requirements 14, 16 and 17: of {statement, signature, keyId, issuer, subject, part} of two valid exports, no product
- * but the two originals is verified, and each refusal has its code.
+ * Requirements 14, 16 and 17: no mix of {statement, signature, keyId, issuer, subject, part} of two valid exports is
+ * verified, except the two originals, and each refusal has its code.
  */
 export function testMixes(): void {
   describe.each(VARIANTS)('requirements 14, 16, 17: the mixes of %s', (_, parties) => {
@@ -55,19 +55,21 @@ export function testMixes(): void {
 
     test('are refused for a bundle by their codes, all but the two originals', async () => {
       const contents = [await unpack(sides[0].made.files[PART]!), await unpack(sides[1].made.files[PART]!)];
-      const pair = bothOf(sides, bundleAttestation);
+      const pair = mapSides(sides, bundleAttestation);
       for (const mix of MIXES) {
         const attestation = mixed(pair, mix);
         const entries = new Map(contents[mix.from.part]).set('attestation.json', canonicalBytes(attestation));
         const report = await verifyPart(memoryAccess(await pack(entries)), { asOfMs: NOW, trust });
-        const codes = expectedCodes(mix, sides, keys, pair, attestation, ['attestation.SUBJECT_MISMATCH']);
+        const codes = listExpectedCodes(mix, sides, keys, pair, attestation, [
+          'attestation.SUBJECT_MISMATCH',
+        ]);
         const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
         expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
       }
     });
 
     test('are refused for the list of bundles by their codes, all but the two originals', async () => {
-      const pair = bothOf(sides, exportAttestation);
+      const pair = mapSides(sides, exportAttestation);
       for (const mix of MIXES) {
         const attestation = mixed(pair, mix);
         const { files } = sides[mix.from.part].made;
@@ -76,7 +78,7 @@ export function testMixes(): void {
           { asOfMs: NOW, trust },
         );
         const subject = ['export.ATTESTATION_SUBJECT_MISMATCH'];
-        const codes = expectedCodes(mix, sides, keys, pair, attestation, subject);
+        const codes = listExpectedCodes(mix, sides, keys, pair, attestation, subject);
         const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
         expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
         if (verdict === 'failed') expect(report.completeness).toBe('claimed');
@@ -84,7 +86,7 @@ export function testMixes(): void {
     });
 
     test('are refused for the files of an export, all but the two originals', async () => {
-      const [a, b] = bothOf(sides, ({ made }) => made.files);
+      const [a, b] = mapSides(sides, ({ made }) => made.files);
       const paths = Object.keys(a);
       for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
         const files = paths.map((path, i) => [path, ((mask >> i) & 1 ? b : a)[path]!] as const);
@@ -97,68 +99,63 @@ export function testMixes(): void {
     });
   });
 
-  describe('requirement 16: an attestation of one type, by the very same key', () => {
+  describe('requirement 16: an attestation of one type, by the same key', () => {
     let side: MadeSide;
-    beforeAll(
-      async () =>
-        void ({
-          sides: [side],
-        } = await makeSides([{}, {}])),
-    );
+    beforeAll(async () => void ([side] = (await makeSides([{}, {}])).sides));
 
-    const bundleWith = async (attestation: Uint8Array, trust: TrustStore) => {
+    const verifyBundle = async (attestation: Uint8Array, trust: TrustStore) => {
       const entries = await unpack(side.made.files[PART]!);
       const bytes = await pack(entries.set('attestation.json', attestation));
       const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust });
       return [report.verdict, errorsOf(report)];
     };
-    const listWith = async (attestation: Uint8Array, trust: TrustStore) => {
+    const verifyList = async (attestation: Uint8Array, trust: TrustStore) => {
       const source = memorySource({ ...side.made.files, [EXPORT_ATTESTATION]: attestation });
       const report = await verifyExport(source, { asOfMs: NOW, trust });
       return [report.verdict, errorsOf(report)];
     };
-    const trusting = (...purposes: Purpose[]): TrustStore => makeTrust(side.signer, { purposes });
+    const trustFor = (...purposes: Purpose[]): TrustStore => makeTrust(side.signer, { purposes });
 
     test('is refused in the place of the other: the whole document', async () => {
-      const trust = trusting('evidence', 'export');
+      const trust = trustFor('evidence', 'export');
       const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
-      expect(await bundleWith(ofList!, trust)).toEqual(['failed', ['attestation.INVALID']]);
-      expect(await listWith(ofBundle!, trust)).toEqual(['failed', ['attestation.INVALID']]);
+      expect(await verifyBundle(ofList!, trust)).toEqual(['failed', ['attestation.INVALID']]);
+      expect(await verifyList(ofBundle!, trust)).toEqual(['failed', ['attestation.INVALID']]);
     });
 
     test('is refused in the place of the other: its type, signed again over the right subject', async () => {
-      const trust = trusting('evidence', 'export');
+      const trust = trustFor('evidence', 'export');
       const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
       const retyped = (value: Attestation | ExportAttestation, from: Attestation | ExportAttestation) =>
         forge(canonicalBytes(value), side.signer, (statement) => {
           statement.predicateType = from.statement.predicateType;
         });
       const refused = ['failed', ['attestation.PREDICATE_UNSUPPORTED']];
-      expect(await bundleWith(await retyped(ofBundle, ofList), trust)).toEqual(refused);
-      expect(await listWith(await retyped(ofList, ofBundle), trust)).toEqual(refused);
+      expect(await verifyBundle(await retyped(ofBundle, ofList), trust)).toEqual(refused);
+      expect(await verifyList(await retyped(ofList, ofBundle), trust)).toEqual(refused);
     });
 
     test('is refused in the place of the other: its signature', async () => {
-      const trust = trusting('evidence', 'export');
+      const trust = trustFor('evidence', 'export');
       const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
       const refused = ['failed', ['attestation.SIGNATURE_INVALID']];
       const bundle = canonicalBytes({ ...ofBundle, signature: ofList.signature });
-      expect(await bundleWith(bundle, trust)).toEqual(refused);
+      expect(await verifyBundle(bundle, trust)).toEqual(refused);
       const list = canonicalBytes({ ...ofList, signature: ofBundle.signature });
-      expect(await listWith(list, trust)).toEqual(refused);
+      expect(await verifyList(list, trust)).toEqual(refused);
     });
 
     test('is refused from a key that is trusted for the other type only', async () => {
       const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
       const refused = ['failed', ['trust.PURPOSE_MISMATCH']];
-      expect(await bundleWith(ofBundle!, trusting('export', 'summary', 'receipt'))).toEqual(refused);
-      expect(await listWith(ofList!, trusting('evidence', 'summary', 'receipt'))).toEqual(refused);
+      expect(await verifyBundle(ofBundle!, trustFor('export', 'summary', 'receipt'))).toEqual(refused);
+      expect(await verifyList(ofList!, trustFor('evidence', 'summary', 'receipt'))).toEqual(refused);
     });
   });
 
   test('requirement 14: the message is the statement in the file, byte for byte', async () => {
     const { sides } = await makeSides([{}, {}]);
-    for (const attestation of bothOf(sides, bundleAttestation)) {
+    for (const attestation of mapSides(sides, bundleAttestation)) {
       const text = fromUtf8(canonicalBytes(attestation));
       const message = text.slice(text.indexOf(',"statement":') + ',"statement":'.length, -1);
       expect(message).toBe(canonicalJson(attestation.statement));

@@ -35,11 +35,7 @@ const part = await collect(packed.archive({ compression: 'store' }));
 const listed = await listingOf(part);
 
 const verify = (bytes: Uint8Array, listing?: Listing): Promise<BundleReport> =>
-  verifyPart(memoryAccess(bytes), {
-    asOfMs: NOW,
-    trust,
-    ...(listing === undefined ? {} : { listed: listing }),
-  });
+  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...(listing && { listed: listing }) });
 
 describe('a small signed part', () => {
   test('is verified as it was packed, with and without the row that lists it', async () => {
@@ -59,7 +55,7 @@ describe('a small signed part', () => {
     }
   });
 
-  test('is never verified by itself with any single byte flipped, unless no content changed', async () => {
+  test('is only verified alone with any single byte flipped if its content is unchanged', async () => {
     const original = await unpack(part);
     for (let offset = 0; offset < part.length; offset += STRIDE) {
       const bytes = flipped(part, offset);
@@ -69,7 +65,7 @@ describe('a small signed part', () => {
         expect(errorsOf(report)).not.toEqual([]);
         continue;
       }
-      // What is left are fields of the headers that carry no content, such as the time: all content is the same.
+      // Only fields of the headers changed, such as the time.
       expect(codesOf(report).filter((code) => code !== 'zip.METADATA_UNUSUAL')).toEqual([]);
       expect(await unpack(bytes)).toEqual(original);
     }
@@ -98,14 +94,12 @@ describe('a small signed part', () => {
     const access: RandomAccess = { size: 8 * 2 ** 40, read: () => expect.fail('nothing has to be read') };
     const report = await verifyPart(access, { asOfMs: NOW, listed });
     expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
-    expect(report).toMatchObject({
-      verdict: 'failed',
-      coverage: { totalBytes: access.size, coveredBytes: 0 },
-    });
+    const coverage = { totalBytes: access.size, coveredBytes: 0 };
+    expect(report).toMatchObject({ verdict: 'failed', coverage });
     expect(report.archive).toBeUndefined();
   });
 
-  test('fails with io.CHANGED instead of reading on when the source returns no bytes', async () => {
+  test('fails with io.CHANGED if the source returns no bytes', async () => {
     const empty: RandomAccess = { size: 8 * 2 ** 40, read: () => new Uint8Array() };
     const row = { ...listed.row, bytes: String(empty.size) };
     const report = await verifyPart(empty, { asOfMs: NOW, listed: { ...listed, row } });

@@ -1,12 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryAccess, platform as portable } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
-import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   verifyPart,
   type BundleReport,
-  type Listing,
   type SecondOpinion,
   type VerifyPartOptions,
 } from '../../../src/verify/index.ts';
@@ -29,29 +27,34 @@ const NOISE = Buffer.from(
   Uint8Array.from({ length: 1_200_000 }, (_, i) => Math.imul(i, 2_654_435_761) >>> (8 + (i % 7))),
 ).toString('base64');
 
-let trust: TrustStore;
-let part: Uint8Array;
-let listed: Listing;
+const signer = makeSigner();
+const trust = makeTrust(signer);
+// Above 1 MiB, so that the part is not held in memory.
+const large = makeObject('large.bin', NOISE);
+const part = (await makePart(1, signer, { objects: [...makeBundleInput(1).objects, large] })).bytes;
+const listed = await listingOf(part);
+const small = (await makePart(1, signer)).bytes;
+const smallOptions = { asOfMs: NOW, trust, listed: await listingOf(small) };
 
-beforeAll(async () => {
-  const signer = makeSigner();
-  trust = makeTrust(signer);
-  const { objects } = makeBundleInput(1);
-  // Above 1 MiB, so that the part is not held in memory.
-  const large = makeObject('large.bin', NOISE);
-  part = (await makePart(1, signer, { objects: [...objects, large] })).bytes;
-  listed = await listingOf(part);
-});
+/** The number of reads of a verification without a fault. */
+async function countReads(bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<number> {
+  const access = faultyAccess(bytes, -1);
+  expect((await verifyPart(access, { asOfMs: NOW, trust, ...options })).verdict).not.toBe('incomplete');
+  return access.reads;
+}
 
 describe('bytes that cannot be read', () => {
-  test('leave the verdict open, whichever read fails and whatever else was asked', async () => {
+  test('leave the verdict open, whichever read fails, with any options', async () => {
     const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
-    const asked: Partial<VerifyPartOptions>[] = [{}, { listed, secondOpinion }, { listed, depth: 'digest' }];
-    for (const options of asked) {
-      const sound = faultyAccess(part, -1);
-      expect((await verifyPart(sound, { asOfMs: NOW, trust, ...options })).verdict).not.toBe('incomplete');
-      expect(sound.reads).toBeGreaterThan(0);
-      for (let n = 0; n < sound.reads; n++) {
+    const choices: Partial<VerifyPartOptions>[] = [
+      {},
+      { listed, secondOpinion },
+      { listed, depth: 'digest' },
+    ];
+    for (const options of choices) {
+      const reads = await countReads(part, options);
+      expect(reads).toBeGreaterThan(0);
+      for (let n = 0; n < reads; n++) {
         const code = n % 2 === 0 ? 'io.UNREADABLE' : 'io.CHANGED';
         const report = await verifyPart(faultyAccess(part, n, code), { asOfMs: NOW, trust, ...options });
         expect([n, report.verdict, errorsOf(report)]).toEqual([n, 'incomplete', [code]]);
@@ -63,9 +66,8 @@ describe('bytes that cannot be read', () => {
 
   test('do not hide a mismatch', async () => {
     const damaged = flipped(part, 100);
-    const reads = faultyAccess(damaged, -1);
-    await verifyPart(reads, { asOfMs: NOW, trust, listed });
-    const report = await verifyPart(faultyAccess(damaged, reads.reads - 1), { asOfMs: NOW, trust, listed });
+    const reads = await countReads(damaged, { listed });
+    const report = await verifyPart(faultyAccess(damaged, reads - 1), { asOfMs: NOW, trust, listed });
     expect(report.verdict).toBe('failed');
     expect(stateOf(report, 'part.bytes')).toBe('failed');
   });
@@ -91,22 +93,16 @@ describe('bytes that cannot be read', () => {
 });
 
 test('a part of up to 1 MiB is read once, and verified as it was then', async () => {
-  const signer = makeSigner();
-  const { bytes } = await makePart(1, signer);
-  const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
-  const sound = faultyAccess(bytes, 1); // a second read would fail
-  expect((await verifyPart(sound, options)).verdict).toBe('verified');
+  const sound = faultyAccess(small, 1); // a second read would fail
+  expect((await verifyPart(sound, smallOptions)).verdict).toBe('verified');
   expect(sound.reads).toBe(1);
 });
 
 test('a part of up to 1 MiB has the same report from memory and from a file, sound or damaged', async () => {
-  const signer = makeSigner();
-  const { bytes } = await makePart(1, signer);
-  const options = { asOfMs: NOW, trust: makeTrust(signer), listed: await listingOf(bytes) };
-  for (const at of [undefined, 0, 40, 100, 400, bytes.length - 300, bytes.length - 1]) {
-    const tested = at === undefined ? bytes : flipped(bytes, at);
-    const held = await verifyPart(memoryAccess(tested), options);
-    expect(await verifyPart(faultyAccess(tested, -1), options)).toEqual(held);
+  for (const at of [undefined, 0, 40, 100, 400, small.length - 300, small.length - 1]) {
+    const bytes = at === undefined ? small : flipped(small, at);
+    const report = await verifyPart(memoryAccess(bytes), smallOptions);
+    expect(await verifyPart(faultyAccess(bytes, -1), smallOptions)).toEqual(report);
   }
 });
 
@@ -130,7 +126,7 @@ test('an archive that changed after it was digested does not hide a mismatch', a
   expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
 });
 
-/** The second reader, as it reads the part while it is whole. */
+/** A second reader of the undamaged part, which sees another size for one entry. */
 const second = (other: string | undefined): SecondOpinion => ({
   p256: portable.p256,
   async *readZip() {
@@ -140,10 +136,9 @@ const second = (other: string | undefined): SecondOpinion => ({
 });
 
 /** A report of the part in which the large object, and nothing else, could not be read. */
-async function judged(other?: string): Promise<BundleReport> {
-  const reads = faultyAccess(part, -1);
-  await verifyPart(reads, { asOfMs: NOW, trust });
-  for (let n = 0; n < reads.reads; n++) {
+async function verifyWithoutLarge(other?: string): Promise<BundleReport> {
+  const reads = await countReads(part);
+  for (let n = 0; n < reads; n++) {
     const options = { asOfMs: NOW, trust, secondOpinion: second(other) };
     const report = await verifyPart(faultyAccess(part, n), options);
     if (report.findings.some(({ path }) => path?.endsWith('large.bin'))) return report;
@@ -152,22 +147,22 @@ async function judged(other?: string): Promise<BundleReport> {
 }
 
 test('a second reader next to an entry that could not be read is open, and does not disagree', async () => {
-  const report = await judged();
+  const report = await verifyWithoutLarge();
   expect([stateOf(report, 'second.reader'), errorsOf(report)]).toEqual(['not_checked', ['io.UNREADABLE']]);
 });
 
 test('a second reader next to an entry that could not be read disagrees over another entry', async () => {
-  const report = await judged('manifest.json');
+  const report = await verifyWithoutLarge('manifest.json');
   expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['failed', 'failed']);
   expect(errorsOf(report)).toEqual(['io.UNREADABLE', 'zip.SECOND_OPINION']);
 });
 
-test('an aborted signal throws its reason, whichever read it comes at, even when that is an error of ours', async () => {
+test('an aborted signal throws its reason at any read, even if the reason is a coded error', async () => {
   for (const reason of [
     new Error('enough'),
     new DrillproofError('transport.ABORTED', 'the caller ended it'),
   ]) {
-    const { reads } = await counted();
+    const reads = await countReads(part, { listed });
     for (let n = 0; n < reads - 1; n++) {
       const stop = new AbortController();
       let at = 0;
@@ -191,9 +186,3 @@ test('an aborted signal throws at once when it was aborted before', async () => 
   const options = { asOfMs: NOW, signal: AbortSignal.abort(new Error('before')) };
   await expect(verifyPart(memoryAccess(part), options)).rejects.toThrow('before');
 });
-
-async function counted(): Promise<{ reads: number }> {
-  const access = faultyAccess(part, -1);
-  await verifyPart(access, { asOfMs: NOW, trust, listed });
-  return access;
-}
