@@ -72,14 +72,12 @@ export type Blobs = {
 /** A stored blob, and when it was stored in milliseconds since 1970. */
 type ListedBlob = BlobRef & { readonly modifiedMs: number };
 
-/** The result of the verification by `putVerified`. */
 export type Verified = { readonly archive: BlobRef };
 export type Verify<T> = (copy: RandomAccess) => Promise<T>;
 
 /** Bytes of up to this size are verified and written from memory. */
 const IN_MEMORY_BYTES = 32 * 1024 * 1024;
 
-/** Reads all bytes of an access into memory, if they are few. */
 async function loadBytes(access: RandomAccess): Promise<Uint8Array | undefined> {
   if (access.size > IN_MEMORY_BYTES) return undefined;
   return access.bytes ?? readExactly(access, 0, access.size);

@@ -163,7 +163,6 @@ function createPlace(bucket: Bucket, prefix: string): BlobPlace {
 }
 
 type Options = {
-  /** The environment with the AWS variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly load?: LoadSdk;
 };

@@ -3,7 +3,6 @@ import type { OperationError } from '../../contract/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Job, Reads, Store, Tx } from '../store/store.ts';
 
-/** Builds the error of an operation that the control plane itself reports. */
 export const operationError = (code: string, message: string, retryable = false): OperationError => ({
   schemaVersion: 1,
   code,
@@ -58,7 +57,6 @@ export type JobHandler = {
   readonly deadlineAtMs?: (reads: Reads, ref: ResourceRef) => Promise<number | undefined>;
 };
 
-/** Recurring work without an operation, such as retention. */
 export type Sweep = {
   readonly name: string;
   readonly everyMs: number;
@@ -66,7 +64,6 @@ export type Sweep = {
   readonly run: (signal: AbortSignal) => Promise<number>;
 };
 
-/** The options of driving jobs. Times are in milliseconds. */
 export type DriveOptions = {
   readonly store: Store;
   readonly now: () => number;

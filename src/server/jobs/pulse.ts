@@ -79,7 +79,6 @@ export function startPulse(options: DriveOptions, work: ClaimedWork, stopping: A
   return {
     signal: controller.signal,
     why: () => reason,
-    /** Ends the heartbeat and the renewal of the lease. */
     end(): void {
       ended = true;
       clearTimeout(beating);

@@ -33,7 +33,6 @@ type Work = Pick<JobHandler, 'abandon'> & {
   readonly isOverdue?: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
 };
 
-/** The work that can be cancelled or late, by the kind of its operation. */
 export const WORK: Readonly<Record<string, Work>> = {
   [EXPORT_KIND]: { abandon: abandonExport },
   'run.rerun': {

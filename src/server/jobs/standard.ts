@@ -9,7 +9,6 @@ import { createExportJob } from './export/export.ts';
 import { type JobHandler, type Sweep, waitFor } from './handler.ts';
 import { createDeadlineSweep } from './settle.ts';
 
-/** Lists the kinds of work that need no runner: generating exports, and deletions. */
 export const listBuiltInJobs = (
   options: Omit<ExportJobOptions, 'maxItems'> & { readonly maxItems?: number },
 ): readonly JobHandler[] => [

@@ -79,7 +79,6 @@ export const createBlobReads = (sql: Sql) => {
           after,
           limit,
         ),
-      /** The blobs of the parts and reports that an export lists. */
       ofExport: (organizationId: string, evidenceExportId: string) =>
         listDigests(LISTED, organizationId, evidenceExportId, organizationId, evidenceExportId),
       /** The blobs that exports hold as the part of a bundle, which may be packed differently from the bundle's own. */

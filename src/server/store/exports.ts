@@ -60,7 +60,6 @@ export type ExportContent = {
   readonly reports: readonly ExportReportRow[];
 };
 
-/** An export with everything that it lists. */
 export type NewExport = Omit<ExportRow, 'ordinal'> & ExportContent;
 
 const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';

@@ -29,10 +29,8 @@ export async function migrateNext(
 ): Promise<boolean> {
   const { version } = await readSchemaState(sql, steps);
   if (!(Number.isInteger(version) && version >= 0 && version <= steps.length)) {
-    throw new DrillproofError(
-      'server.CONFIG_INVALID',
-      `the store has schema ${version}, and this program supports up to ${steps.length}`,
-    );
+    const message = `the store has schema ${version}, and this program supports up to ${steps.length}`;
+    throw new DrillproofError('server.CONFIG_INVALID', message);
   }
   const step = steps[version];
   if (step === undefined) return false;

@@ -1,7 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import { column, type Sql } from './table.ts';
 
-/** A request of a process for a share of the rate of a token. */
 export type RateLease = {
   readonly bucket: string;
   /** The most requests to grant, from 1 to the burst. */

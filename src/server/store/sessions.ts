@@ -70,12 +70,10 @@ export const createSessionReads = (sql: Sql) => ({
   environments: createRowReads(sql, environments),
   sessions: {
     ...createRowReads(sql, sessions),
-    /** Live sessions whose `expiresAtMs` has come. */
     due: (nowMs: number, limit: number) => listRows(sql, sessions, SESSIONS_DUE, nowMs, limit),
   },
   runs: {
     ...createRowReads(sql, runs),
-    /** Runs that have not ended although their `deadlineAtMs` has come. */
     due: (nowMs: number, limit: number) => listRows(sql, runs, RUNS_DUE, nowMs, limit),
   },
 });
@@ -85,7 +83,6 @@ export const createSessionWrites = (sql: Sql, dialect: Dialect) => ({
   sessions: createRowWrites(sql, sessions, dialect),
   runs: {
     ...createRowWrites(sql, runs, dialect),
-    /** The runs of a session that have not ended. */
     lockUnfinished: (projectId: string, sessionId: string) =>
       listRows(sql, runs, UNFINISHED + dialect.forUpdate, projectId, sessionId, ...terminalRunStates),
   },
@@ -122,7 +119,6 @@ export const createAuthoringReads = (sql: Sql) => ({
   authoringSessions: createRowReads(sql, authoringSessions),
   turns: {
     ...createRowReads(sql, turns),
-    /** Running turns that are out of time. */
     due: (nowMs: number, limit: number) => listRows(sql, turns, TURNS_DUE, nowMs, limit),
     /** The turns of a session in order, after a sequence (0 for the first). */
     list: (

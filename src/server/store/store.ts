@@ -30,7 +30,6 @@ const createReads = (sql: Sql) => ({
   ...createIdempotencyReads(sql),
   ...createBlobReads(sql),
 });
-/** The reads of the store, by kind of row. */
 export type Reads = ReturnType<typeof createReads>;
 
 const createWrites = (sql: Sql, dialect: Dialect) => ({
@@ -70,7 +69,6 @@ export type Store = Reads & {
   transaction<T>(work: (transaction: Tx) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, generated on first use. */
   secret(name: string): Promise<Uint8Array>;
-  /** Asks the database for the version of its schema. */
   schema(): Promise<SchemaState>;
   /** Claims the longest waiting job of these kinds, in its own transaction; a job whose lease ended waits again. */
   claimJob(claim: jobs.JobClaim): Promise<jobs.Job | undefined>;
@@ -92,7 +90,6 @@ type Database = {
   readonly close: () => Promise<void>;
 };
 
-/** Creates the store on a database whose schema is up to date. */
 export function createSqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {

@@ -71,7 +71,6 @@ export const column = {
   text,
   integer,
   digest,
-  /** JSON text that follows a schema. */
   json<S extends z.ZodMiniType>(schema: S): Codec<z.output<S>> {
     let accepts: Acceptor | undefined;
     return {
@@ -87,7 +86,6 @@ export const column = {
       write: (value) => [JSON.stringify(value)],
     };
   },
-  /** A blob in the columns `<name>_digest` and `<name>_bytes`. */
   blob: {
     names: (name) => [`${name}_digest`, `${name}_bytes`],
     read: (row, name) => ({
@@ -187,7 +185,6 @@ export const listRows = <R>(
   ...values: readonly SqlValue[]
 ): Promise<R[]> => queryRows(sql, toRow, `SELECT * FROM ${name} WHERE ${where}`, values);
 
-/** Reads the row with these members; `lock` is appended to the statement. */
 export async function findRow<R>(
   sql: Sql,
   from: AnyTable<R>,

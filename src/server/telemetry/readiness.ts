@@ -5,13 +5,11 @@ import type { Log } from './log.ts';
 import type { QueueRow, Store } from '../store/store.ts';
 import type { QueueDepth } from './metrics.ts';
 
-/** The result of one check. */
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
 // A newer schema only adds to an older one, so instances of two versions can serve during an update.
 const SERVING: ReadonlySet<Check> = new Set(['ok', 'newer']);
 
-/** Queued work of a kind, and whether a worker for it was seen recently. */
 type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
 
 type Readiness = {
@@ -66,10 +64,8 @@ export function createReadiness(options: Options) {
       store.workers.list(nowMs - WORKER_SEEN_WITHIN_MS),
     ]);
     const kinds = new Set(workers.flatMap((worker) => worker.kinds));
-    return rows.map((row) => ({
-      ...row,
-      worker: row.running > 0 || kinds.has(row.kind) ? 'seen' : 'not_seen',
-    }));
+    const isSeen = ({ running, kind }: QueueRow): boolean => running > 0 || kinds.has(kind);
+    return rows.map((row) => ({ ...row, worker: isSeen(row) ? 'seen' : 'not_seen' }));
   };
   const explain =
     (what: string) =>

@@ -17,17 +17,12 @@ export type Selected = {
   readonly localReports: readonly LocalReportRow[];
 };
 
-export const toSelection = ({
-  organizationId,
-  scope,
-  fromAtMs,
-  throughAtMs,
-}: Pick<EvidenceExport, 'organizationId' | 'scope' | 'fromAtMs' | 'throughAtMs'>): Selection => ({
-  organizationId,
-  ...defined({ projectId: scope.kind === 'project' ? scope.projectId : undefined }),
-  fromAtMs,
-  throughAtMs,
-});
+type Requested = Pick<EvidenceExport, 'organizationId' | 'scope' | 'fromAtMs' | 'throughAtMs'>;
+
+export function toSelection({ organizationId, scope, fromAtMs, throughAtMs }: Requested): Selection {
+  const projectId = scope.kind === 'project' ? scope.projectId : undefined;
+  return { organizationId, ...defined({ projectId }), fromAtMs, throughAtMs };
+}
 
 /**
  * Selects evidence that is not deleted by scope and window, ordered by creation, then by id (formats §1, Export manifest).

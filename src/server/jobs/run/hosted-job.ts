@@ -16,7 +16,6 @@ import {
 
 type Write = NonNullable<JobEnd['write']>;
 
-/** The progress of a runner so far, and at the end its outcome. */
 type Reported<P, S> = Partial<P> & Partial<S>;
 
 /** One kind of work of a host's runner: what it receives, and how its answers are checked and stored. */

@@ -44,15 +44,12 @@ async function read(reads: Reads, job: Job): Promise<RerunJob> {
   return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
 }
 
+type WorldStates = readonly ('warming' | 'ready')[];
+
 /**
  * Advances the world of a run, unless it has expired. Locks the session before the run, in the same order as extend.
  */
-async function moveWorld(
-  tx: Tx,
-  job: Job,
-  to: readonly ('warming' | 'ready')[],
-  nowMs: number,
-): Promise<void> {
+async function moveWorld(tx: Tx, job: Job, to: WorldStates, nowMs: number): Promise<void> {
   const { projectId = '', resourceId } = job;
   const run = await tx.runs.find(projectId, resourceId);
   const row = await tx.sessions.lock(projectId, run?.resource.sessionId ?? '');
@@ -105,13 +102,10 @@ function compareIdentity(
 ): z.core.$ZodError['issues'] {
   if (reported === undefined) return [];
   const isComplete = pinned.targetId !== undefined;
-  return INPUTS.filter(
-    (name) => (isComplete || pinned[name] !== undefined) && reported[name] !== pinned[name],
-  ).map((name) => ({
-    code: 'custom',
-    path: [...path, name],
-    message: 'must equal the value that the run pins',
-  }));
+  const message = 'must equal the value that the run pins';
+  const isPinned = (name: (typeof INPUTS)[number]) => isComplete || pinned[name] !== undefined;
+  const different = INPUTS.filter((name) => isPinned(name) && reported[name] !== pinned[name]);
+  return different.map((name) => ({ code: 'custom', path: [...path, name], message }));
 }
 
 const DIFFERENT = 'the inputs of the rerun differ from those of the original';
@@ -140,7 +134,6 @@ export function abandonRun(tx: Tx, ref: ResourceRef, reason: Abandoned, nowMs: n
   return endRun(tx, ref, { ...end, ...defined({ failure: error }) }, nowMs);
 }
 
-/** Reruns, performed by a runner before the deadline of the run (control API, Rerun). */
 export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema>, RerunSuccess> = {
   kind: 'run.rerun',
   progress: rerunProgressSchema,
@@ -187,6 +180,15 @@ type WithEvidence = Pick<RerunSuccess, 'result'> & {
 const evidenceError = (message: string): DrillproofError =>
   new DrillproofError('control.RERUN_EVIDENCE_INVALID', message);
 
+const PART_IDS = [
+  'evidenceBundleId',
+  'organizationId',
+  'projectId',
+  'hostedRunId',
+  'rerunOfHostedRunId',
+  'runId',
+] as const;
+
 /** The part must be the signed evidence of this run, with the result that the runner returned. */
 function assertEvidenceOf(
   run: HostedRun,
@@ -195,15 +197,7 @@ function assertEvidenceOf(
 ): void {
   if (!signed) throw evidenceError('the part of the run is not signed');
   const expected = { ...run, runId: run.request.runId };
-  const ids = [
-    'evidenceBundleId',
-    'organizationId',
-    'projectId',
-    'hostedRunId',
-    'rerunOfHostedRunId',
-    'runId',
-  ] as const;
-  const different = ids.find((name) => manifest[name] !== expected[name]);
+  const different = PART_IDS.find((name) => manifest[name] !== expected[name]);
   if (different !== undefined) throw evidenceError(`${different} of the part does not match the run`);
   const entry = manifest.objects.find(({ role }) => role === 'run-result');
   if (entry?.digest !== digestOf(canonicalBytes(result)))

@@ -91,7 +91,6 @@ export const abandonTurn = (
   nowMs: number,
 ): Promise<void> => endTurn(tx, ref, end, nowMs);
 
-/** Authoring turns, answered by a runner within the timeout of the turn (control API, Authoring turn). */
 export const turnWork: HostedWork<TurnJob, Usage, TurnSuccess> = {
   kind: 'authoring.turn',
   progress: turnProgressSchema,

@@ -78,7 +78,6 @@ const parseIntegers = (types: CustomTypesConfig): CustomTypesConfig => ({
   getTypeParser: (oid, format) => (INTEGERS.has(oid) ? Number : types.getTypeParser(oid, format)),
 });
 
-/** A pool, or one connection of it. */
 type Queryable = {
   query(statement: {
     readonly name: string;

@@ -149,12 +149,8 @@ const MIGRATION_LOCK = 0x64_72_69_6c_6c;
 async function assertUtf8(client: Client): Promise<void> {
   const [row] = await wrapConnection(client).all('SHOW server_encoding');
   const encoding = String(row?.['server_encoding']);
-  if (encoding !== 'UTF8') {
-    throw new DrillproofError(
-      'server.CONFIG_INVALID',
-      `the encoding of the database is ${encoding}, not UTF8`,
-    );
-  }
+  if (encoding === 'UTF8') return;
+  throw new DrillproofError('server.CONFIG_INVALID', `the encoding of the database is ${encoding}, not UTF8`);
 }
 
 // A snapshot lists committed, aborted and running transactions, so two reads with equal snapshots see the same data. The

@@ -113,12 +113,9 @@ const PRAGMAS = `
 `;
 
 function checkIntegrity(database: DatabaseSync): void {
-  const [first] = database.prepare('PRAGMA quick_check(1)').all();
-  if (first?.['quick_check'] !== 'ok') {
-    throw new DrillproofError('server.CONFIG_INVALID', 'the store is damaged', {
-      details: { quickCheck: first?.['quick_check'] },
-    });
-  }
+  const quickCheck = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (quickCheck !== 'ok')
+    throw new DrillproofError('server.CONFIG_INVALID', 'the store is damaged', { details: { quickCheck } });
 }
 
 // A failed statement may have ended the transaction already.
