@@ -15,6 +15,7 @@ import type { LogEntry } from '../../src/server/index.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import {
   ask,
+  bodyFrom,
   EVERY_PERMISSION,
   EXPORT,
   FOREIGN_PROJECT,
@@ -121,15 +122,11 @@ describe.each(callableNames)('%s', (name) => {
 
   it('a token is required before existence is revealed or a body is read', async () => {
     let read = 0;
-    const body = new ReadableStream(
-      {
-        pull(controller) {
-          read++;
-          controller.enqueue(new Uint8Array(1024));
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    function* endless() {
+      for (read = 1; ; read++) yield new Uint8Array(1024);
+    }
+    const body = bodyFrom(endless());
+
     const { path, options } = request(name);
     const method = row.method === 'GET' ? 'POST' : row.method;
     await expectEnvelope(ask(plane, path, { ...options, method, body }), 'control.UNAUTHENTICATED');
@@ -246,13 +243,11 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
     it('refuses a body above the limit with or without a Content-Length', async () => {
       await expectEnvelope(post(good, new Uint8Array(1024 * 1024 + 1).fill(32)), 'control.PAYLOAD_TOO_LARGE');
       let sent = 0;
-      const endless = new ReadableStream({
-        pull(controller) {
-          sent++;
-          controller.enqueue(new Uint8Array(64 * 1024).fill(32));
-        },
-      });
-      await expectEnvelope(post(good, endless), 'control.PAYLOAD_TOO_LARGE');
+      function* endless() {
+        for (sent = 1; ; sent++) yield new Uint8Array(64 * 1024).fill(32);
+      }
+      await expectEnvelope(post(good, bodyFrom(endless())), 'control.PAYLOAD_TOO_LARGE');
+
       expect(sent).toBeLessThan(32);
     });
   },

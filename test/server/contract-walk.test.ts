@@ -13,7 +13,7 @@ import {
   operationRow,
 } from '../../src/contract/index.ts';
 import { isDeep, tries } from '../support/deep.ts';
-import { arbitraryJson, spoiled } from './arbitrary-json.ts';
+import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import { ask, tenants, type World } from './make.ts';
 import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
@@ -120,7 +120,7 @@ function drawValidRequest(operation: Walked, { params }: Seeded): fc.Arbitrary<R
   const drawParameters = (place: string) => {
     const listed = operation.parameters.filter((parameter) => parameter.in === place);
     const values = listed.map(({ name, schema }): [string, fc.Arbitrary<string>] => {
-      const any = arbitraryJson(schema).map(asText);
+      const any = drawJson(schema).map(asText);
       const seeded = params[name];
       if (seeded === undefined) return [name, any];
       return [name, fc.oneof({ weight: 4, arbitrary: fc.constant(seeded) }, { weight: 1, arbitrary: any })];
@@ -131,7 +131,7 @@ function drawValidRequest(operation: Walked, { params }: Seeded): fc.Arbitrary<R
     >;
   };
   const schema = operation.requestBody?.content['application/json']?.schema;
-  const body = schema === undefined ? fc.constant(undefined) : arbitraryJson(resolveReference(schema));
+  const body = schema === undefined ? fc.constant(undefined) : drawJson(resolveReference(schema));
   return fc
     .record({ params: drawParameters('path'), query: drawParameters('query'), body })
     .map(({ body: drawn, ...rest }) => ({ ...rest, ...(drawn !== undefined && { body: drawn }) }));
@@ -237,7 +237,7 @@ for (const { name, make } of await listStores(isDeep)) {
         const names = operation.parameters
           .filter((parameter) => parameter.in !== 'header')
           .map(({ name: key }) => key);
-        const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), spoiled('').map(asText));
+        const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), drawDamaged('').map(asText));
         await forAllAsync(RUNS, [drawn], async ([spoiledName, value]) => {
           const isPath = operation.path.includes(`{${spoiledName}}`);
           const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
@@ -259,13 +259,14 @@ for (const { name, make } of await listStores(isDeep)) {
     const withBody = walked.filter(
       ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
     );
+
     it.each(withBody)(
       '$operationId refuses an invalid body with the error envelope and changes nothing',
       async (operation) => {
         const request = await goodRequest(operation, seeded);
         const row = operationRow(operation.operationId);
         const before = await snapshot();
-        await forAllAsync(2 * RUNS, [spoiled(request.body ?? {})], async (body) => {
+        await forAllAsync(2 * RUNS, [drawDamaged(request.body ?? {})], async (body) => {
           fc.pre(row.body?.safeParse(body).success !== true);
           const response = await send(operation, { ...request, body });
           await expectDescribed(operation, response.clone());

@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -245,6 +246,10 @@ export async function worlds(
     authoringSessions: [makeAuthoringSession(1), makeAuthoringSession(2)],
   });
 }
+
+/** A body that arrives in pieces, without a Content-Length. Each piece is made when it is read. */
+export const bodyFrom = (pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): BodyInit =>
+  ReadableStream.from(pieces) as BodyInit;
 
 export async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;

@@ -101,6 +101,7 @@ describe('ingesting a bundle', () => {
     expect((await ingestPart(bytes)).created).toBe(false);
     expect(await findBundle(1)).toEqual(before);
   });
+
   it('refuses a different bundle with the id of a stored one', async () => {
     await ingestPart(part(1));
     await expectRefused(ingestPart(part(1, { createdAtMs: NOW_MS - 1 })));
@@ -149,6 +150,7 @@ describe('ingesting a local report', () => {
       verifiedAtMs: NOW_MS,
     });
   });
+
   it('derives the id from the bytes by default', async () => {
     const { localReportId: _localReportId, ...claims } = localReport(1).metadata;
     const first = await ingestReport(claims);
@@ -225,6 +227,7 @@ describe('ingesting an export', () => {
     await expectRefused(plane.admin.ingestExport(memorySource(files)));
     await expectNothingStored();
   });
+
   it.each<[string, Code, Change]>([
     ['a damaged part', 'server.ADMIN_REFUSED', (files) => void (files[PART] = flipped(files[PART]!, 200, 0))],
     ['a missing part', 'io.NOT_FOUND', (files) => delete files[PART]],
@@ -316,6 +319,7 @@ describe('ingesting a build', () => {
       expectedArtifactDigest: digestOf(bytes),
     });
   });
+
   it.each<[string, Code, ...Parameters<typeof buildArchive>]>([
     ['no lock', 'build.ARCHIVE_INVALID', SOURCE, { drop: 'build.json' }],
     ['an invalid lock', 'build.ARCHIVE_INVALID', SOURCE, { lock: () => ({ kind: 'build' }) }],
@@ -349,6 +353,7 @@ describe('the entitlement of an organization', () => {
     expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
     expect(await plane.store.organizations.find(ORG)).toEqual(entitled);
   });
+
   it.each([0, 604_800_001, 1.5])('an entitlement of %d ms is refused', (maxSessionTtlMs) =>
     expectRefused(plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs })),
   );

@@ -127,6 +127,7 @@ describe.each([
       expect((await body(response)).length).toBe(0);
     },
   );
+
   it('a download of the manifest is exactly its bytes', async () => {
     const response = await send(`${EXPORT_PATH}/manifest`, { range: 'bytes=0-3' });
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -156,7 +157,7 @@ describe.each([
 });
 
 /** A blob that announces more bytes than it has, like a file that is truncated while it is served. */
-const cutShort = (blob: OpenBlob): OpenBlob => ({
+const truncateBlob = (blob: OpenBlob): OpenBlob => ({
   ...blob,
   stream: async function* (range) {
     yield* blob.stream({ ...range, end: range.end - 1_000_000 });
@@ -196,7 +197,7 @@ it('a download frees each piece after writing it, but no piece of a web stream',
 
 it('a download whose file is truncated is cut, never completed', async () => {
   const log: string[] = [];
-  const server = serverWith(cutShort, log);
+  const server = serverWith(truncateBlob, log);
   const other = await listen(server);
   await expect(fetch(other.url + LARGE, { headers: bearer() }).then(body)).rejects.toThrow();
   await expect(ask({ server }, LARGE, { token: plane.token }).then(body)).rejects.toThrow();

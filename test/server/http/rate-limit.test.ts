@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRateLimiter, createSharedRateLimiter } from '../../../src/server/http/rate-limit.ts';
 import type { RateLease, RateShare } from '../../../src/server/store/rates.ts';
 
-function limiter(maxKeys = 10) {
+function makeLimiter(maxKeys = 10) {
   const clock = { nowMs: 0 };
   const rate = createRateLimiter({ perSecond: 100, burst: 200, maxKeys, now: () => clock.nowMs });
   const granted = (key: string, times: number): number =>
@@ -13,12 +13,12 @@ function limiter(maxKeys = 10) {
 
 describe('the rate of a token', () => {
   it('lets a burst through and no more', () => {
-    const { granted } = limiter();
+    const { granted } = makeLimiter();
     expect(granted('a', 250)).toBe(200);
   });
 
   it('reports exactly when the next request is allowed', () => {
-    const { clock, rate, granted } = limiter();
+    const { clock, rate, granted } = makeLimiter();
     granted('a', 200);
     expect(rate.take('a')).toEqual({ retryAfterMs: 10 });
     clock.nowMs = 9;
@@ -28,19 +28,19 @@ describe('the rate of a token', () => {
   });
 
   it('allows no more than the burst after any pause', () => {
-    const { clock, granted } = limiter();
+    const { clock, granted } = makeLimiter();
     clock.nowMs = 1e9;
     expect(granted('a', 1000)).toBe(200);
   });
 
   it('is its own for each token', () => {
-    const { granted } = limiter();
+    const { granted } = makeLimiter();
     granted('a', 300);
     expect(granted('b', 300)).toBe(200);
   });
 
   it('a clock that is set back takes no credit away', () => {
-    const { clock, granted, rate } = limiter();
+    const { clock, granted, rate } = makeLimiter();
     clock.nowMs = 1000;
     granted('a', 200);
     clock.nowMs = 0;
@@ -50,7 +50,7 @@ describe('the rate of a token', () => {
   });
 
   it('is remembered for a bounded number of tokens', () => {
-    const { granted } = limiter(2);
+    const { granted } = makeLimiter(2);
     granted('a', 200);
     granted('b', 1);
     granted('c', 1);
@@ -60,7 +60,7 @@ describe('the rate of a token', () => {
   it('grants at most burst + elapsed × rate, whatever comes when', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 400 }), (pauses) => {
-        const { clock, rate } = limiter();
+        const { clock, rate } = makeLimiter();
         let granted = 0;
         for (const pause of pauses) {
           clock.nowMs += pause;
@@ -73,7 +73,7 @@ describe('the rate of a token', () => {
 });
 
 /** A limiter over a bucket that grants what `granted` says. */
-function shared(granted: (lease: RateLease) => Promise<RateShare>, maxKeys = 10) {
+function makeSharedLimiter(granted: (lease: RateLease) => Promise<RateShare>, maxKeys = 10) {
   const clock = { nowMs: 0 };
   const asked: RateLease[] = [];
   const lease = (wanted: RateLease): Promise<RateShare> => {
@@ -87,7 +87,7 @@ const all = ({ want }: RateLease) => Promise.resolve({ granted: want, retryAfter
 
 describe('the rate of a token that several servers share', () => {
   it('takes a share of a tenth of a second, and the next when it is spent', async () => {
-    const { rate, asked } = shared(all);
+    const { rate, asked } = makeSharedLimiter(all);
     for (let n = 0; n < 25; n++) expect(await rate.take('a')).toBeUndefined();
     expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(
       Array.from({ length: 3 }, () => ['requests:a', 10]),
@@ -95,7 +95,7 @@ describe('the rate of a token that several servers share', () => {
   });
 
   it('requests that come at once take one share, and no more than it has', async () => {
-    const { rate, asked } = shared(async ({ want }) => ({
+    const { rate, asked } = makeSharedLimiter(async ({ want }) => ({
       granted: asked.length > 1 ? 0 : want,
       retryAfterMs: 7,
     }));
@@ -106,7 +106,7 @@ describe('the rate of a token that several servers share', () => {
   });
 
   it('does not ask again before the time that the server gave', async () => {
-    const { rate, asked, clock } = shared(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
+    const { rate, asked, clock } = makeSharedLimiter(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
     for (let n = 0; n < 3; n++) expect(await rate.take('a')).toEqual({ retryAfterMs: 5 });
     clock.nowMs = 4;
     expect(await rate.take('a')).toEqual({ retryAfterMs: 1 });
@@ -117,7 +117,7 @@ describe('the rate of a token that several servers share', () => {
   });
 
   it('gives a share up after a second', async () => {
-    const { rate, asked, clock } = shared(all);
+    const { rate, asked, clock } = makeSharedLimiter(all);
     await rate.take('a');
     clock.nowMs = 999;
     await rate.take('a');
@@ -129,14 +129,14 @@ describe('the rate of a token that several servers share', () => {
 
   it('is refused when the store does not answer, and asks again', async () => {
     let works = false;
-    const { rate } = shared((lease) => (works ? all(lease) : Promise.reject(new Error('away'))));
+    const { rate } = makeSharedLimiter((lease) => (works ? all(lease) : Promise.reject(new Error('away'))));
     await expect(rate.take('a')).rejects.toThrow('away');
     works = true;
     expect(await rate.take('a')).toBeUndefined();
   });
 
   it('remembers a bounded number of tokens', async () => {
-    const { rate, asked } = shared(all, 2);
+    const { rate, asked } = makeSharedLimiter(all, 2);
     for (const key of ['a', 'b', 'c', 'a']) await rate.take(key);
     expect(asked).toHaveLength(4);
   });

@@ -14,7 +14,7 @@ const change = (path: string, body: unknown, ifMatch: string, key = 'key-0000000
     headers: { 'content-type': 'application/json', 'idempotency-key': key, 'if-match': ifMatch },
     body: JSON.stringify(body),
   });
-const etagOf = async (path: string): Promise<string> =>
+const readEtag = async (path: string): Promise<string> =>
   (await ask(plane, path, plane)).headers.get('etag') ?? '';
 
 // A change, and the read of what it changes.
@@ -27,17 +27,17 @@ const CHANGES: readonly [string, string, () => unknown][] = [
 
 describe('If-Match of a change', () => {
   it.each(CHANGES)('%s happens with the ETag of the read, and with *', async (path, read, body) => {
-    const changed = await change(path, body(), `"other", ${await etagOf(read)}`);
+    const changed = await change(path, body(), `"other", ${await readEtag(read)}`);
     expect([200, 202]).toContain(changed.status);
   });
 
   it.each(CHANGES)('%s is refused with another, a weak or an empty ETag', async (path, read, body) => {
-    const etag = await etagOf(read);
+    const etag = await readEtag(read);
     for (const header of ['"other"', `W/${etag}`, etag.slice(1, -1), '', '"*"']) {
       const refused = await change(path, body(), header);
       await expectEnvelope(refused, 'control.PRECONDITION_FAILED');
     }
-    expect(await etagOf(read)).toBe(etag);
+    expect(await readEtag(read)).toBe(etag);
     expect([200, 202]).toContain((await change(path, body(), '*')).status); // the key was released
   });
 
@@ -46,7 +46,7 @@ describe('If-Match of a change', () => {
       operation: { operationId: string; projectId: string };
     };
     const path = `/v1/projects/${operation.projectId}/operations/${operation.operationId}`;
-    const etag = await etagOf(path);
+    const etag = await readEtag(path);
     await expectEnvelope(change(`${path}/cancel`, {}, '"other"'), 'control.PRECONDITION_FAILED');
     expect((await change(`${path}/cancel`, {}, etag)).status).toBe(200);
     const late = await change(`${path}/cancel`, {}, etag, 'key-00000002');
@@ -54,14 +54,14 @@ describe('If-Match of a change', () => {
   });
 
   it('a replay is answered although the ETag no longer matches', async () => {
-    const etag = await etagOf(EXTEND.replace('/extend', ''));
+    const etag = await readEtag(EXTEND.replace('/extend', ''));
     const first = await change(EXTEND, extension(), etag);
     const again = await change(EXTEND, extension(), etag);
     expect([again.status, await again.text()]).toEqual([200, await first.text()]);
   });
 
   it('of two changes with one ETag, one happens', async () => {
-    const etag = await etagOf(TURNS.replace('/turns', ''));
+    const etag = await readEtag(TURNS.replace('/turns', ''));
     const both = ['key-00000001', 'key-00000002'].map((key) =>
       change(TURNS, { prompt: 'continue' }, etag, key),
     );
@@ -79,14 +79,14 @@ describe('If-Match of a read', () => {
   const read = EXTEND.replace('/extend', '');
 
   it.each(['GET', 'HEAD'])('%s is answered when the ETag matches, before If-None-Match', async (method) => {
-    const etag = await etagOf(read);
-    const ask412 = async (headers: Record<string, string>) =>
+    const etag = await readEtag(read);
+    const getStatus = async (headers: Record<string, string>) =>
       (await ask(plane, read, { method, token: plane.token, headers })).status;
-    expect(await ask412({ 'if-match': etag })).toBe(200);
-    expect(await ask412({ 'if-match': '*' })).toBe(200);
-    expect(await ask412({ 'if-match': '"other"' })).toBe(412);
-    expect(await ask412({ 'if-match': `W/${etag}` })).toBe(412);
-    expect(await ask412({ 'if-match': '"other"', 'if-none-match': etag })).toBe(412);
-    expect(await ask412({ 'if-match': etag, 'if-none-match': etag })).toBe(304);
+    expect(await getStatus({ 'if-match': etag })).toBe(200);
+    expect(await getStatus({ 'if-match': '*' })).toBe(200);
+    expect(await getStatus({ 'if-match': '"other"' })).toBe(412);
+    expect(await getStatus({ 'if-match': `W/${etag}` })).toBe(412);
+    expect(await getStatus({ 'if-match': '"other"', 'if-none-match': etag })).toBe(412);
+    expect(await getStatus({ 'if-match': etag, 'if-none-match': etag })).toBe(304);
   });
 });

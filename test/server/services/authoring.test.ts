@@ -24,7 +24,7 @@ const plane = eachTest(worlds);
 
 const create = (body: Record<string, unknown> = {}, path = TURNS) =>
   answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));
-const session = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
+const readSession = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 /** Ends a turn as a worker does. */
 const finish = (turn: AuthoringTurn): Promise<void> =>
@@ -38,7 +38,7 @@ const serveTiers = (modelTiers: readonly string[]) => ({ ...plane, server: serve
 
 describe('a turn', () => {
   it('a turn is queued with the defaults and is the active turn of its session', async () => {
-    const before = await session();
+    const before = await readSession();
     const { turn, operation, session: after } = await create();
     expect(turn).toEqual({
       schemaVersion: 1,
@@ -59,7 +59,7 @@ describe('a turn', () => {
     });
     expect(turn.authoringTurnId).toMatch(/^authturn_[0-9a-z]{12,32}$/);
     expect(after).toEqual({ ...before, activeTurnId: turn.authoringTurnId, version: 2 });
-    expect(await session()).toEqual(after);
+    expect(await readSession()).toEqual(after);
     expect(operation).toMatchObject({
       kind: 'authoring.turn',
       state: 'pending',
@@ -106,7 +106,7 @@ describe('a turn', () => {
       const answer = post(serveTiers(['small']), TURNS, { prompt: 'continue', model: 'model_tier_1' });
       const { issues } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
       expect(issues).toMatchObject([{ path: '/body/model', code: 'invalid_value' }]);
-      expect((await session()).activeTurnId).toBeUndefined();
+      expect((await readSession()).activeTurnId).toBeUndefined();
     });
 
     it.each([[[]], [['']], [['m'.repeat(65)]], [['small', 'small']]])(
@@ -125,6 +125,7 @@ describe('a turn', () => {
     await finish(turn);
     expect((await create()).turn.sequence).toBe(2);
   });
+
   it('turns are numbered per session without gaps, even if others were refused', async () => {
     const sequences: number[] = [];
     for (let n = 0; n < 3; n++) {

@@ -8,6 +8,7 @@ import { answerOf, HOUR_MS, inProject, post, UPLOADS, type Sender } from '../cha
 import { expectCommonHeaders, expectEnvelope } from '../envelope.ts';
 import {
   ask,
+  bodyFrom,
   buildArchive,
   ENVIRONMENT,
   id,
@@ -17,7 +18,6 @@ import {
   PROJECT,
   serverOn,
   SOURCE,
-  stream,
   token,
   worlds,
 } from '../make.ts';
@@ -31,13 +31,13 @@ beforeEach(async () => {
   build = await buildArchive();
 });
 
-const announced = ({ bytes, buildHash }: Archive, over: Record<string, unknown> = {}) => ({
+const announce = ({ bytes, buildHash }: Archive, over: Record<string, unknown> = {}) => ({
   buildHash,
   artifactDigest: digestOf(bytes),
   bytes: bytes.length,
   ...over,
 });
-const create = async (body: unknown = announced(build), from = plane): Promise<BuildUpload> =>
+const create = async (body: unknown = announce(build), from = plane): Promise<BuildUpload> =>
   answerOf('builds.uploads.create', post(from, UPLOADS, body));
 
 type Put = { body?: BodyInit; headers?: Record<string, string>; token?: string; server?: Sender['server'] };
@@ -48,7 +48,7 @@ const put = (address: string, { server = plane.server, ...options }: Put = {}): 
     body: build.bytes as BodyInit,
     ...options,
   });
-const attemptOf = async (answer: Promise<Response>): Promise<BuildAttempt> => {
+const readAttempt = async (answer: Promise<Response>): Promise<BuildAttempt> => {
   const response = await answer;
   expectCommonHeaders(response);
   expect(response.status).toBe(200);
@@ -58,34 +58,23 @@ const read = ({ buildAttemptId }: BuildAttempt): Promise<BuildAttempt> =>
   answerOf('builds.attempts.read', ask(plane, inProject(`build-attempts/${buildAttemptId}`), plane));
 const findBuild = ({ buildHash }: Archive) => plane.store.builds.find(PROJECT, buildHash);
 const upload = async (archive: Archive, over: Record<string, unknown> = {}): Promise<BuildAttempt> => {
-  const { uploadUrl } = await create(announced(archive, over));
-  return attemptOf(put(uploadUrl, { body: archive.bytes as BodyInit }));
+  const { uploadUrl } = await create(announce(archive, over));
+  return readAttempt(put(uploadUrl, { body: archive.bytes as BodyInit }));
 };
-const codes = ({ diagnostics }: BuildAttempt): (string | undefined)[] => diagnostics.map(({ code }) => code);
-
-/** A body that arrives in pieces, without a Content-Length. */
-function streamed(pieces: AsyncIterator<Uint8Array>): BodyInit {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-}
-const chunked = (...chunks: Uint8Array[]): BodyInit => streamed(stream(...chunks));
+const listCodes = ({ diagnostics }: BuildAttempt): (string | undefined)[] =>
+  diagnostics.map(({ code }) => code);
 
 type Attempts = Tx['buildAttempts'];
 /** A server on a store that updates attempts in this way. */
-const serverUpdating = (update: (row: BuildAttemptRow, attempts: Attempts) => Promise<void>) =>
+const createServerUpdating = (update: (row: BuildAttemptRow, attempts: Attempts) => Promise<void>) =>
   serverOn(plane, {
     store: withMembers(plane.store, ({ buildAttempts }) => ({
       buildAttempts: { ...buildAttempts, update: (row) => update(row, buildAttempts) },
     })),
   });
 /** A server that fails when it stores an attempt in a state. */
-const failingServer = (state: string) =>
-  serverUpdating((row, attempts) => {
+const createFailingServer = (state: string) =>
+  createServerUpdating((row, attempts) => {
     if (row.resource.state === state) throw new Error('the power failed');
     return attempts.update(row);
   });
@@ -119,6 +108,7 @@ describe('beginning an upload', () => {
     expect(created.uploadUrl.startsWith(`${UPLOADS}/${created.attempt.buildAttemptId}?`)).toBe(true);
     expect(await read(created.attempt)).toEqual(created.attempt);
   });
+
   it.each([
     [{ bytes: 0 }, 400],
     [{ bytes: 1 }, 201],
@@ -134,13 +124,13 @@ describe('beginning an upload', () => {
     [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: Number.MAX_SAFE_INTEGER }, 201],
     [{ advanceEnvironmentId: id('env', 9), expectedEnvironmentVersion: 1 }, 404],
   ])('an upload that announces %j is answered with %i', async (over, status) => {
-    expect((await post(plane, UPLOADS, announced(build, over))).status).toBe(status);
+    expect((await post(plane, UPLOADS, announce(build, over))).status).toBe(status);
   });
 
   it('an upload address begins with the public address, whatever the Host header', async () => {
     for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
       const server = serverOn(plane, { publicUrl });
-      const { uploadUrl } = await create(announced(build), { ...plane, server });
+      const { uploadUrl } = await create(announce(build), { ...plane, server });
       expect(uploadUrl.startsWith(`https://control.example${UPLOADS}/`)).toBe(true);
     }
     const headers = {
@@ -150,7 +140,7 @@ describe('beginning an upload', () => {
       'x-forwarded-host': 'evil.example',
       forwarded: 'host=evil.example',
     };
-    const body = JSON.stringify(announced(build));
+    const body = JSON.stringify(announce(build));
     const response = await ask(plane, UPLOADS, { method: 'POST', token: plane.token, headers, body });
     expect(await response.text()).not.toContain('evil');
   });
@@ -158,7 +148,7 @@ describe('beginning an upload', () => {
   it('a replayed upload has the same expiry and a valid address', async () => {
     const other = await create();
     const send = () =>
-      answerOf('builds.uploads.create', post(plane, UPLOADS, announced(build), 'key-00000001'));
+      answerOf('builds.uploads.create', post(plane, UPLOADS, announce(build), 'key-00000001'));
     const [first, replayed] = [await send(), await send()];
     expect(replayed).toEqual(first);
     expect(replayed.attempt.buildAttemptId).not.toBe(other.attempt.buildAttemptId);
@@ -171,20 +161,20 @@ describe('beginning an upload', () => {
     });
     const signature = new URL(first.uploadUrl, 'http://x').searchParams.get('signature') ?? '';
     expect(record?.response).not.toContain(signature);
-    expect((await attemptOf(put(replayed.uploadUrl))).state).toBe('succeeded');
+    expect((await readAttempt(put(replayed.uploadUrl))).state).toBe('succeeded');
   });
 });
 
 describe('sending the archive', () => {
   it('an upload drives its attempt through its states to a build whose tools can be read', async () => {
     const states: string[] = [];
-    const server = serverUpdating((row, attempts) => {
+    const server = createServerUpdating((row, attempts) => {
       states.push(row.resource.state);
       return attempts.update(row);
     });
     const { uploadUrl, attempt } = await create();
     plane.clock.nowMs += 10;
-    const done = await attemptOf(put(uploadUrl, { server }));
+    const done = await readAttempt(put(uploadUrl, { server }));
     expect(states).toEqual(['queued', 'fetching', 'compiling', 'verifying', 'succeeded']);
     expect(done).toEqual({
       ...attempt,
@@ -205,21 +195,21 @@ describe('sending the archive', () => {
   it('sending the archive needs no token, and a token changes nothing', async () => {
     const { uploadUrl } = await create();
     const foreign = await token(plane, { organizationId: OTHER_ORG });
-    expect((await attemptOf(put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
+    expect((await readAttempt(put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
   });
 
   it('an upload accepts a chunked body without a length', async () => {
     const { uploadUrl } = await create();
-    const pieces = Array.from(build.bytes, (byte) => Uint8Array.of(byte));
-    expect((await attemptOf(put(uploadUrl, { body: chunked(...pieces) }))).state).toBe('succeeded');
+    const body = bodyFrom(Array.from(build.bytes, (byte) => Uint8Array.of(byte)));
+    expect((await readAttempt(put(uploadUrl, { body }))).state).toBe('succeeded');
   });
 
   it('a repeated upload answers with the current attempt, and 10 simultaneous ones make one build', async () => {
     const { uploadUrl } = await create();
-    const ends = await Promise.all(Array.from({ length: 10 }, () => attemptOf(put(uploadUrl))));
+    const ends = await Promise.all(Array.from({ length: 10 }, () => readAttempt(put(uploadUrl))));
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['succeeded']));
     plane.clock.nowMs += 1;
-    expect(await attemptOf(put(uploadUrl))).toEqual(ends[0]);
+    expect(await readAttempt(put(uploadUrl))).toEqual(ends[0]);
   });
 
   it.each([
@@ -234,34 +224,29 @@ describe('sending the archive', () => {
     async (_, spoil) => {
       const { uploadUrl, attempt } = await create();
       const wrong = spoil(build.bytes);
-      for (const body of [wrong as BodyInit, chunked(wrong)]) {
+      for (const body of [wrong as BodyInit, bodyFrom([wrong])]) {
         const response = await put(uploadUrl, { body });
         expect(response.headers.get('connection')).toBe('close');
         await expectEnvelope(response, 'control.UPLOAD_MISMATCH');
         expect(await plane.blobs.has(digestOf(wrong))).toBe(false);
       }
       expect((await read(attempt)).state).toBe('awaiting_upload');
-      expect((await attemptOf(put(uploadUrl))).state).toBe('succeeded');
+      expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
     },
   );
 
   it('an upload that is too long is refused by its length, or at the first extra byte of a chunked body', async () => {
     const { uploadUrl } = await create();
     let sent = 0;
-    const endless = (): BodyInit =>
-      new ReadableStream(
-        {
-          pull(controller) {
-            sent += 4096;
-            controller.enqueue(new Uint8Array(4096));
-          },
-        },
-        { highWaterMark: 0 },
-      ) as BodyInit;
+    function* endless() {
+      for (sent = 4096; ; sent += 4096) yield new Uint8Array(4096);
+    }
+    const body = (): BodyInit => bodyFrom(endless());
     const headers = { 'content-type': 'application/zip', 'content-length': '1000000000' };
-    await expectEnvelope(put(uploadUrl, { body: endless(), headers }), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(put(uploadUrl, { body: body(), headers }), 'control.UPLOAD_MISMATCH');
+
     expect(sent).toBe(0);
-    await expectEnvelope(put(uploadUrl, { body: endless() }), 'control.UPLOAD_MISMATCH');
+    await expectEnvelope(put(uploadUrl, { body: body() }), 'control.UPLOAD_MISMATCH');
     expect(sent).toBeLessThanOrEqual(build.bytes.length + 3 * 4096);
   });
 
@@ -271,21 +256,21 @@ describe('sending the archive', () => {
     {},
   ])('an upload with the headers %j is refused', async (headers) => {
     const { uploadUrl } = await create();
-    const body = chunked(build.bytes);
+    const body = bodyFrom([build.bytes]);
     await expectEnvelope(put(uploadUrl, { headers, body }), 'control.UNSUPPORTED_MEDIA_TYPE');
   });
 });
 
 it('removed bytes leave no build, and the archive can be sent again', async () => {
   const { uploadUrl, attempt } = await create();
-  const server = serverUpdating(async (row, attempts) => {
+  const server = createServerUpdating(async (row, attempts) => {
     await attempts.update(row);
     if (row.resource.state === 'verifying') await plane.blobs.remove(digestOf(build.bytes));
   });
   await expectEnvelope(put(uploadUrl, { server }), 'control.UNAVAILABLE');
   expect(await findBuild(build)).toBeUndefined();
   expect((await read(attempt)).state).toBe('verifying');
-  expect((await attemptOf(put(uploadUrl))).state).toBe('succeeded');
+  expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
 });
 
 describe('an upload address', () => {
@@ -325,7 +310,7 @@ describe('an upload address', () => {
   it('an upload address expires at its millisecond, and the attempt then reads as failed', async () => {
     const [first, second, third] = [await create(), await create(), await create()];
     plane.clock.nowMs = NOW_MS + HOUR_MS - 1;
-    expect((await attemptOf(put(first.uploadUrl))).state).toBe('succeeded');
+    expect((await readAttempt(put(first.uploadUrl))).state).toBe('succeeded');
     plane.clock.nowMs += 1;
     await expectEnvelope(put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
     expect((await read(first.attempt)).state).toBe('succeeded');
@@ -333,7 +318,7 @@ describe('an upload address', () => {
     for (const { attempt } of [second, third]) {
       const failed = await read(attempt);
       expect([failed.state, failed.finishedAtMs]).toEqual(['failed', NOW_MS + HOUR_MS]);
-      expect(codes(failed)).toEqual(['control.UPLOAD_EXPIRED']);
+      expect(listCodes(failed)).toEqual(['control.UPLOAD_EXPIRED']);
     }
   });
 
@@ -344,13 +329,13 @@ describe('an upload address', () => {
       plane.clock.nowMs = NOW_MS + HOUR_MS;
       yield build.bytes.slice(10);
     }
-    await expectEnvelope(put(uploadUrl, { body: streamed(late()) }), 'control.UPLOAD_EXPIRED');
-    expect(codes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
+    await expectEnvelope(put(uploadUrl, { body: bodyFrom(late()) }), 'control.UPLOAD_EXPIRED');
+    expect(listCodes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
     expect(await findBuild(build)).toBeUndefined();
   });
 });
 
-const environment = async () => (await plane.store.environments.find(PROJECT, ENVIRONMENT))!;
+const readEnvironment = async () => (await plane.store.environments.find(PROJECT, ENVIRONMENT))!;
 const ADVANCE = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 };
 
 describe('an archive that is not a build', () => {
@@ -364,10 +349,10 @@ describe('an archive that is not a build', () => {
   ])('an archive that %s fails its attempt', async (_, make, code) => {
     const archive = await make();
     const failed = await upload(archive, ADVANCE);
-    expect([failed.state, codes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
+    expect([failed.state, listCodes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
     expect(failed.finishedAtMs).toBe(NOW_MS);
     expect(await findBuild(archive)).toBeUndefined();
-    expect((await environment()).version).toBe(1);
+    expect((await readEnvironment()).version).toBe(1);
     expect(await plane.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
   });
 });
@@ -376,7 +361,7 @@ describe('an environment that is named', () => {
   it('the named environment gets the build and the next version', async () => {
     plane.clock.nowMs += 3;
     expect((await upload(build, ADVANCE)).state).toBe('succeeded');
-    expect(await environment()).toMatchObject({
+    expect(await readEnvironment()).toMatchObject({
       buildHash: build.buildHash,
       version: 2,
       updatedAtMs: NOW_MS + 3,
@@ -384,36 +369,36 @@ describe('an environment that is named', () => {
   });
 
   it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
-    const { uploadUrl } = await create(announced(build, ADVANCE));
+    const { uploadUrl } = await create(announce(build, ADVANCE));
     await plane.store.transaction(async (tx) => {
       const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
       await tx.environments.update({ ...row, version: 2 });
     });
-    const before = await environment();
-    const failed = await attemptOf(put(uploadUrl));
-    expect([failed.state, codes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
-    expect(await environment()).toEqual(before);
+    const before = await readEnvironment();
+    const failed = await readAttempt(put(uploadUrl));
+    expect([failed.state, listCodes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
+    expect(await readEnvironment()).toEqual(before);
     expect(await findBuild(build)).toBeUndefined();
   });
 
   it('one of 10 uploads that expect the same version advances the environment', async () => {
-    const uploads = await Promise.all(Array.from({ length: 10 }, () => create(announced(build, ADVANCE))));
-    const ends = await Promise.all(uploads.map(({ uploadUrl }) => attemptOf(put(uploadUrl))));
+    const uploads = await Promise.all(Array.from({ length: 10 }, () => create(announce(build, ADVANCE))));
+    const ends = await Promise.all(uploads.map(({ uploadUrl }) => readAttempt(put(uploadUrl))));
     expect(ends.filter(({ state }) => state === 'succeeded')).toHaveLength(1);
-    expect(ends.flatMap(codes)).toEqual(
+    expect(ends.flatMap(listCodes)).toEqual(
       Array.from({ length: 9 }, () => 'build.ENVIRONMENT_VERSION_MISMATCH'),
     );
-    expect((await environment()).version).toBe(2);
+    expect((await readEnvironment()).version).toBe(2);
   });
 
   it('the environment does not advance when the end of the attempt cannot be written', async () => {
-    const { uploadUrl, attempt } = await create(announced(build, ADVANCE));
-    await expectEnvelope(put(uploadUrl, { server: failingServer('succeeded') }), 'control.INTERNAL');
-    expect((await environment()).version).toBe(1);
+    const { uploadUrl, attempt } = await create(announce(build, ADVANCE));
+    await expectEnvelope(put(uploadUrl, { server: createFailingServer('succeeded') }), 'control.INTERNAL');
+    expect((await readEnvironment()).version).toBe(1);
     expect(await findBuild(build)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');
-    expect((await attemptOf(put(uploadUrl))).state).toBe('succeeded');
-    expect((await environment()).version).toBe(2);
+    expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
+    expect((await readEnvironment()).version).toBe(2);
   });
 });
 
@@ -424,7 +409,7 @@ it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
   'the sweep resumes an attempt whose server died before it was %s',
   async (state) => {
     const { uploadUrl, attempt } = await create();
-    await put(uploadUrl, { server: failingServer(state) });
+    await put(uploadUrl, { server: createFailingServer(state) });
     plane.clock.nowMs += 1000;
     expect(await sweep()).toBe(0);
     plane.clock.nowMs += 1;
@@ -446,9 +431,9 @@ it('sweeping attempts fails an attempt whose address has ended', async () => {
 
 it('sweeping attempts fails an attempt whose archive is lost', async () => {
   const { uploadUrl, attempt } = await create();
-  await put(uploadUrl, { server: failingServer('fetching') });
+  await put(uploadUrl, { server: createFailingServer('fetching') });
   await plane.blobs.remove(digestOf(build.bytes));
   plane.clock.nowMs += 1001;
   expect(await sweep()).toBe(1);
-  expect(codes(await read(attempt))).toEqual(['control.STORED_BYTES_CORRUPT']);
+  expect(listCodes(await read(attempt))).toEqual(['control.STORED_BYTES_CORRUPT']);
 });

@@ -14,11 +14,11 @@ const claim = () => {
   const kinds = ['authoring.turn', 'run.rerun'];
   return plane.store.claimJob({ kinds, worker: 'w', nowMs: plane.clock.nowMs, leaseMs: 100 });
 };
-const turn = () => answerOf('authoring.turns.create', post(plane, TURNS, { prompt: 'continue' }));
+const createTurn = () => answerOf('authoring.turns.create', post(plane, TURNS, { prompt: 'continue' }));
 
 describe('cancelling', () => {
   it('cancelling a waiting turn ends it at once and frees its session', async () => {
-    const { turn: queued, operation, session } = await turn();
+    const { turn: queued, operation, session } = await createTurn();
     const cancelled = await cancel(operation.operationId);
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
     expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
@@ -29,7 +29,7 @@ describe('cancelling', () => {
     const row = await plane.store.authoringSessions.find(PROJECT, session.authoringSessionId);
     expect(row?.resource).toEqual({ ...free, version: 3 });
     expect(await claim()).toBeUndefined();
-    expect((await turn()).turn.sequence).toBe(2);
+    expect((await createTurn()).turn.sequence).toBe(2);
   });
 
   it('cancelling a waiting rerun ends it at once', async () => {
@@ -43,7 +43,7 @@ describe('cancelling', () => {
   });
 
   it('cancelling work that a worker holds only marks it, once', async () => {
-    const { operation, turn: queued } = await turn();
+    const { operation, turn: queued } = await createTurn();
     await claim();
     const marked = await cancel(operation.operationId);
     expect(marked).toEqual({ ...operation, cancelRequestedAtMs: NOW_MS + 5 });
@@ -53,14 +53,14 @@ describe('cancelling', () => {
   });
 
   it('cancelling ended work changes nothing', async () => {
-    const { operation } = await turn();
+    const { operation } = await createTurn();
     const cancelled = await cancel(operation.operationId);
     plane.clock.nowMs += 1;
     expect(await cancel(operation.operationId)).toEqual(cancelled);
   });
 
   it('cancelling an operation of another organization is refused as missing', async () => {
-    const { operation } = await turn();
+    const { operation } = await createTurn();
     const foreign = { organizationId: OTHER_ORG, operationId: operation.operationId };
     expect(await codeOf(plane.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');
     expect(await codeOf(cancel('op_000000000000'))).toBe('server.ADMIN_REFUSED');

@@ -83,6 +83,7 @@ describe('the content of an export', () => {
     await expectEnvelope(get(base() + path), 'control.EXPORT_FAILED');
     expect((await get(base())).status).toBe(200);
   });
+
   it.each([`/parts/${id('evidence', 9)}`, `/local-reports/${id('lrep', 9)}/archive`])(
     '%s is missing when the export does not list it',
     async (path) => void (await expectEnvelope(get(base() + path), 'control.NOT_FOUND')),

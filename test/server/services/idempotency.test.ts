@@ -119,6 +119,7 @@ describe('a key', () => {
     plane.clock.nowMs += 10 * HOUR_MS;
     expect(await answerOf('sessions.extend', extend())).toEqual(first);
   });
+
   it('the same key of another principal, project or operation identifies another request', async () => {
     for (const [, path, body, status] of CREATIONS)
       expect((await post(plane, path, body, KEY)).status).toBe(status);
@@ -127,6 +128,7 @@ describe('a key', () => {
     const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
     expect((await post(plane, elsewhere, UPLOAD, KEY)).status).toBe(201);
   });
+
   it('a key stays free when its request is rejected', async () => {
     await expectEnvelope(extend(extension({ expectedVersion: 7 })), 'control.VERSION_MISMATCH');
     expect(await plane.store.idempotency.find(scope())).toBeUndefined();

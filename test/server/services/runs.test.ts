@@ -101,6 +101,7 @@ describe('a rerun', () => {
       version: 1,
     });
   });
+
   it('a rerun keeps the build of the original when the environment has advanced', async () => {
     await plane.store.transaction(async (tx) => {
       const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
@@ -124,6 +125,7 @@ describe('a rerun', () => {
     expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
     expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
   });
+
   it.each(hostedRunStates)(
     'a rerun of a run that is %s is accepted only if the run has ended',
     async (state) => {

@@ -12,7 +12,7 @@ const SESSION = id('ses', 1);
 
 const plane = eachTest(worlds);
 
-const stored = async (): Promise<WorldSession> =>
+const readStored = async (): Promise<WorldSession> =>
   (await plane.store.sessions.find(PROJECT, SESSION))!.resource;
 
 /** Changes the stored session as another part of the platform would. */
@@ -29,7 +29,7 @@ async function expectOutcome(answer: Promise<Response>, outcome: ControlCode | 2
 
 describe('an extension', () => {
   it('an extension counts the lifetime from its admission, not from the old deadline', async () => {
-    const before = await stored();
+    const before = await readStored();
     plane.clock.nowMs += 1000;
     const response = await post(plane, EXTEND, extension());
     expect(response.status).toBe(200);
@@ -42,7 +42,7 @@ describe('an extension', () => {
       version: 2,
       updatedAtMs: admittedAtMs,
     });
-    expect(await stored()).toEqual(session);
+    expect(await readStored()).toEqual(session);
     expect(operation).toMatchObject({
       organizationId: ORG,
       projectId: PROJECT,
@@ -55,13 +55,14 @@ describe('an extension', () => {
     });
     expect(await readOperation(plane, operation.operationId)).toEqual(operation);
   });
+
   it('an extension moves the deadlines of the unfinished runs of its session only', async () => {
     await plane.admin.importResources({
       schemaVersion: 1,
       sessions: [makeSession(2)],
       runs: [makeRun(3, { sessionId: id('ses', 2) }), makeRun(4, { state: 'running' })],
     });
-    const deadlines = async () =>
+    const readDeadlines = async () =>
       Promise.all(
         [1, 2, 3, 4].map(async (n) => {
           const { deadlineAtMs, revision } = (await plane.store.runs.find(PROJECT, id('hrun', n)))!.resource;
@@ -69,21 +70,22 @@ describe('an extension', () => {
         }),
       );
     await post(plane, EXTEND, extension());
-    expect(await deadlines()).toEqual([
+    expect(await readDeadlines()).toEqual([
       [HOUR_MS, 1], // has ended
       [2 * HOUR_MS, 2],
       [HOUR_MS, 1], // of another session
       [2 * HOUR_MS, 2],
     ]);
   });
+
   it('an extension changes nothing when a run cannot be updated', async () => {
-    const before = await stored();
+    const before = await readStored();
     const store = withMembers(plane.store, ({ runs }) => ({
       runs: { ...runs, update: () => Promise.reject(new Error('on purpose')) },
     }));
     const sender = { ...plane, server: serverOn(plane, { store }) };
     await expectEnvelope(post(sender, EXTEND, extension()), 'control.INTERNAL');
-    expect(await stored()).toEqual(before);
+    expect(await readStored()).toEqual(before);
   });
   const [INVALID, VERSION] = ['control.REQUEST_INVALID', 'control.VERSION_MISMATCH'] as const;
   const LEASE = 'control.LEASE_GENERATION_MISMATCH';
@@ -107,7 +109,7 @@ describe('an extension', () => {
     ['a missing member', { ttlMs: undefined }, INVALID],
   ])('an extension with %s is answered as specified', async (_, over, expected) => {
     await expectOutcome(post(plane, EXTEND, extension(over)), expected);
-    expect((await stored()).version).toBe(expected === 200 ? 2 : 1);
+    expect((await readStored()).version).toBe(expected === 200 ? 2 : 1);
   });
 
   it('an extension is refused from the millisecond in which the session expires', async () => {
@@ -135,11 +137,12 @@ describe('an extension', () => {
       await expectOutcome(post(plane, EXTEND, extension()), outcome);
     },
   );
+
   it('an extension of the highest version is refused, and nothing is written', async () => {
     await change({ version: Number.MAX_SAFE_INTEGER });
     const request = extension({ expectedVersion: Number.MAX_SAFE_INTEGER });
     await expectEnvelope(post(plane, EXTEND, request), 'control.INTERNAL');
-    expect((await stored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
+    expect((await readStored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
   });
 
   it('an extension does not change the expiry of the token', async () => {
@@ -155,7 +158,7 @@ describe('an extension', () => {
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses)
       if (response.status !== 200) await expectEnvelope(response, 'control.VERSION_MISMATCH');
-    expect((await stored()).version).toBe(2);
+    expect((await readStored()).version).toBe(2);
   });
 });
 
@@ -170,7 +173,7 @@ describe('the rules of an extension', () => {
   ] as const;
 
   it('the rules of extend are checked in their order, whichever are broken together', async () => {
-    const session = await stored();
+    const session = await readStored();
     fc.assert(
       fc.property(fc.subarray([...ORDER]), (broken) => {
         const has = (code: (typeof ORDER)[number]): boolean => broken.includes(code);
