@@ -45,9 +45,9 @@ this page; nothing on it is written by hand. Figures differ from machine to mach
     npm run bench -- --short serve-read
 
 The first line runs every race and writes this page, on an idle machine in about 20 minutes. The second runs the races
-whose names begin so, and the third with small inputs, to try a change; both only print. Inputs are made once, from fixed
-seeds, and kept in \`drillproof-bench-2\` in the folder for temporary files (or in \`XDG_CACHE_HOME\`). Programs that are not
-installed are listed as missing.
+whose names begin with these words, and the third uses small inputs, to try a change; both only print. Inputs are made once,
+from fixed seeds, and kept in \`drillproof-bench-2\` in the folder for temporary files (or in \`XDG_CACHE_HOME\`). Programs that
+are not installed are listed as missing.
 
 - **median**: of {{rounds}}. The contenders take turns.
 - **spread**: the distance from the slowest to the fastest run, as a part of the median.
