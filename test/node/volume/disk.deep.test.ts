@@ -134,22 +134,22 @@ describe.each(KINDS)('a disk under a mirror (%s) on which any one call fails', (
 const [PART = ''] = made.files.keys();
 const endsWith = (path: string): RegExp => new RegExp(`/${path.replaceAll('.', '\\.')}$`);
 
-async function makeCompletePlace(server: ExportSource): Promise<Place> {
-  const place = await makePlace('plain');
+async function makeComplete(): Promise<{ server: ExportSource; place: Place }> {
+  const [server, place] = [await source(made), await makePlace('plain')];
   expect(await mirrorInto(place, server)).toBe('complete');
-  return place;
+  return { server, place };
 }
 
 /** Makes a place where a run ended in the middle of the first part. */
-async function makeInterruptedPlace(content = made.files.get(PART)!.subarray(0, 1_000)): Promise<Place> {
-  const place = await makePlace('plain');
+async function makeInterrupted(content = made.files.get(PART)!.subarray(0, 1_000)) {
+  const [server, place] = [await source(made), await makePlace('plain')];
   const target = await mirrorDirectory(place.folder).open();
   const partial = await target.partial(PART);
   await partial.restart(etagOf(made.files.get(PART)!));
   await partial.append(content);
   await partial.close();
   await target.close();
-  return place;
+  return { server, place };
 }
 
 describe('a mirror on a disk that may have lost bytes', () => {
@@ -167,8 +167,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   it.each(['read', 'look'] as const)(
     'in a file of the mirror (%s) are unreadable, not damaged',
     async (act) => {
-      const server = await source(made);
-      const place = await makeCompletePlace(server);
+      const { server, place } = await makeComplete();
       disk.arm(act, 1, 'EIO', endsWith(PART));
       const client = createClient({ baseUrl: server.url, token: 'a-token' });
       const check = await checkMirror(exportRef, { client, to: await place.sink() });
@@ -177,8 +176,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   );
 
   it.each(['read', 'look'] as const)('in a file of the mirror (%s) are fetched again', async (act) => {
-    const server = await source(made);
-    const place = await makeCompletePlace(server);
+    const { server, place } = await makeComplete();
     disk.arm(act, 1, 'EIO', endsWith(PART));
     const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
     expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
@@ -187,8 +185,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it('of a document ends, because the mirror cannot be identified', async () => {
-    const server = await source(made);
-    const place = await makeCompletePlace(server);
+    const { server, place } = await makeComplete();
     for (const name of ['export.json', 'manifest.json']) {
       disk.arm('read', 1, 'EIO', endsWith(name));
       expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
@@ -214,8 +211,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   it.each(['read', 'look'] as const)(
     'at any one call (%s) on a complete mirror change nothing',
     async (act) => {
-      const server = await source(made);
-      const place = await makeCompletePlace(server);
+      const { server, place } = await makeComplete();
       for (let nth = 1; ; nth++) {
         disk.arm(act, nth, 'EIO');
         const outcome = await mirrorInto(place, server);
@@ -232,7 +228,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   );
 
   it('of a partial file ends, and the next run fetches it from its beginning', async () => {
-    const [server, place] = [await source(made), await makeInterruptedPlace()];
+    const { server, place } = await makeInterrupted();
     disk.arm('read', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
     disk.disarm();
@@ -241,7 +237,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it('that cannot discard a partial file ends, and the next run completes', async () => {
-    const [server, place] = [await source(made), await makeInterruptedPlace(new Uint8Array(4_000))];
+    const { server, place } = await makeInterrupted(new Uint8Array(4_000));
     disk.arm('truncate', 1, 'EIO');
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
     disk.disarm();
@@ -249,14 +245,14 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it('of the entity tag of a partial file fetches only that part again', async () => {
-    const [server, place] = [await source(made), await makeInterruptedPlace()];
+    const { server, place } = await makeInterrupted();
     disk.arm('read', 1, 'EIO', /\.etag$/);
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
   it('resumes a partial file if nothing failed', async () => {
-    const [server, place] = [await source(made), await makeInterruptedPlace()];
+    const { server, place } = await makeInterrupted();
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);
   });

@@ -20,6 +20,14 @@ async function openTarget(folder: string): Promise<MirrorTarget> {
   open.push(target);
   return target;
 }
+async function openNew() {
+  const folder = join(await newFolder(), 'new');
+  return { folder, target: await openTarget(folder) };
+}
+/** Expects a folder to be refused with this code. */
+async function expectRefusal(folder: string, code: string): Promise<void> {
+  expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code });
+}
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
@@ -31,8 +39,7 @@ const lockIn = (folder: string): string => join(folder, PRIVATE, 'lock');
 
 describe('a folder as target', () => {
   it('gives complete files their final name and removes its private files', async () => {
-    const folder = join(await newFolder(), 'new');
-    const target = await openTarget(folder);
+    const { folder, target } = await openNew();
     expect(await target.isEmpty()).toBe(true);
     await target.write('a.json', bytes('first'));
     await target.write('a.json', bytes('2nd'));
@@ -68,8 +75,7 @@ describe('a folder as target', () => {
   });
 
   it('discards the bytes of a partial file that is restarted', async () => {
-    const folder = await newFolder();
-    const target = await openTarget(folder);
+    const { folder, target } = await openNew();
     const partial = await target.partial('a');
     await partial.restart('"v1"');
     await partial.append(bytes('a long beginning'));
@@ -84,8 +90,7 @@ describe('a folder as target', () => {
   });
 
   it('writes exactly the appended bytes, in any pieces', async () => {
-    const folder = await newFolder();
-    const target = await openTarget(folder);
+    const { folder, target } = await openNew();
     await forAllAsync(15, [fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 })], async (pieces) => {
       const partial = await target.partial('x');
       await partial.restart(undefined);
@@ -96,8 +101,7 @@ describe('a folder as target', () => {
   });
 
   it('keeps its claim until it is cleaned', async () => {
-    const folder = await newFolder();
-    const target = await openTarget(folder);
+    const { target } = await openNew();
     expect(await target.readClaim()).toBeUndefined();
     await target.writeClaim(bytes('{}'));
     expect(String(Buffer.from((await target.readClaim()) ?? []))).toBe('{}');
@@ -113,10 +117,13 @@ describe('a folder as target', () => {
     await symlink(outside, join(folder, 'parts'));
     await symlink(join(outside, 'secret'), join(folder, 'link'));
     const target = await openTarget(folder);
-    expect(await failureOf(target.write('parts/x', bytes('x')))).toMatchObject({ code: 'io.KIND' });
-    expect(await failureOf(target.size('parts/secret'))).toMatchObject({ code: 'io.KIND' });
-    expect(await failureOf(target.size('link'))).toMatchObject({ code: 'io.KIND' });
-    expect(await failureOf(readText(target.read('link')))).toMatchObject({ code: 'io.KIND' });
+    for (const act of [
+      () => target.write('parts/x', bytes('x')),
+      () => target.size('parts/secret'),
+      () => target.size('link'),
+      () => readText(target.read('link')),
+    ])
+      expect(await failureOf(act())).toMatchObject({ code: 'io.KIND' });
     await target.write('link', bytes('replaced, not followed'));
     expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('secret');
     expect((await stat(join(folder, 'link'))).isFile()).toBe(true);
@@ -126,7 +133,7 @@ describe('a folder as target', () => {
   it('does not open when its own folder is a symbolic link', async () => {
     const folder = await newFolder();
     await symlink(await newFolder(), join(folder, PRIVATE));
-    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.KIND' });
+    await expectRefusal(folder, 'io.KIND');
   });
 });
 
@@ -139,9 +146,8 @@ const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
   it('is held by one process at a time, and free afterwards', async () => {
-    const folder = await newFolder();
-    const target = await openTarget(folder);
-    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    const { folder, target } = await openNew();
+    await expectRefusal(folder, 'io.LOCKED');
     await target.close();
     await (await mirrorDirectory(folder).open()).close();
   });
@@ -149,14 +155,14 @@ describe('the lock of a folder', () => {
   it('of a live process is respected', async () => {
     const folder = await newFolder();
     await writeLock(folder, makeLock(process.ppid));
-    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    await expectRefusal(folder, 'io.LOCKED');
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
   it('of another machine is respected, whether its process lives or not', async () => {
     const folder = await newFolder();
     await writeLock(folder, JSON.stringify({ pid: endedPid(), host: 'another-machine', nonce: 'x' }));
-    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    await expectRefusal(folder, 'io.LOCKED');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,11 +12,16 @@ import { failureOf } from '../../client/make.ts';
 import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 
-afterEach(cleanUp);
+/** A store on another file system. */
+const MEMORY = '/dev/shm/drillproof-part-store-test';
+afterEach(async () => {
+  await rm(MEMORY, { recursive: true, force: true });
+  await cleanUp();
+});
 const made = makeExport();
 const ALL = [...made.files.keys()];
 const [PART = ''] = ALL;
-const WHOLE = Buffer.from(made.files.get(PART) ?? []);
+const WHOLE = Buffer.from(made.files.get(PART)!);
 const expected = { digest: digestOf(WHOLE), bytes: WHOLE.length };
 const fileIn = (store: string): string => {
   const hex = expected.digest.slice('sha256:'.length);
@@ -49,7 +54,7 @@ describe('a store that mirrors share', () => {
       expect((await mirrorWith(server, second, store, { link })).states).toEqual(new Set(['linked']));
       for (const path of ALL) {
         expect(server.requests(path)).toHaveLength(1);
-        expect(await readFile(join(second, path))).toEqual(Buffer.from(made.files.get(path) ?? []));
+        expect(await readFile(join(second, path))).toEqual(Buffer.from(made.files.get(path)!));
       }
       const same = (await inode(join(second, PART))) === (await inode(fileIn(store)));
       if (link !== 'auto') expect(same).toBe(link === 'hardlink');
@@ -142,31 +147,19 @@ describe('a store that mirrors share', () => {
   });
 
   it('that cannot link as requested is io.WRITE_FAILED', async () => {
-    const store = await openPartStore('/dev/shm/drillproof-part-store-test', { link: 'hardlink' });
-    try {
-      const folder = await newFolder();
-      await writeFile(join(folder, 'part'), WHOLE);
-      expect(await failureOf(store.put(expected, join(folder, 'part')))).toMatchObject({
-        code: 'io.WRITE_FAILED',
-        details: { errno: 'EXDEV' },
-      });
-    } finally {
-      await rm('/dev/shm/drillproof-part-store-test', { recursive: true });
-    }
+    const store = await openPartStore(MEMORY, { link: 'hardlink' });
+    const file = join(await newFolder(), 'part');
+    await writeFile(file, WHOLE);
+    const failure = { code: 'io.WRITE_FAILED', details: { errno: 'EXDEV' } };
+    expect(await failureOf(store.put(expected, file))).toMatchObject(failure);
   });
 
   it('copies between different file systems', async () => {
-    const folder = '/dev/shm/drillproof-part-store-auto';
-    try {
-      const store = await openPartStore(folder);
-      const other = await newFolder();
-      await writeFile(join(other, 'part'), WHOLE);
-      await chmod(join(other, 'part'), 0o644);
-      await store.put(expected, join(other, 'part'));
-      expect(await store.take(expected, join(other, 'copy'))).toBe(true);
-      expect(await readFile(join(other, 'copy'))).toEqual(WHOLE);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const store = await openPartStore(MEMORY);
+    const folder = await newFolder();
+    await writeFile(join(folder, 'part'), WHOLE, { mode: 0o644 });
+    await store.put(expected, join(folder, 'part'));
+    expect(await store.take(expected, join(folder, 'copy'))).toBe(true);
+    expect(await readFile(join(folder, 'copy'))).toEqual(WHOLE);
   });
 });
