@@ -37,11 +37,11 @@ export type Cli = {
 };
 
 /** Writes an escaped line for people to stderr, unless --quiet. */
-export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, escapeText(line));
+export const printNote = (cli: Cli, line: string): Promise<void> => printNotes(cli, escapeText(line));
 
 /** Writes lines that are already escaped. */
-export async function sayLines(cli: Cli, lines: string): Promise<void> {
-  if (isTalkative(cli)) await writeFolded(cli.stderr, `${lines}\n`);
+export async function printNotes(cli: Cli, lines: string): Promise<void> {
+  if (canPrintNotes(cli)) await writeFolded(cli.stderr, `${lines}\n`);
 }
 
 /** Writes text in which untrusted words are escaped. On a terminal it never reaches the first column by wrapping. */
@@ -52,14 +52,14 @@ export const writeFolded = (output: Output, text: string): Promise<void> =>
 const widthOf = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
 
 export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; readonly width: number } => ({
-  color: wantsColour(cli, output),
+  color: isColored(cli, output),
   width: widthOf(output),
 });
 
-export const isTalkative = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
+export const canPrintNotes = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
-function wantsColour(cli: Cli, output: Output): boolean {
+function isColored(cli: Cli, output: Output): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = cli.env;
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0';

@@ -18,7 +18,8 @@ async function main(): Promise<void> {
   const [, , command = ''] = process.argv;
   // A mirror flushes many files at once, and flushes that begin together share their work. POSIX reads this late enough.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
-  const { interruptSignal, processCli } = await import('./process.ts');
+  const { createInterruptSignal: interruptSignal, createProcessCli: processCli } =
+    await import('./process.ts');
   const { run } = await import('./run.ts');
   const cli = processCli(interruptSignal());
   // An error outside every awaited promise is reported like any other, without a stack.

@@ -9,15 +9,15 @@ type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
   readonly rows?: number;
 };
 
-export function processCli(signal: AbortSignal): Cli {
+export function createProcessCli(signal: AbortSignal): Cli {
   return {
     env: process.env,
     // Only now: opening it takes milliseconds.
     get stdin() {
       return process.stdin;
     },
-    stdout: output(process.stdout),
-    stderr: output(process.stderr),
+    stdout: wrapStream(process.stdout),
+    stderr: wrapStream(process.stderr),
     signal,
     now: () => Date.now(),
     inputs: new Set(['/dev/stdin']),
@@ -56,7 +56,7 @@ function limitHeap(): void {
 // A closed reader (`| head`) is not an error: the rest of the output is dropped.
 const GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
 
-function output(stream: Stream): Output {
+function wrapStream(stream: Stream): Output {
   let closed = false;
   let failure: Error | undefined;
   const end = (error: NodeJS.ErrnoException): void => {
@@ -92,7 +92,7 @@ function output(stream: Stream): Output {
 }
 
 /** Aborts on the first SIGINT or SIGTERM, so that the command ends cleanly; the second SIGINT ends the process. */
-export function interruptSignal(): AbortSignal {
+export function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);

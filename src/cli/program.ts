@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
-import { ownVersion } from './shared/output/product.ts';
+import { readVersion } from './shared/output/product.ts';
 
 const MAX_HELP_WIDTH = 100;
 
@@ -31,9 +31,9 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
     .hook('preAction', (_program, action) => {
       cli.begin?.(action.name());
       readStandardOptions(action, cli);
-      for (const path of inputsOf(action)) cli.inputs.add(path);
+      for (const path of listInputs(action)) cli.inputs.add(path);
     });
-  if (argv.includes('--version')) program.version(await ownVersion(), '--version', 'show the version');
+  if (argv.includes('--version')) program.version(await readVersion(), '--version', 'show the version');
   else program.option('--version', 'show the version');
   await addCommands(program, argv, cli);
   return program;
@@ -62,16 +62,16 @@ function readStandardOptions(action: Command, cli: Cli): void {
 /** Options and arguments that name what a command writes. Every other word may be the path of an input. */
 const OUTPUTS = new Set(['format', 'out', 'public', 'source', 'vsa', 'output']);
 
-function inputsOf(action: Command): readonly string[] {
+function listInputs(action: Command): readonly string[] {
   const named = action.registeredArguments.map((argument, at) => [argument.name(), action.processedArgs[at]]);
   return [...Object.entries(action.opts()), ...named]
     .filter(([name]) => !OUTPUTS.has(name))
-    .flatMap(([, value]) => [value].flat().map(pathIn))
+    .flatMap(([, value]) => [value].flat().map(readPath))
     .filter((path) => path !== undefined);
 }
 
 /** A path by itself, or with members, as in `--key FILE,issuer=NAME`. */
-function pathIn(value: unknown): string | undefined {
+function readPath(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const isSpec = typeof value === 'object' && value !== null && 'file' in value;
   return isSpec && typeof value.file === 'string' ? value.file : undefined;
@@ -85,12 +85,12 @@ type CommandRow = {
   readonly load: () => Promise<Define>;
 };
 
-const inGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>
+const addGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, group }]));
 
 /** Every command. Only the called one is loaded. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
-  ...inGroup('Check evidence:', {
+  ...addGroup('Check evidence:', {
     verify: {
       summary: 'verify exports and parts offline',
       load: async () => (await import('./verify/command.ts')).defineVerifyCommand,
@@ -144,7 +144,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       load: async () => (await import('./scrub/command.ts')).defineScrubCommand,
     },
   }),
-  ...inGroup('Make and move evidence:', {
+  ...addGroup('Make and move evidence:', {
     mirror: {
       summary: 'copy exports and verify every byte',
       load: async () => (await import('./mirror/command.ts')).defineMirrorCommand,
@@ -166,7 +166,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       load: async () => (await import('./tool-source/command.ts')).defineToolSourceCommand,
     },
   }),
-  ...inGroup('Run a control plane:', {
+  ...addGroup('Run a control plane:', {
     serve: {
       summary: 'start a control plane',
       load: async () => (await import('./serve/command.ts')).defineServeCommand,

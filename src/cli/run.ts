@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     }
     await program.parseAsync([...argv], { from: 'user' });
     const { failure } = cli.stdout;
-    if (failure !== undefined) await reportStdout(cli, failure);
+    if (failure !== undefined) await reportStdoutFailure(cli, failure);
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
   }
 }
 
-async function reportStdout(cli: Cli, failure: Error): Promise<void> {
+async function reportStdoutFailure(cli: Cli, failure: Error): Promise<void> {
   const [{ ioError }, { reportUnwritten }] = await Promise.all([
     import('../node/index.ts'),
     import('./shared/output/targets.ts'),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS, createProgram } from '../../src/cli/program.ts';
-import { commandOf } from '../../src/cli/shared/output/failed.ts';
+import { findCommand } from '../../src/cli/shared/output/failed.ts';
 import { call, expectPass, world } from './make.ts';
 
 /** Lists every command that has --help: those of the table and all below them. */
@@ -12,7 +12,7 @@ async function listCommands(): Promise<readonly (readonly string[])[]> {
     for (const child of command.commands) if (child.name() !== 'help') add(child, [...path, child.name()]);
   };
   for (const name of Object.keys(COMMANDS))
-    add(commandOf(await createProgram([name], world()), [name]), [name]);
+    add(findCommand(await createProgram([name], world()), [name]), [name]);
   return paths;
 }
 
@@ -40,7 +40,7 @@ describe('the help of every command', () => {
 /** Checks that the options of a command line exist, and that no required one is missing. */
 async function checkExample(line: string): Promise<void> {
   const words = line.split(' ').filter((word) => word !== '');
-  const command = commandOf(await createProgram(words, world()), words);
+  const command = findCommand(await createProgram(words, world()), words);
   const options = command.options.flatMap(({ long, short }) => [long, short]);
   for (const word of words.filter((text) => /^-./.test(text) && text !== '--help'))
     expect(options, `${word} in: ${line}`).toContain(word.split('=', 1)[0]);

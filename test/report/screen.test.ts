@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureText } from '../../src/cli/shared/output/failure.ts';
+import { formatFailureText } from '../../src/cli/shared/output/failure.ts';
 import { alignFacts, formatTable } from '../../src/cli/shared/output/product.ts';
 import { diffReports, renderDiff } from '../../src/report/diff.ts';
 import { decisionRenderers, escapeText, renderers } from '../../src/report/index.ts';
@@ -96,7 +96,7 @@ function screensOf(text: string, width: number, color = false): readonly string[
     ),
     vsaReport(text)(look),
     fold(
-      failureText({
+      formatFailureText({
         code: 'io.NOT_FOUND',
         message: text,
         action: text,

@@ -9,10 +9,10 @@ import {
   defineTokenList,
   defineTokenRevoke,
 } from './tenants.ts';
-import { type Cli, say } from '../cli.ts';
+import { type Cli, printNote } from '../cli.ts';
 import { addExamples } from '../shared/options/options.ts';
 import { parseJson } from '../../bytes/index.ts';
-import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { readInput } from '../shared/input/input.ts';
 import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
@@ -32,7 +32,7 @@ project of each resource must exist. Importing the same file again changes
 nothing.`;
 
 function defineImport(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description(
       'Import environments, sessions, runs and authoring sessions in one transaction: all of them, or none.',
     )
@@ -55,7 +55,7 @@ function defineImport(command: Command, cli: Cli): void {
 }
 
 function defineCancel(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Cancel queued work; running work is asked to stop.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
     .argument('<operation-id>', 'id of the operation')
@@ -105,7 +105,7 @@ export function defineAdminCommand(command: Command, cli: Cli): void {
   defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
-  for (const group of [org, project, token, operation, ingest, ...evidence]) groupHelp(group);
+  for (const group of [org, project, token, operation, ingest, ...evidence]) addGroupHelp(group);
   addExamples(command, {
     'create an organization': 'drillproof admin org create --name Acme',
     'with a project': 'drillproof admin project create --organization org_0123456789ab --name web',
@@ -124,7 +124,7 @@ function defineEvidence(command: Command, cli: Cli): Command[] {
   return [exported, deletion];
 }
 
-function groupHelp(group: Command): void {
+function addGroupHelp(group: Command): void {
   const { parent } = group;
   const [first] = group.commands;
   if (parent === null || first === undefined) return;
@@ -134,7 +134,7 @@ function groupHelp(group: Command): void {
 }
 
 function defineMigrate(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description(
       'Bring the schema of the store up to date, as every start does. If several run at once, one migrates and the others wait.',
     )
@@ -154,14 +154,14 @@ function defineMigrate(command: Command, cli: Cli): void {
 type BackupOptions = DataOptions & { readonly out: string };
 
 /** How to copy the blobs, which never change once they are there. */
-function blobAdvice({ blobs, names }: Places): string {
+function formatBlobAdvice({ blobs, names }: Places): string {
   if (blobs.kind === 'disk') return `rsync -a ${names.blobs}/ TARGET/blobs/`;
   const { endpoint } = blobs.location;
   return `aws s3 sync ${names.blobs} TARGET${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
 }
 
 /** `--out` may be a folder that is there; the file is then named as the store is. */
-async function outFile(out: string): Promise<string> {
+async function resolveOut(out: string): Promise<string> {
   const isFolder = await stat(out).then(
     (stats) => stats.isDirectory(),
     () => false, // writing reports every other problem
@@ -180,7 +180,7 @@ The rows of PostgreSQL are copied with its own tool:
   pg_dump --format=custom --file=store.dump "$DATABASE_URL"`;
 
 function defineBackup(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description(
       'Copy the embedded store into one file while the server runs, and print how to copy the blobs.',
     )
@@ -194,21 +194,21 @@ function defineBackup(command: Command, cli: Cli): void {
 
 async function backup(cli: Cli, { data, out }: BackupOptions): Promise<void> {
   const places = placesOf(cli.env, data);
-  const blobs = blobAdvice(places);
+  const blobs = formatBlobAdvice(places);
   if (places.store.kind === 'postgres') {
     throw usageError(
       'the rows are in PostgreSQL, which is backed up with its own tool',
       `Run: pg_dump --format=custom --file=store.dump "$DATABASE_URL" — and then, for the blobs: ${blobs}`,
     );
   }
-  const path = await outFile(out);
+  const path = await resolveOut(out);
   const copy = await backupSqlite(places.store.path, path);
   await writeFacts(cli, { kind: 'backup', store: path, ...copy, blobs: { command: blobs } }, [
     ['store', path],
     ['size', size(copy.bytes)],
     ['SHA-256', copy.digest],
   ]);
-  await say(cli, `now copy the blobs, for example: ${blobs}`);
+  await printNote(cli, `now copy the blobs, for example: ${blobs}`);
 }
 
 const CHECK_HELP = `
@@ -216,14 +216,14 @@ It exits with 1 when a blob is missing or damaged, and with 3 when one could not
 be read.`;
 
 function defineCheck(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description(
       'Hash every stored blob that a row names, and list blobs that no row names. It changes nothing and may run next to a server.',
     )
     .action(async (options: DataOptions) => {
       const report = await check(cli, options);
-      await writeProduct(cli, { kind: 'check', ...report }, checkText(report));
-      cli.exitCode = checkExit(report);
+      await writeProduct(cli, { kind: 'check', ...report }, formatCheck(report));
+      cli.exitCode = findCheckExit(report);
     });
   addExamples(command, {
     'after a restore, or every week': 'drillproof admin check',
@@ -237,14 +237,14 @@ const check = (cli: Cli, options: DataOptions): Promise<CheckReport> =>
   );
 
 /** Blobs that no row names are reported, and do not fail the check. */
-function checkExit({ findings }: CheckReport): ExitCode {
+function findCheckExit({ findings }: CheckReport): ExitCode {
   const exits = findings
     .filter(({ code }) => codeFacts(code).severity === 'error')
     .map(({ code }) => exitOfCode(code));
   return exits.length === 0 ? EXIT.pass : worstExit(exits);
 }
 
-function checkText({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
+function formatCheck({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
   const wrong = findings.filter(({ code }) => code !== 'server.BLOB_ORPHAN').length;
   const lines = alignFacts([
     ['blobs', `${count(blobs)}, ${size(bytes)}`],

@@ -4,16 +4,16 @@ import type { OpenFile } from '../../evidence/index.ts';
 import { openFile } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../export/local-report.ts';
-import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { withEvidence } from '../shared/input/input.ts';
-import { addExamples, time, texts } from '../shared/options/options.ts';
+import { addExamples, parseTime, collectTexts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
 type InProject = DataOptions & { readonly project: string };
 
-const projectOption = (command: Command): Command =>
-  dataOptions(command).requiredOption('--project <id>', 'project that it belongs to');
+const addProjectOption = (command: Command): Command =>
+  addDataOptions(command).requiredOption('--project <id>', 'project that it belongs to');
 
 const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> =>
   closeAfter(await openFile(path), work);
@@ -21,12 +21,12 @@ const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): 
 const formatState = (created: boolean): string => (created ? 'stored' : 'unchanged');
 
 export function defineBundle(command: Command, cli: Cli): void {
-  projectOption(command)
+  addProjectOption(command)
     .description(
       'Store the part archive of a bundle. It must be intact; its signature is not checked against a trust store.',
     )
     .argument('<part>', 'part archive')
-    .option('--delete-at <time>', 'when to delete its bytes (default: never)', time)
+    .option('--delete-at <time>', 'when to delete its bytes (default: never)', parseTime)
     .action(async (path: string, options: InProject & { readonly deleteAt?: number }) => {
       const { deleteAt, project } = options;
       const { bundle, created } = await withFile(path, (file) =>
@@ -50,13 +50,13 @@ Each local report must be stored or described: store it first with
 --report-metadata.`;
 
 export function defineExport(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Store an export with all its parts and local reports, to be served and mirrored.')
     .argument('<export>', 'folder of the export, or a ZIP of it')
     .option(
       '--report-metadata <file>',
       'what the uploader of a local report claims, with its localReportId (may be given again)',
-      texts,
+      collectTexts,
     )
     .action(async (path: string, options: DataOptions & { readonly reportMetadata?: readonly string[] }) => {
       const localReports = await Promise.all(
@@ -89,7 +89,7 @@ export function defineExport(command: Command, cli: Cli): void {
 }
 
 export function defineBuild(command: Command, cli: Cli): void {
-  projectOption(command)
+  addProjectOption(command)
     .description('Store a build archive, so that the source of its tools can be read.')
     .argument('<archive>', 'ZIP with build.json and the files that it names')
     .action(async (path: string, options: InProject) => {
@@ -128,7 +128,7 @@ META.json contains the unchecked claims of the uploader:
   }`;
 
 export function defineLocalReport(command: Command, cli: Cli): void {
-  projectOption(command)
+  addProjectOption(command)
     .description("Store the archive of a local report with its uploader's claims.")
     .argument('<archive>', 'archive of the report; it is opaque')
     .requiredOption('--metadata <file>', 'what its uploader claims, see below; - for standard input')

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { defined, isoTime } from '../../bytes/index.ts';
 import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract/index.ts';
 import type { IssuedToken } from '../../server/index.ts';
-import { type Cli, sayLines } from '../cli.ts';
-import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { addExamples, time, wholeNumber, texts } from '../shared/options/options.ts';
+import { type Cli, printNotes } from '../cli.ts';
+import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { addExamples, parseTime, parseNumberBetween, collectTexts } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
@@ -21,7 +21,7 @@ type TokenOptions = DataOptions & {
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
 
 export function defineOrganization(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Create an organization, and the folder of the control plane if it is absent.')
     .requiredOption('--name <name>', 'name for people')
     .option('--id <id>', 'id, org_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
@@ -40,13 +40,13 @@ export function defineOrganization(command: Command, cli: Cli): void {
 }
 
 export function defineEntitlement(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Limit how far the sessions of an organization may be extended.')
     .requiredOption('--organization <id>', 'organization that is entitled')
     .requiredOption(
       '--max-session-ttl-ms <ms>',
       'longest lifetime in milliseconds, at most seven days',
-      wholeNumber(1, MAX_SESSION_TTL_MS),
+      parseNumberBetween(1, MAX_SESSION_TTL_MS),
     )
     .action(
       async (options: DataOptions & { readonly organization: string; readonly maxSessionTtlMs: number }) => {
@@ -66,7 +66,7 @@ export function defineEntitlement(command: Command, cli: Cli): void {
 }
 
 export function defineProject(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Create a project of an organization.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
     .requiredOption('--name <name>', 'name for people')
@@ -87,17 +87,17 @@ export function defineProject(command: Command, cli: Cli): void {
 }
 
 export function defineTokenCreate(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Create a token. It is shown only once; the control plane stores its hash.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
-    .option('--project <id>', 'project that it may see (may be given again)', texts)
+    .option('--project <id>', 'project that it may see (may be given again)', collectTexts)
     .option('--all-projects', 'it may see every project of the organization')
     .addOption(
       new Option('--permission <name>', 'what it may do (may be given again)')
-        .argParser(permission)
+        .argParser(collectPermission)
         .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
     )
-    .option('--expires-at <time>', 'when it expires (default: never)', time)
+    .option('--expires-at <time>', 'when it expires (default: never)', parseTime)
     .addHelpText(
       'after',
       `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
@@ -111,7 +111,7 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
   });
 }
 
-function permission(value: string, before: readonly Permission[]): readonly Permission[] {
+function collectPermission(value: string, before: readonly Permission[]): readonly Permission[] {
   const match = permissions.find((one) => one === value);
   if (match === undefined)
     throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
@@ -132,10 +132,10 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
   const issued = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
   // The token alone on standard output, so that it can go straight into a file.
   await writeProduct(cli, { kind: 'token', ...issued }, `${issued.token}\n`);
-  if (cli.format === 'text') await sayLines(cli, tokenFacts(issued).trimEnd());
+  if (cli.format === 'text') await printNotes(cli, formatToken(issued).trimEnd());
 }
 
-const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
+const formatToken = (row: Omit<IssuedToken, 'token'>): string =>
   alignFacts([
     ['token id', row.tokenId],
     ['organization', row.organizationId],
@@ -146,7 +146,7 @@ const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
   ]);
 
 export function defineTokenList(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('List the tokens of an organization: what each may do, never the token itself.')
     .requiredOption('--organization <id>', 'organization whose tokens to list')
     .action(async (options: DataOptions & { readonly organization: string }) => {
@@ -154,7 +154,7 @@ export function defineTokenList(command: Command, cli: Cli): void {
       const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
       const cells = tokens.map((row) => [
         row.tokenId,
-        stateOf(row, cli.now()),
+        formatTokenState(row, cli.now()),
         row.projects === 'all' ? 'all' : row.projects.join(','),
         row.permissions.join(','),
       ]);
@@ -168,7 +168,7 @@ export function defineTokenList(command: Command, cli: Cli): void {
   addExamples(command, { 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
 }
 
-function stateOf(
+function formatTokenState(
   row: { readonly expiresAtMs?: number; readonly revokedAtMs?: number },
   nowMs: number,
 ): string {
@@ -178,7 +178,7 @@ function stateOf(
 }
 
 export function defineTokenRevoke(command: Command, cli: Cli): void {
-  dataOptions(command)
+  addDataOptions(command)
     .description('Revoke a token; its next request is refused.')
     .argument('<token-id>', 'id of the token, as "admin token list" shows it')
     .action(async (tokenId: string, options: DataOptions) => {

@@ -3,10 +3,10 @@ import { DrillproofError } from '../../errors.ts';
 import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
-import { addExamples, standardOptions } from '../shared/options/options.ts';
+import { addExamples, addStandardOptions } from '../shared/options/options.ts';
 import {
   openReportSigning,
-  reportSigningOptions,
+  addReportSigningOptions,
   type ReportSigningOptions,
 } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -20,7 +20,7 @@ Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
 could not be read.`;
 
 export function defineDiffCommand(command: Command, cli: Cli): void {
-  reportSigningOptions(standardOptions(command))
+  addReportSigningOptions(addStandardOptions(command))
     .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { type Cli, lookOf, sayLines } from '../cli.ts';
+import { type Cli, lookOf, printNotes } from '../cli.ts';
 import {
   addExamples,
-  standardOptions,
-  time,
-  trustOptions,
+  addStandardOptions,
+  parseTime,
+  addTrustOptions,
   type TrustOptions,
-  wholeNumber,
+  parseNumberBetween,
 } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { open } from 'node:fs/promises';
 import { defined, parseJson, closeAfter } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -19,7 +19,7 @@ import {
   buildBundleStatement,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
-  buildExportStatement,
+  exportStatement,
   openPart,
   type PartDocuments,
   readFile,
@@ -63,11 +63,11 @@ type VerifyOptions = TrustOptions & {
 };
 
 function defineCreate(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Verify a part, or the list of an export, and sign it in a DSSE envelope.')
     .argument('<path>', 'part archive, folder of an export, or a ZIP of it')
     .requiredOption('--out <file>', 'write the envelope to this file; - for standard output');
-  signingOptions(command, 'the statement')
+  addSigningOptions(command, 'the statement')
     .option('--force', 'replace an existing envelope')
     .action((path: string, options: CreateOptions) => createEnvelope(cli, path, options));
   addExamples(command, {
@@ -85,12 +85,16 @@ Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong
 call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
+  addTrustOptions(addStandardOptions(command))
     .description('Verify offline that a DSSE envelope is about a part or export, and who signed it.')
     .argument('<envelope>', 'the envelope; - for standard input')
     .requiredOption('--subject <path>', 'require that it is about this part, export or manifest.json')
-    .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
-    .option('--as-of <time>', 'verify as of this time (default: now)', time)
+    .option(
+      '--threshold <n>',
+      'require this many different trusted keys (default: 1)',
+      parseNumberBetween(1, 64),
+    )
+    .option('--as-of <time>', 'verify as of this time (default: now)', parseTime)
     .action((path: string, options: VerifyOptions) => verifyEnvelopeFile(cli, path, options));
   addExamples(command, {
     'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
@@ -110,7 +114,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
     ['envelope', options.out],
     ['signed by', `${issuer}, key ${signer.keyId}`],
   ]);
-  if (options.out === '-') await sayLines(cli, text.trimEnd());
+  if (options.out === '-') await printNotes(cli, text.trimEnd());
   else
     await writeProduct(
       cli,
@@ -183,7 +187,7 @@ const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<Dss
     }
     refuseFaulty(path, await verifyExport(evidence.source, { ...how, depth: 'digest' }));
     const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
-    return attestExportDsse(buildExportStatement(manifest, manifestDigest, signing), [signing.signer]);
+    return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
   });
 
 function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
@@ -204,15 +208,12 @@ async function signPart(part: PartDocuments, signing: BundleSigning): Promise<Ds
     throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
       path: '/objects',
     });
-  const statement = buildBundleStatement(manifest, manifestDigest, result, {
-    ...signing,
-    ...originalOf(part),
-  });
+  const statement = buildBundleStatement(manifest, manifestDigest, result, { ...signing, ...readOriginal(part) });
   return attestDsse(statement, [signing.signer]);
 }
 
 /** Only an attestation has the counters of the run that a rerun reproduces. */
-function originalOf({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
+function readOriginal({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
   if (manifest.rerunOfHostedRunId === undefined) return {};
   if (attestation === undefined)
     throw new DrillproofError(

@@ -4,7 +4,7 @@ import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { stableJson } from '../../report/index.ts';
 import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { addExamples, standardOptions } from '../shared/options/options.ts';
+import { addExamples, addStandardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../shared/output/exit.ts';
 import { alignFacts } from '../shared/output/product.ts';
@@ -14,7 +14,7 @@ const CODES = Object.keys(catalogue) as readonly Code[];
 type Options = { readonly checks?: boolean };
 
 export function defineExplainCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Explain a code, a check or a word of a report. Without one, list all codes.')
     .argument(
       '[code]',
@@ -61,9 +61,9 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 function formatExplanation(name: string, cli: Cli): string {
   const json = cli.format === 'json';
   if (isCode(name))
-    return json ? stableJson({ schemaVersion: 1, kind: 'code', ...codeMember(name) }) : codeText(name);
+    return json ? stableJson({ schemaVersion: 1, kind: 'code', ...describeCode(name) }) : formatCode(name);
   if (isCheckId(name))
-    return json ? stableJson({ schemaVersion: 1, kind: 'check', ...checkMember(name) }) : checkText(name);
+    return json ? stableJson({ schemaVersion: 1, kind: 'check', ...describeCheck(name) }) : formatCheck(name);
   const word = name.toLowerCase();
   const meaning = WORDS.get(word);
   if (meaning !== undefined)
@@ -81,19 +81,19 @@ function formatExplanation(name: string, cli: Cli): string {
 const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
 const nameOf = (code: string): string => code.slice(code.indexOf('.') + 1);
 
-const codeMember = (code: Code) => ({
+const describeCode = (code: Code) => ({
   code,
   ...codeEntry(code),
   ...(codeEntry(code).severity === 'error' && { exitCode: exitOfCode(code) }),
   checks: checksOf(code),
 });
-const checkMember = (check: CheckId) => ({
+const describeCheck = (check: CheckId) => ({
   check,
   proves: CHECK_TEXTS[check].sentence,
   codes: codesOf(check),
 });
 
-function codeText(code: Code): string {
+function formatCode(code: Code): string {
   const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
   const exit = exitOfCode(code);
   const checks = checksOf(code);
@@ -108,7 +108,7 @@ function codeText(code: Code): string {
   return `${code}\n  ${meaning}\n\n${rows}`;
 }
 
-const checkText = (check: CheckId): string =>
+const formatCheck = (check: CheckId): string =>
   [
     check,
     `  A pass states: ${CHECK_TEXTS[check].sentence}.`,
@@ -129,7 +129,7 @@ const EXIT_WORDS = {
 
 function formatList({ checks = false }: Options, cli: Cli): string {
   if (cli.format === 'json') {
-    const all = { codes: CODES.map(codeMember), checks: CHECK_IDS.map(checkMember) };
+    const all = { codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
   }
   return checks

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { addExamples, many, standardOptions, time } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
-import { type ReportSpec, reportSpec, readReportFacts } from './local-report.ts';
+import { addExamples, collect, addStandardOptions, parseTime } from '../shared/options/options.ts';
+import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { type ReportSpec, parseReportSpec, readReportFacts } from './local-report.ts';
 import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -25,25 +25,25 @@ import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file
 import { writeFacts } from '../shared/output/product.ts';
 
 export function defineExportCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Put parts and local reports into an export: a folder or one ZIP.')
     .argument('<part...>', 'part archives, as "drillproof pack" writes them')
     .requiredOption('--out <path>', 'write this folder, or this file if the name ends in .zip')
     .option(
       '--report <spec>',
       'add a local report: FILE[,meta=META.json][,project=ID] (repeatable)',
-      many(reportSpec),
+      collect(parseReportSpec),
     )
     .addOption(
       new Option('--scope <scope>', 'scope of the export')
         .choices(['organization', 'project'])
         .default('organization'),
     )
-    .option('--from <time>', 'start of the window (default: first creation)', time)
-    .option('--through <time>', 'end of the window, exclusive (default: after the last creation)', time)
+    .option('--from <time>', 'start of the window (default: first creation)', parseTime)
+    .option('--through <time>', 'end of the window, exclusive (default: after the last creation)', parseTime)
     .option('--id <id>', 'id of the export (default: a new id)')
     .option('--requested-by <name>', 'who asked for the export', 'drillproof export');
-  signingOptions(command, 'the list of bundles')
+  addSigningOptions(command, 'the list of bundles')
     .option('--force', 'replace an existing ZIP')
     .action((parts: string[], options: ExportOptions) => exportParts(cli, parts, options));
   addExamples(command, {
@@ -95,7 +95,7 @@ async function exportParts(cli: Cli, paths: readonly string[], options: ExportOp
     describeExport(cli, options, { parts, localReports, onlyProject }),
     signing,
   );
-  const files = exportFiles(packed, filesByDigest, cli.signal);
+  const files = listExportFiles(packed, filesByDigest, cli.signal);
   if (options.out.endsWith('.zip')) await writeExportZip(cli, options.out, files, options.force === true);
   else await writeExportFolder(options.out, files);
   await writePacked(cli, packed, options.out);
@@ -130,7 +130,7 @@ function describeExport(
     scope:
       options.scope === 'organization'
         ? { kind: 'organization' }
-        : { kind: 'project', projectId: projectOf(onlyProject) },
+        : { kind: 'project', projectId: requireProject(onlyProject) },
     fromAtMs: options.from ?? times.reduce((a, b) => Math.min(a, b)),
     throughAtMs: options.through ?? times.reduce((a, b) => Math.max(a, b)) + 1,
     operationId: newId('op'),
@@ -142,7 +142,7 @@ function describeExport(
   };
 }
 
-function projectOf(onlyProject: string | undefined): string {
+function requireProject(onlyProject: string | undefined): string {
   if (onlyProject !== undefined) return onlyProject;
   throw usageError(
     'the parts are of several projects',
@@ -183,7 +183,7 @@ type ExportFile = {
   readonly open: () => AsyncIterable<Uint8Array>;
 };
 
-export function exportFiles(
+export function listExportFiles(
   packed: PackedExport,
   filesByDigest: ReadonlyMap<string, string>,
   signal: AbortSignal,

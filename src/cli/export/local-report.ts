@@ -14,7 +14,7 @@ import { deriveId, type LocalReportMetadata, localReportMetadataSchema } from '.
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
-import { fileSpec } from '../shared/options/options.ts';
+import { parseFileSpec } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
 const MAX_METADATA_BYTES = 1024 * 1024;
@@ -22,8 +22,8 @@ const MAX_METADATA_BYTES = 1024 * 1024;
 /** `FILE[,meta=META.json][,project=ID]`, parsed. */
 export type ReportSpec = { readonly file: string; readonly meta?: string; readonly project?: string };
 
-export const reportSpec = (value: string): ReportSpec =>
-  fileSpec(value, ['meta', 'project'], 'FILE, FILE,meta=META.json or FILE,project=ID');
+export const parseReportSpec = (value: string): ReportSpec =>
+  parseFileSpec(value, ['meta', 'project'], 'FILE, FILE,meta=META.json or FILE,project=ID');
 
 export async function readReportMetadata(cli: Cli, path: string): Promise<LocalReportMetadata> {
   const bytes = await readInput(path, MAX_METADATA_BYTES, cli);
@@ -52,8 +52,8 @@ export async function readReportFacts(
   return closeAfter(await openFile(spec.file), async (access) => {
     const { digest, bytes } = await digestAccess(access);
     const claims = metadata
-      ? claimsOf(metadata)
-      : { ...(await ownClaims(access)), createdAtMs: Math.floor((await stat(spec.file)).mtimeMs) };
+      ? readClaims(metadata)
+      : { ...(await readArchiveClaims(access)), createdAtMs: Math.floor((await stat(spec.file)).mtimeMs) };
     const localReportId = metadata?.localReportId ?? deriveId('lrep', projectId, digest);
     return { localReportId, projectId, digest, bytes, ...claims };
   });
@@ -61,7 +61,7 @@ export async function readReportFacts(
 
 type Claims = Pick<LocalReportFacts, 'manifestDigest' | 'expandedBytes'>;
 
-const claimsOf = ({
+const readClaims = ({
   manifestDigest,
   summary,
   createdAtMs,
@@ -71,7 +71,7 @@ const claimsOf = ({
   createdAtMs,
 });
 
-async function ownClaims(access: RandomAccess): Promise<Claims> {
+async function readArchiveClaims(access: RandomAccess): Promise<Claims> {
   try {
     const archive = await openZip(access);
     const entry = findEntry(archive, BUNDLE_MANIFEST);

@@ -2,20 +2,20 @@ import { type Command, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import {
-  evidenceOptions,
+  addEvidenceOptions,
   type EvidenceOptions,
   addExamples,
-  many,
-  parameterOption,
+  collect,
+  addParameterOption,
   type PolicyOptions,
-  remoteOptions,
+  addRemoteOptions,
   type RemoteOptions,
-  standardOptions,
+  addStandardOptions,
 } from '../shared/options/options.ts';
-import { reportSigningOptions, type ReportSigningOptions } from '../shared/options/signing.ts';
-import { duration, targetIn } from '../shared/options/values.ts';
+import { addReportSigningOptions, type ReportSigningOptions } from '../shared/options/signing.ts';
+import { parseDuration, parseTarget } from '../shared/options/values.ts';
 import type { FormatOptions } from '../shared/output/targets.ts';
-import { summaryOptions, type SummaryOptions } from './summary.ts';
+import { addSummaryOptions, type SummaryOptions } from './summary.ts';
 
 const MORE = `
 Only the policy and the keys that you name are used. The default policy
@@ -26,7 +26,7 @@ Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
 nothing to check, 130 interrupted.`;
 
 export function defineGateCommand(command: Command, cli: Cli): void {
-  gateOptions(standardOptions(command, { formats: false }))
+  addGateOptions(addStandardOptions(command, { formats: false }))
     .description('Answer whether evidence satisfies a policy: yes, no or could not tell.')
     .argument(
       '[evidence...]',
@@ -66,10 +66,10 @@ export type GateOptions = EvidenceOptions &
 
 const FORMATS = Object.keys(decisionRenderers) as DecisionFormat[];
 
-function gateOptions(command: Command): Command {
-  const verifying = remoteOptions(
-    evidenceOptions(
-      parameterOption(
+function addGateOptions(command: Command): Command {
+  const verifying = addRemoteOptions(
+    addEvidenceOptions(
+      addParameterOption(
         command.option(
           '--policy <file>',
           'apply this policy: file, https://…#sha256:… or git:REVISION:PATH#sha256:… (default: the default policy)',
@@ -80,13 +80,13 @@ function gateOptions(command: Command): Command {
   )
     .addOption(
       new Option('--wait [duration]', 'with --url: wait for an export that is still being generated')
-        .argParser(duration)
+        .argParser(parseDuration)
         .preset('1h'),
     )
     .option(
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
-      many(targetIn(FORMATS)),
+      collect(parseTarget(FORMATS)),
     )
     .option(
       '--allow-past',
@@ -96,5 +96,5 @@ function gateOptions(command: Command): Command {
     .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');
-  return summaryOptions(reportSigningOptions(verifying)).option('--force', 'replace existing files');
+  return addSummaryOptions(addReportSigningOptions(verifying)).option('--force', 'replace existing files');
 }

@@ -3,7 +3,7 @@ import { defined } from '../../bytes/index.ts';
 import { ioError } from '../../node/index.ts';
 import type { Answer, Decision } from '../../policy/index.ts';
 import { type DecisionFormat, decisionRenderers, renderDecisionMarkdown } from '../../report/index.ts';
-import { type Cli, lookOf, say } from '../cli.ts';
+import { type Cli, lookOf, printNote } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
@@ -60,7 +60,8 @@ export async function writeDecision(
   if (outputs.shown === 'github' && stepSummary !== false) await attempt(appendStepSummary(cli, decision));
   await attempt(summary?.write(decision));
   cli.exitCode = exitOfAnswer(decision.answer, options);
-  if (options.reportOnly === true) await say(cli, 'report only: the exit code is 0 whatever the answer is');
+  if (options.reportOnly === true)
+    await printNote(cli, 'report only: the exit code is 0 whatever the answer is');
   await cli.stdout.write(shown);
   await reportUnwritten(cli, unwritten);
 }
@@ -84,7 +85,8 @@ export async function appendStepSummary(cli: Cli, decision: Decision): Promise<v
     () => 0, // writing reports the error
   );
   const maxBytes = MAX_BYTES - written;
-  if (maxBytes < LEAST_BYTES) return say(cli, 'the step summary is full: the decision was not added to it');
+  if (maxBytes < LEAST_BYTES)
+    return printNote(cli, 'the step summary is full: the decision was not added to it');
   try {
     await appendFile(file, renderDecisionMarkdown(decision, { maxBytes }));
   } catch (error) {

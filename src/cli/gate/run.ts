@@ -3,16 +3,16 @@ import { codeEntry } from '../../codes/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
-import { type Cli, say } from '../cli.ts';
+import { type Cli, printNote } from '../cli.ts';
 import { looksLikeJson } from '../dsse/command.ts';
 import { openPolicy } from '../policy/run.ts';
-import { pathsOf, readInput } from '../shared/input/input.ts';
+import { readPaths, readInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
-import { findGiven } from '../shared/options/options.ts';
+import { findSetOption } from '../shared/options/options.ts';
 import { openReportSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../shared/output/exit.ts';
-import { failureOf } from '../shared/output/failure.ts';
+import { toFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
@@ -30,11 +30,11 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   const { names, policy, how, summary, isPast, sign } = settings;
   // Until a decision is made, the exit code is that of could-not-tell.
   cli.exitCode = EXIT.unchecked;
-  if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
+  if (names.length === 0) await printNote(cli, 'no evidence was named, so there is nothing to check');
   const inputs: EvidenceInput[] = [];
   for (const name of names) {
     cli.signal.throwIfAborted();
-    inputs.push(await readInputOf(cli, name, options, { ...how, short: true }));
+    inputs.push(await verifyInput(cli, name, options, { ...how, short: true }));
   }
   const { asOfMs, trust } = how;
   const evaluated = evaluate(inputs, policy, {
@@ -57,16 +57,16 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   const isNothing = named.length === 0 && options.list === undefined;
   // Both name inputs, which no output may replace, not even when something else is wrong.
   const [listed, opened] = await Promise.allSettled([
-    isNothing ? [] : pathsOf(cli, named, options),
+    isNothing ? [] : readPaths(cli, named, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
-  const remoteOption = findGiven(options, ['project', 'tokenFile', 'wait']);
+  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
   if (options.url === undefined && remoteOption !== undefined)
     throw usageError(`${remoteOption} is for a control plane`, 'Name it with --url URL.');
-  const isPast = refusePast(cli, options);
+  const isPast = checkPast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
-  const policy = valueOf(opened);
+  const policy = unwrap(opened);
   const isFetched = policy.sources.some(({ path }) => /^https:/i.test(path));
   if (options.caFile !== undefined && options.url === undefined && !isFetched)
     throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
@@ -76,18 +76,18 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
     clockSkewMs: Math.min(...policy.layers.map(skewMsOf)),
   };
   if (how.trust === undefined)
-    await say(
+    await printNote(
       cli,
       'no trust store was given, so nothing can be verified: pass --trust FILE, or --key FILE,issuer=NAME',
     );
-  const names = valueOf(listed);
-  await refuseOwnRules(names, policy, options);
+  const names = unwrap(listed);
+  await refuseRulesInEvidence(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
   return { names, policy, how, summary, isPast };
 }
 
-function valueOf<T>(result: PromiseSettledResult<T>): T {
+function unwrap<T>(result: PromiseSettledResult<T>): T {
   if (result.status === 'rejected') throw result.reason;
   return result.value;
 }
@@ -107,7 +107,7 @@ async function readConfiguration<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** Makers of evidence must not choose the rules: neither the policy nor the keys may lie inside the evidence. */
-async function refuseOwnRules(
+async function refuseRulesInEvidence(
   names: readonly string[],
   { sources }: Policy,
   { trust = [], key = [] }: GateOptions,
@@ -122,7 +122,7 @@ async function refuseOwnRules(
 }
 
 /** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */
-function refusePast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean {
+function checkPast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean {
   const isPast = asOf !== undefined && asOf < cli.now();
   if (!isPast || allowPast) return isPast;
   const message = `--as-of ${isoTime(asOf)} is a past time, at which expired waivers and keys would count`;
@@ -131,7 +131,7 @@ function refusePast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean
 
 const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;
 
-async function readInputOf(
+async function verifyInput(
   cli: Cli,
   name: string,
   options: GateOptions,
@@ -152,7 +152,7 @@ async function readInputOf(
       ...(pinned && { pinned: report.manifestDigest === how.expect?.manifestDigest }),
     };
   } catch (error) {
-    const { code, message, path } = failureOf(error, cli.signal.aborted);
+    const { code, message, path } = toFailure(error, cli.signal.aborted);
     if (cli.signal.aborted || /^(?:usage|internal|client)\./.test(code)) throw error;
     if (codeEntry(code).class === 'internal') throw error;
     const missing = code === 'io.NOT_FOUND' && options.url === undefined && isExportId(name);

@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
 import { encodeDsse } from '../../trust/index.ts';
-import { type Cli, say } from '../cli.ts';
-import { findGiven } from '../shared/options/options.ts';
+import { type Cli, printNote } from '../cli.ts';
+import { findSetOption } from '../shared/options/options.ts';
 import {
   readSummarySigning,
-  summarySigningOptions,
+  addSummarySigningOptions,
   type SummarySigningOptions,
 } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
-import { ownVersion } from '../shared/output/product.ts';
+import { readVersion } from '../shared/output/product.ts';
 
 export type SummaryOptions = SummarySigningOptions & {
   readonly vsa?: string;
@@ -21,8 +21,8 @@ export type SummaryOptions = SummarySigningOptions & {
 
 const WITH = 'with --vsa: ';
 
-export const summaryOptions = (command: Command): Command =>
-  summarySigningOptions(
+export const addSummaryOptions = (command: Command): Command =>
+  addSummarySigningOptions(
     command.option('--vsa <file>', 'also write the decision as a signed summary (SLSA VSA)'),
     WITH,
   )
@@ -34,14 +34,14 @@ export const summaryOptions = (command: Command): Command =>
 
 export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
-type Setting = NonNullable<Awaited<ReturnType<typeof settingOf>>>;
+type Setting = NonNullable<Awaited<ReturnType<typeof readSetting>>>;
 
 /** The writer of the summary; `undefined` without --vsa. The key is read before anything is verified. */
 export async function openSummary(
   cli: Cli,
   options: SummaryOptions & { readonly asOf?: number; readonly force?: boolean },
 ): Promise<SummaryWriter | undefined> {
-  const setting = await settingOf(cli, options);
+  const setting = await readSetting(cli, options);
   if (setting === undefined) return undefined;
   const { asOf, force = false } = options;
   if (asOf !== undefined && asOf > cli.now())
@@ -49,13 +49,13 @@ export async function openSummary(
   return { write: (decision) => writeSummary(cli, decision, setting, force) };
 }
 
-async function settingOf(cli: Cli, options: SummaryOptions) {
+async function readSetting(cli: Cli, options: SummaryOptions) {
   const { vsa: file, verifierId, resourceUri, ...signing } = options;
   if (file === undefined) return refuseStray(options);
   if (verifierId === undefined)
     throw usageError('--vsa needs --verifier-id', 'Name the verifier with --verifier-id URI.');
-  refuseNoUri('--verifier-id', verifierId);
-  if (resourceUri !== undefined) refuseNoUri('--resource-uri', resourceUri);
+  requireUri('--verifier-id', verifierId);
+  if (resourceUri !== undefined) requireUri('--resource-uri', resourceUri);
   if (signing.vsaKey === undefined && signing.vsaSigner === undefined)
     throw usageError('no signer given for the summary', 'Pass --vsa-key FILE, or --vsa-signer COMMAND.');
   const opened = await readSummarySigning(cli, signing, verifierId);
@@ -64,7 +64,7 @@ async function settingOf(cli: Cli, options: SummaryOptions) {
 }
 
 function refuseStray(options: SummaryOptions): undefined {
-  const stray = findGiven(options, [
+  const stray = findSetOption(options, [
     'verifierId',
     'resourceUri',
     'vsaKey',
@@ -76,7 +76,7 @@ function refuseStray(options: SummaryOptions): undefined {
   throw usageError(`${stray} needs --vsa`, 'Name the summary to write with --vsa FILE.');
 }
 
-function refuseNoUri(option: string, value: string): void {
+function requireUri(option: string, value: string): void {
   if (!ABSOLUTE_URI.test(value))
     throw usageError(`${option} is not a URI with a scheme`, 'Pass one such as https://ci.example/gate.');
 }
@@ -89,12 +89,12 @@ async function writeSummary(
 ): Promise<void> {
   const unread =
     decision.answer === 'no' && decision.inputs.some((input) => input.manifestDigest === undefined);
-  const statement = unread ? undefined : summarize(decision, { ...names, version: await ownVersion() });
+  const statement = unread ? undefined : summarize(decision, { ...names, version: await readVersion() });
   if (statement === undefined) {
     const why = unread ? 'an input has no manifest that the summary could name' : 'the gate could not tell';
-    await say(cli, `no summary was written to ${file}: ${why}`);
+    await printNote(cli, `no summary was written to ${file}: ${why}`);
     return;
   }
   await writeOutputFile(cli, file, [encodeDsse(await signSummary(statement, [signer]))], { force });
-  await say(cli, `summary: ${file} says ${statement.predicate.verificationResult}`);
+  await printNote(cli, `summary: ${file} says ${statement.predicate.verificationResult}`);
 }

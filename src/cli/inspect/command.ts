@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
-import { type Cli, say } from '../cli.ts';
-import { addExamples, standardOptions, trustOptions, type TrustOptions } from '../shared/options/options.ts';
+import { type Cli, printNote } from '../cli.ts';
+import {
+  addExamples,
+  addStandardOptions,
+  addTrustOptions,
+  type TrustOptions,
+} from '../shared/options/options.ts';
 import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {
@@ -28,7 +33,7 @@ import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
 
 export function defineInspectCommand(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
+  addTrustOptions(addStandardOptions(command))
     .description(
       'Show the contents of an export or part without verifying it, or write a signature as files for openssl.',
     )
@@ -85,14 +90,14 @@ async function readSubject(
   if (evidence.kind === 'part') {
     if (bundle !== undefined) throw usageError(`--bundle needs an export, but ${path} is a single part`);
     const manifestCommand = isS3Url(path) ? undefined : formatUnzip(path);
-    return partSubject(await readPartDocuments(evidence.access), manifestCommand);
+    return createPartSubject(await readPartDocuments(evidence.access), manifestCommand);
   }
   const { source } = evidence;
   const documents = await readExportDocuments(source);
   if (bundle !== undefined) {
     const row = findPartRow(documents, bundle);
     const manifestCommand = source.kind === 'directory' ? formatUnzip(join(path, row.path)) : undefined;
-    return partSubject(await readListedPart(source, row.path), manifestCommand);
+    return createPartSubject(await readListedPart(source, row.path), manifestCommand);
   }
   const id = documents.manifest.evidenceExportId;
   return {
@@ -103,7 +108,7 @@ async function readSubject(
   };
 }
 
-const partSubject = (documents: PartDocuments, manifestCommand: string | undefined): Subject => ({
+const createPartSubject = (documents: PartDocuments, manifestCommand: string | undefined): Subject => ({
   kind: 'part',
   id: documents.manifest.evidenceBundleId,
   documents,
@@ -115,12 +120,12 @@ const formatUnzip = (path: string): string => `unzip -p ${quoteShellWord(path)} 
 /** A command that writes the manifest of an export; `undefined` where it takes more than one. */
 function formatManifestCommand(path: string, kind: EvidenceSource['kind']): string | undefined {
   if (kind === 'directory') return `cat ${quoteShellWord(join(path, 'manifest.json'))}`;
-  if (kind === 's3') return `aws s3 cp ${s3Words(path, 'manifest.json')} -`;
+  if (kind === 's3') return `aws s3 cp ${formatS3Words(path, 'manifest.json')} -`;
   return isS3Url(path) ? undefined : formatUnzip(path);
 }
 
 /** A file below an address in S3, as the command `aws` takes it. */
-function s3Words(address: string, file: string): string {
+function formatS3Words(address: string, file: string): string {
   const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
   const { endpoint } = location;
   const words = quoteShellWord(s3Name(location) + file);
@@ -160,7 +165,7 @@ async function writeSignature(
     formatSignatureFiles(files, attestation, manifestCommand),
   );
   if (files.keyPath === undefined)
-    await say(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');
+    await printNote(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');
 }
 
 /**

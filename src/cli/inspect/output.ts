@@ -21,7 +21,7 @@ export function describeExport(documents: ExportDocuments): Described {
       ['through', isoTime(manifest.throughAtMs)],
       ['state', resource?.state ?? 'unknown: there is no export.json'],
       ['manifest', manifestDigest],
-      ['list signed by', signerOf(attestation)],
+      ['list signed by', formatSigner(attestation)],
       ['bundles', count(parts.length)],
       ['local reports', count(localReports.length)],
     ]),
@@ -71,7 +71,7 @@ export function describePart({ manifest, manifestDigest, attestation }: PartDocu
       ['run', manifest.runId],
       ['created at', isoTime(manifest.createdAtMs)],
       ['manifest', manifestDigest],
-      ['signed by', signerOf(attestation)],
+      ['signed by', formatSigner(attestation)],
       ['drill', subject?.reproduction.drillId],
       ['target', subject?.reproduction.targetId],
     ]),
@@ -123,7 +123,7 @@ export function formatSignatureFiles(
 
 const joinBlocks = (blocks: readonly string[]): string => blocks.filter((block) => block !== '').join('\n');
 
-function signerOf(attestation: Attestation | ExportAttestation | undefined): string {
+function formatSigner(attestation: Attestation | ExportAttestation | undefined): string {
   if (attestation === undefined) return 'no key';
   const { issuer, keyId, issuedAtMs } = attestation.statement;
   return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not checked)`;

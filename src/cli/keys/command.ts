@@ -3,11 +3,11 @@ import { type Purpose, PURPOSES, type Retirement, RETIREMENTS } from '../../trus
 import type { Cli } from '../cli.ts';
 import {
   addExamples,
-  jobsOption,
-  standardOptions,
-  texts,
-  time,
-  trustOptions,
+  createJobsOption,
+  addStandardOptions,
+  collectTexts,
+  parseTime,
+  addTrustOptions,
   type TrustOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -33,7 +33,7 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
 export type GenerateOptions = { readonly out: string; readonly public?: string; readonly force?: boolean };
 
 function defineGenerate(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description(
       'Make a P-256 signing key. The private key is for its owner alone; give away the public one.',
     )
@@ -58,13 +58,17 @@ type KeyOptions<M = Moment> = {
   readonly purpose?: readonly Purpose[];
 };
 
-const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : time(value));
+const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : parseTime(value));
 
 /** The options that limit a key; `defaultPurposes` is the help text for a key without --purpose. */
-function keyOptions(command: Command, read: (value: string) => Moment, defaultPurposes?: string): Command {
+function addLimitOptions(
+  command: Command,
+  read: (value: string) => Moment,
+  defaultPurposes?: string,
+): Command {
   const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
     .choices(PURPOSES)
-    .argParser(purposes);
+    .argParser(collectPurpose);
   return command
     .option('--not-before <time>', 'first moment at which the key is valid', read)
     .option('--not-after <time>', 'last moment at which the key is valid', read)
@@ -75,12 +79,12 @@ function keyOptions(command: Command, read: (value: string) => Moment, defaultPu
       ),
     )
     .option('--not-compromised', 'accept signatures made before the revocation')
-    .option('--project <id>', 'valid only for this project (repeatable)', texts)
-    .option('--organization <id>', 'valid only for this organization (repeatable)', texts)
+    .option('--project <id>', 'valid only for this project (repeatable)', collectTexts)
+    .option('--organization <id>', 'valid only for this organization (repeatable)', collectTexts)
     .addOption(defaultPurposes === undefined ? purpose : purpose.default(undefined, defaultPurposes));
 }
 
-function purposes(value: string, before: readonly Purpose[] | undefined): readonly Purpose[] {
+function collectPurpose(value: string, before: readonly Purpose[] | undefined): readonly Purpose[] {
   const purpose = PURPOSES.find((name) => name === value);
   if (purpose === undefined) throw usageError(`--purpose is one of ${PURPOSES.join(', ')}`);
   return [...(before ?? []), purpose];
@@ -104,8 +108,8 @@ key and its validity; its chain is not checked. A name that is already trusted
 is never replaced; use "keys set".`;
 
 function defineAdd(command: Command, cli: Cli): void {
-  keyOptions(
-    standardOptions(command)
+  addLimitOptions(
+    addStandardOptions(command)
       .description('Add public keys to a trust store, which is created if it does not exist.')
       .argument(
         '<keys>',
@@ -115,7 +119,7 @@ function defineAdd(command: Command, cli: Cli): void {
       .requiredOption('--issuer <name>', 'name under which the keys sign, exactly as statements have it')
       .option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)')
       .option('--new-only', 'skip keys that are already trusted under this name'),
-    time,
+    parseTime,
     DEFAULT_PURPOSES.join(' and '),
   ).action(async (path: string, options: AddOptions) => (await import('./run.ts')).add(cli, path, options));
   addExamples(command, {
@@ -133,7 +137,7 @@ function defineAdd(command: Command, cli: Cli): void {
 }
 
 function defineList(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Show the keys of a trust store and what each is valid for.')
     .argument('<trust>', 'trust store; - for standard input')
     .action(async (path: string) => (await import('./run.ts')).list(cli, path));
@@ -154,7 +158,7 @@ milliseconds since 1970; "none" removes the limit. What is not named stays
 as it is.`;
 
 function defineSet(command: Command, cli: Cli): void {
-  keyOptions(addKeyOptions(command), parseMoment)
+  addLimitOptions(addKeyOptions(command), parseMoment)
     .description('Change when and for what a key of a trust store is valid.')
     .addOption(new Option('--any-project', 'valid for every project').conflicts('project'))
     .addOption(new Option('--any-organization', 'valid for every organization').conflicts('organization'))
@@ -173,7 +177,7 @@ function defineSet(command: Command, cli: Cli): void {
 function defineRevoke(command: Command, cli: Cli): void {
   addKeyOptions(command)
     .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
-    .option('--at <time>', 'moment of the revocation (default: now)', time)
+    .option('--at <time>', 'moment of the revocation (default: now)', parseTime)
     .option('--not-compromised', 'accept signatures made before that moment')
     .action(async (keyId: string, options: RevokeOptions) =>
       (await import('./run.ts')).revoke(cli, keyId, options),
@@ -187,7 +191,7 @@ function defineRevoke(command: Command, cli: Cli): void {
 }
 
 const addKeyOptions = (command: Command): Command =>
-  standardOptions(command)
+  addStandardOptions(command)
     .argument('<key>', 'key id, or its beginning as keys list shows it')
     .requiredOption('--trust <file>', 'trust store to change')
     .option('--issuer <name>', 'issuer of the key, if several have a key of that name');
@@ -214,7 +218,7 @@ Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
 3 something could not be read or nothing there is signed, 130 interrupted.`;
 
 function definePlan(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
+  addTrustOptions(addStandardOptions(command))
     .description('List which evidence would stop verifying if a key were retired.')
     .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
     .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it')
@@ -228,14 +232,14 @@ function definePlan(command: Command, cli: Cli): void {
         .default('revoked'),
     )
     .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
-    .option('--at <time>', 'moment at which the key is retired (default: now)', time)
+    .option('--at <time>', 'moment at which the key is retired (default: now)', parseTime)
     .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
     .addOption(
       new Option('--depth <depth>', 'attestations verifies signatures only; full verifies every byte, twice')
         .choices(PLAN_DEPTHS)
         .default('attestations'),
     )
-    .addOption(jobsOption('verify this many parts at once'))
+    .addOption(createJobsOption('verify this many parts at once'))
     .action(async (paths: string[], options: PlanOptions) =>
       (await import('./plan.ts')).plan(cli, paths, options),
     );

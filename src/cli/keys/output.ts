@@ -3,7 +3,7 @@ import { count, countNoun, escapeText } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
+import { type Failure, buildFailureJson } from '../shared/output/failure.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import type { PlanOptions } from './command.ts';
 
@@ -62,12 +62,13 @@ export type Plan = {
 
 const MAX_ROWS = 20;
 
-const effectsOf = (result: PlanResult): readonly TrustEffect[] => ('effects' in result ? result.effects : []);
-const allEffects = ({ results }: Plan): readonly TrustEffect[] => results.flatMap(effectsOf);
+const listEffects = (result: PlanResult): readonly TrustEffect[] =>
+  'effects' in result ? result.effects : [];
+const listAllEffects = ({ results }: Plan): readonly TrustEffect[] => results.flatMap(listEffects);
 
-function countsOf(plan: Plan): Readonly<Record<TrustOutcome, number>> {
+function countOutcomes(plan: Plan): Readonly<Record<TrustOutcome, number>> {
   const counts = { stops: 0, unread: 0, starts: 0, refused: 0, stands: 0, unsigned: 0 };
-  for (const { outcome } of allEffects(plan)) counts[outcome]++;
+  for (const { outcome } of listAllEffects(plan)) counts[outcome]++;
   return counts;
 }
 
@@ -75,19 +76,19 @@ const listUnopened = ({ results }: Plan) => results.filter((result) => 'failure'
 
 /** Bad if something would stop, unchecked if something was not read or nothing was signed. */
 export function exitOfPlan(plan: Plan): ExitCode {
-  const { stops, unread, unsigned } = countsOf(plan);
+  const { stops, unread, unsigned } = countOutcomes(plan);
   if (stops > 0) return EXIT.bad;
   if (unread > 0 || listUnopened(plan).length > 0) return EXIT.unchecked;
-  return allEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
+  return listAllEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
 }
 
 /** Evidence that would still verify, but whose time only its signer claims. */
-const claimedOf = (plan: Plan): number =>
-  allEffects(plan).filter(
+const countClaimed = (plan: Plan): number =>
+  listAllEffects(plan).filter(
     ({ outcome, codes }) => outcome === 'stands' && codes.includes('attestation.TIME_CLAIMED'),
   ).length;
 
-export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
+export function buildPlanProduct(plan: Plan): Readonly<Record<string, unknown>> {
   const { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results } = plan;
   return {
     kind: 'key-plan',
@@ -97,9 +98,9 @@ export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
     asOfMs,
     depth,
     trust: { before: describeTrust(before), after: describeTrust(after) },
-    counts: { ...countsOf(plan), unopened: listUnopened(plan).length, timeClaimed: claimedOf(plan) },
+    counts: { ...countOutcomes(plan), unopened: listUnopened(plan).length, timeClaimed: countClaimed(plan) },
     results: results.map((result) =>
-      'effects' in result ? result : { path: result.path, error: failureJsonObject(result.failure) },
+      'effects' in result ? result : { path: result.path, error: buildFailureJson(result.failure) },
     ),
   };
 }
@@ -120,8 +121,8 @@ const DEPTHS: Readonly<Record<Plan['depth'], string>> = {
 
 export function formatPlan(plan: Plan): string {
   const { key, how, atMs, asOfMs, depth, before, after } = plan;
-  const counts = countsOf(plan);
-  const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
+  const counts = countOutcomes(plan);
+  const head = `${formatHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${escapeText(head)}\n`,
     alignFacts([
@@ -130,9 +131,9 @@ export function formatPlan(plan: Plan): string {
       ['trust store', before.fingerprint],
       ['would become', after.fingerprint],
       ...TRUST_OUTCOMES.map((outcome) => [WORDS[outcome], formatFigure(counts[outcome])] as const),
-      ['time only claimed', formatFigure(claimedOf(plan))],
+      ['time only claimed', formatFigure(countClaimed(plan))],
     ]),
-    ...(['stops', 'starts', 'unread', 'refused'] as const).map((outcome) => section(plan, outcome)),
+    ...(['stops', 'starts', 'unread', 'refused'] as const).map((outcome) => formatSection(plan, outcome)),
     ...listUnopened(plan).map(
       ({ path, failure }) =>
         `\ncould not be opened: ${escapeText(`${path}: ${failure.code}: ${failure.message}`)}\n`,
@@ -143,9 +144,9 @@ export function formatPlan(plan: Plan): string {
   ].join('');
 }
 
-function planHeadline(plan: Plan): string {
-  const { stops, unsigned } = countsOf(plan);
-  const signatures = allEffects(plan).length - unsigned;
+function formatHeadline(plan: Plan): string {
+  const { stops, unsigned } = countOutcomes(plan);
+  const signatures = listAllEffects(plan).length - unsigned;
   if (signatures === 0) return 'NO SIGNATURE COULD BE READ,';
   if (stops > 0) return `${count(stops)} of ${countNoun(signatures, 'signature')} WOULD STOP VERIFYING`;
   return exitOfPlan(plan) === EXIT.pass
@@ -164,11 +165,11 @@ const WORDS: Readonly<Record<TrustOutcome, string>> = {
 
 const formatFigure = (n: number): string | undefined => (n === 0 ? undefined : count(n));
 
-function section(plan: Plan, outcome: TrustOutcome): string {
+function formatSection(plan: Plan, outcome: TrustOutcome): string {
   const rows = plan.results.flatMap((result) =>
-    effectsOf(result)
+    listEffects(result)
       .filter((effect) => effect.outcome === outcome)
-      .map((effect) => rowOf(result.path, effect)),
+      .map((effect) => formatRow(result.path, effect)),
   );
   const omitted = rows.length - MAX_ROWS;
   const more = omitted > 0 ? `and ${count(omitted)} more; --json lists them all\n` : '';
@@ -178,7 +179,7 @@ function section(plan: Plan, outcome: TrustOutcome): string {
     : `\n${WORDS[outcome]}:\n${formatTable(heading, rows.slice(0, MAX_ROWS))}${more}`;
 }
 
-const rowOf = (path: string, { kind, id, signer, codes }: TrustEffect): readonly string[] => [
+const formatRow = (path: string, { kind, id, signer, codes }: TrustEffect): readonly string[] => [
   path,
   kind === 'list' ? `list of ${id}` : id,
   signer === undefined ? '-' : isoTime(signer.issuedAtMs),

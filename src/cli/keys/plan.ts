@@ -20,12 +20,12 @@ import type { Cli } from '../cli.ts';
 import { readInput, withEvidence, withFileName } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { failureOf } from '../shared/output/failure.ts';
+import { toFailure } from '../shared/output/failure.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import type { PlanOptions } from './command.ts';
-import { exitOfPlan, formatPlan, type Plan, planProduct, type PlanResult } from './output.ts';
-import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
+import { exitOfPlan, formatPlan, type Plan, buildPlanProduct, type PlanResult } from './output.ts';
+import { listAliases, findKey, isTrusted } from './trust-file.ts';
 
 export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
   const before = await requireTrust(cli, options);
@@ -40,10 +40,10 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const { depth, jobs } = options;
   const results: PlanResult[] = [];
   for (const path of paths) results.push(await planPath(cli, path, { before, after, asOfMs, depth, jobs }));
-  const aliases = aliasesOf(before, key);
+  const aliases = listAliases(before, key);
   const whole: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
   cli.exitCode = exitOfPlan(whole);
-  await writeProduct(cli, planProduct(whole), formatPlan(whole));
+  await writeProduct(cli, buildPlanProduct(whole), formatPlan(whole));
 }
 
 /** The keys that would replace the retired one from that moment on, for the same purposes. */
@@ -87,7 +87,7 @@ async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
     });
   } catch (error) {
     if (cli.signal.aborted) throw error;
-    return { path, failure: failureOf(error, false) };
+    return { path, failure: toFailure(error, false) };
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type TrustStore,
   trustStoreJwks,
 } from '../../trust/index.ts';
-import { type Cli, say } from '../cli.ts';
+import { type Cli, printNote } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -31,12 +31,12 @@ import {
 } from './command.ts';
 import { formatKeys } from './output.ts';
 import {
-  aliasesOf,
+  listAliases,
   findKey,
   isTrusted,
   openTrustFile,
   rewriteTrustFile,
-  storeOf,
+  requireStore,
   type TrustFile,
 } from './trust-file.ts';
 
@@ -67,7 +67,7 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
   const { trust, newOnly = false } = options;
   const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
   const read = withFileName(path, () => readVerifyingKeys(bytes));
-  refuseMeaningless(path, read, options);
+  refuseUselessOptions(path, read, options);
   const keys = read.map((key) => toTrustedKey(key, options));
   const file = await openTrustFile(cli, trust);
   const before = file.current?.store;
@@ -77,11 +77,11 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
       ? before
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
   await writeAdded(cli, options, { store, added, alreadyTrusted: keys.length - added.length });
-  await sayEnded(cli, added);
-  await sayRevoked(cli, before, added);
+  await warnExpired(cli, added);
+  await warnRevoked(cli, before, added);
 }
 
-function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
+function refuseUselessOptions(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
   const { keyId, revokedAt, compromised, notCompromised } = options;
   if (keyId !== undefined && keys.length > 1)
     throw usageError(`--key-id is for one key, and ${path} contains ${keys.length}`, 'Omit --key-id.');
@@ -136,23 +136,26 @@ async function writeAdded(
   );
 }
 
-async function sayEnded(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
+async function warnExpired(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
   for (const { keyId, notAfterMs } of keys) {
     if (notAfterMs !== undefined && notAfterMs < cli.now())
-      await say(cli, `key ${keyId} expired at ${isoTime(notAfterMs)}: later signatures will not verify`);
+      await printNote(
+        cli,
+        `key ${keyId} expired at ${isoTime(notAfterMs)}: later signatures will not verify`,
+      );
   }
 }
 
 /** A key that was revoked may come back under another name. */
-async function sayRevoked(
+async function warnRevoked(
   cli: Cli,
   before: TrustStore | undefined,
   keys: readonly TrustedKey[],
 ): Promise<void> {
   if (before === undefined) return;
   for (const key of keys) {
-    for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs !== undefined))
-      await say(
+    for (const other of listAliases(before, key).filter(({ revokedAtMs }) => revokedAtMs !== undefined))
+      await printNote(
         cli,
         `key ${key.keyId} is the same key as ${other.keyId} of ${other.issuer}, which is revoked`,
       );
@@ -161,7 +164,7 @@ async function sayRevoked(
 
 export async function set(cli: Cli, keyId: string, options: SetOptions): Promise<void> {
   const file = await openTrustFile(cli, options.trust);
-  const store = storeOf(file);
+  const store = requireStore(file);
   const key = findKey(store, keyId, options.issuer);
   await replaceKey(cli, file, key, changeKey(key, options));
 }
@@ -198,7 +201,7 @@ const applyMoment = (moment: Moment | undefined, before: number | undefined): nu
 
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
   const file = await openTrustFile(cli, options.trust);
-  const store = storeOf(file);
+  const store = requireStore(file);
   const key = findKey(store, keyId, options.issuer);
   if (key.revokedAtMs !== undefined) {
     const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
@@ -214,7 +217,7 @@ export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): P
 }
 
 async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: TrustedKey): Promise<void> {
-  const before = storeOf(file);
+  const before = requireStore(file);
   const changes = listKeyChanges(key, next);
   const keys = before.keys.map((other) => (other === key ? next : other));
   const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
@@ -237,8 +240,8 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
     ],
   );
   if (next.revokedAtMs === undefined) return;
-  for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
-    await say(cli, `the same key is still trusted as ${other.keyId} of ${other.issuer}`);
+  for (const other of listAliases(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
+    await printNote(cli, `the same key is still trusted as ${other.keyId} of ${other.issuer}`);
 }
 
 type Change = readonly [name: string, before: string, after: string];

@@ -31,7 +31,7 @@ export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> 
   }
 }
 
-export function storeOf({ path, current }: TrustFile): TrustStore {
+export function requireStore({ path, current }: TrustFile): TrustStore {
   if (current === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
   return current.store;
 }
@@ -86,7 +86,7 @@ export function findKey(store: TrustStore, name: string, issuer: string | undefi
   throw usageError(several, 'Say which with the whole key id and --issuer NAME.');
 }
 
-export const aliasesOf = (store: TrustStore, key: TrustedKey): readonly TrustedKey[] =>
+export const listAliases = (store: TrustStore, key: TrustedKey): readonly TrustedKey[] =>
   store.keys.filter((other) => other !== key && Buffer.compare(other.point, key.point) === 0);
 
 /** Whether the store has this very key under this name; another key under it is a clash, which is refused. */

@@ -8,17 +8,17 @@ import {
   mirrorExport,
   type MirrorOptions,
 } from '../../mirror/index.ts';
-import { type Cli, sayLines } from '../cli.ts';
+import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
 import {
-  digest,
+  parseDigest,
   addExamples,
-  remoteOptions,
-  standardOptions,
-  wholeNumber,
+  addRemoteOptions,
+  addStandardOptions,
+  parseNumberBetween,
 } from '../shared/options/options.ts';
-import { queueOptions } from '../shared/options/queue.ts';
-import { duration, rate, shard, timeOrAgo } from '../shared/options/values.ts';
+import { addQueueOptions } from '../shared/options/queue.ts';
+import { parseDuration, parseRate, parseShard, parseTimeOrAge } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
@@ -42,7 +42,7 @@ is written last. After an interruption, run the same command again to resume it.
 A complete mirror is checked again and not changed.`;
 
 export function defineMirrorCommand(command: Command, cli: Cli): void {
-  queueOptions(sinkOptions(remoteOptions(standardOptions(command))))
+  addQueueOptions(sinkOptions(addRemoteOptions(addStandardOptions(command))))
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')
     .requiredOption('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run')
@@ -55,22 +55,22 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .option(
       '--since <time>',
       'with --all: only exports that changed since this time, or within a duration such as 14d',
-      timeOrAgo(cli.now),
+      parseTimeOrAge(cli.now),
     )
     .option(
       '--shard <i/n>',
       'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
-      shard,
+      parseShard,
     )
-    .option('--concurrency <n>', 'fetch this many files at once', wholeNumber(1, 64), 8)
-    .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', rate)
+    .option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64), 8)
+    .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', parseRate)
     .option('--store <dir>', 'share files between mirrors in this folder')
     .addOption(
       new Option(
         '--wait [duration]',
         'wait this long for an export that is still being generated, such as 30m (default: 1h)',
       )
-        .argParser(duration)
+        .argParser(parseDuration)
         .preset('1h'),
     )
     .addOption(
@@ -78,11 +78,11 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
         '--wait-lock [duration]',
         'wait this long for another mirror that writes to the place (default: 10m)',
       )
-        .argParser(duration)
+        .argParser(parseDuration)
         .preset('10m'),
     )
     .option('--check', 'write nothing and list what is missing or damaged; exit 1 if anything is')
-    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', digest)
+    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', parseDigest)
     .option(
       '--manifest <file>',
       'manifest of the export, where the control plane does not serve it; - for standard input',
@@ -230,7 +230,7 @@ async function mirrorOne(
     await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options, totals));
   } catch (error) {
     events.exportEnded(evidenceExportId, totals, error);
-    if (totals.files > 0) await sayLines(cli, incompleteText(totals).trimEnd());
+    if (totals.files > 0) await printNotes(cli, incompleteText(totals).trimEnd());
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
 import { printableJson } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { failureOf } from '../shared/output/failure.ts';
+import { toFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
 import { allow, countSchema as count } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
@@ -164,7 +164,7 @@ function writeEvents(cli: Cli): MirrorEvents {
 const eventLine = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
 
 function endOf(cli: Cli, error: unknown) {
-  const { exit, code, message, action } = failureOf(error, cli.signal.aborted);
+  const { exit, code, message, action } = toFailure(error, cli.signal.aborted);
   return { exitCode: exitOf(exit), code, message, action };
 }
 
@@ -172,7 +172,7 @@ function endOf(cli: Cli, error: unknown) {
 const exitOf = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
 
 function faultOf(cli: Cli, error: unknown) {
-  const { code, message, action } = failureOf(error, cli.signal.aborted);
+  const { code, message, action } = toFailure(error, cli.signal.aborted);
   return { code, message, action };
 }
 

@@ -23,10 +23,10 @@ import {
   type SharedRun,
   type SharedWork,
   shareWork,
-  reasonOfJob,
+  readJobError,
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
-import { interruptedError } from '../shared/output/failure.ts';
+import { createInterruptedError } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
@@ -71,7 +71,7 @@ function runReport(run: SharedRun, results: readonly JobResult[], asked: Asked):
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const done = rows.filter(({ state }) => state === 'done').map(doneOf);
-  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, reasonOfJob(row))] : []));
+  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, readJobError(row))] : []));
   return {
     schemaVersion: 1,
     kind: 'mirror.archive',
@@ -181,7 +181,7 @@ function watchEach(
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest, tally };
     } catch (cause) {
-      const error = cli.signal.aborted ? interruptedError(cause) : cause;
+      const error = cli.signal.aborted ? createInterruptedError(cause) : cause;
       if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
       events.exportEnded(evidenceExportId, tally, error);
       throw error;

@@ -19,7 +19,7 @@ import {
   size,
 } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { timeSpan } from '../shared/options/values.ts';
+import { formatTimeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
 import { listAdvice } from '../shared/output/failure.ts';
 import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
@@ -81,7 +81,7 @@ function transferText({ moved, transferMs, retries }: Transfer): string | undefi
   return `${size(moved)} in ${formatSpan(transferMs)}${rate}${again}`;
 }
 
-const formatSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : timeSpan(ms));
+const formatSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatTimeSpan(ms));
 
 const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
   complete: EXIT.pass,

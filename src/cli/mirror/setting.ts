@@ -21,10 +21,10 @@ import {
 import type { Shard } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import { findGiven, type RemoteOptions, time } from '../shared/options/options.ts';
+import { findSetOption, type RemoteOptions, parseTime } from '../shared/options/options.ts';
 import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
-import { ownVersion } from '../shared/output/product.ts';
+import { readVersion } from '../shared/output/product.ts';
 import { pathToFileURL } from 'node:url';
 import type { ExportRef } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -84,7 +84,7 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
 }
 
 /** The name of this program in receipts and events. */
-export const toolName = async (): Promise<string> => `drillproof/${await ownVersion()}`;
+export const toolName = async (): Promise<string> => `drillproof/${await readVersion()}`;
 
 async function openShared(
   cli: Cli,
@@ -108,8 +108,8 @@ export function assertOneWay(evidenceExportId: string | undefined, options: Mirr
   assertQueue(options, options.to);
   const [given, hint] =
     evidenceExportId === undefined
-      ? [findGiven(options, ['manifest', 'expectManifest']), 'Name the export by its id.']
-      : [findGiven(options, ['shard', 'queue']), 'Name the exports with --list FILE or --all.'];
+      ? [findSetOption(options, ['manifest', 'expectManifest']), 'Name the export by its id.']
+      : [findSetOption(options, ['shard', 'queue']), 'Name the exports with --list FILE or --all.'];
   if (given !== undefined)
     throw usageError(
       `${given} is for ${evidenceExportId === undefined ? 'one export' : 'many exports'}`,
@@ -119,7 +119,7 @@ export function assertOneWay(evidenceExportId: string | undefined, options: Mirr
 
 /** A second mirror has one export, and nothing to wait for. */
 function assertFrom(options: MirrorCommandOptions): void {
-  const other = findGiven(options, [
+  const other = findSetOption(options, [
     ...(['url', 'tokenFile', 'caFile', 'list', 'all', 'since'] as const),
     ...(['shard', 'queue', 'wait', 'manifest'] as const),
   ]);
@@ -129,7 +129,7 @@ function assertFrom(options: MirrorCommandOptions): void {
 
 /** A check writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
-  const stray = findGiven(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
+  const stray = findSetOption(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
   if (stray !== undefined)
     throw usageError(`${stray} is for writing, and --check writes nothing`, 'Omit one of them.');
 }
@@ -147,7 +147,7 @@ export function sinkOptions(command: Command): Command {
     .option(
       '--s3-retain-until <time>',
       'retain every object until then with the object lock of the bucket',
-      time,
+      parseTime,
     )
     .addOption(
       new Option(

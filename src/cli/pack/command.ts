@@ -6,9 +6,9 @@ import {
   packBundle,
   type PackedBundle,
 } from '../../evidence/index.ts';
-import { type Cli, sayLines } from '../cli.ts';
-import { addExamples, many, standardOptions } from '../shared/options/options.ts';
-import { signingOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import { type Cli, printNotes } from '../cli.ts';
+import { addExamples, collect, addStandardOptions } from '../shared/options/options.ts';
+import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
 import { defined, didYouMean, createDigester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -26,7 +26,7 @@ import {
 import type * as z from 'zod/mini';
 
 export function definePackCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
     .argument('<dir>', 'folder with the objects')
     .requiredOption(
@@ -34,9 +34,9 @@ export function definePackCommand(command: Command, cli: Cli): void {
       'read the description of the run from this file, see below; - for standard input',
     )
     .requiredOption('--out <file>', 'write the part to this file; - for standard output');
-  signingOptions(command, 'the bundle')
+  addSigningOptions(command, 'the bundle')
     .option('--unsigned', 'do not sign; the bundle is then at best intact')
-    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', many(roleOf))
+    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', collect(roleOf))
     .addOption(
       new Option('--compression <kind>', 'store gives the same bytes on every machine')
         .choices(['deflate', 'store'])
@@ -171,7 +171,7 @@ async function write(
       attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
     ],
   ]);
-  if (out === '-') await sayLines(cli, text.trimEnd());
+  if (out === '-') await printNotes(cli, text.trimEnd());
   else await writeProduct(cli, product, text);
 }
 

@@ -15,8 +15,13 @@ import {
   RULES,
   type Waiver,
 } from '../../policy/index.ts';
-import { type Cli, say, lookOf } from '../cli.ts';
-import { caFileOption, addExamples, standardOptions, type PolicyOptions } from '../shared/options/options.ts';
+import { type Cli, printNote, lookOf } from '../cli.ts';
+import {
+  addCaFileOption,
+  addExamples,
+  addStandardOptions,
+  type PolicyOptions,
+} from '../shared/options/options.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import { defineTest, openPolicy } from './run.ts';
@@ -40,7 +45,7 @@ export function definePolicyCommand(command: Command, cli: Cli): void {
 const NOTHING = new Uint8Array();
 
 function defineInit(command: Command, cli: Cli): void {
-  standardOptions(command, { formats: false })
+  addStandardOptions(command, { formats: false })
     .description('Write the default policy to a file, as YAML with comments or as JSON.')
     .argument('[output]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
     .option('--force', 'replace an existing file')
@@ -49,7 +54,7 @@ function defineInit(command: Command, cli: Cli): void {
       const text = inJson ? jsonTemplate() : yamlTemplate();
       await writeBytes(cli, file, [Buffer.from(text)], { force });
       if (file !== '-')
-        await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
+        await printNote(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
     });
   addExamples(command, {
     'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
@@ -58,7 +63,7 @@ function defineInit(command: Command, cli: Cli): void {
 }
 
 function defineSchema(command: Command, cli: Cli): void {
-  standardOptions(command, { formats: false })
+  addStandardOptions(command, { formats: false })
     .description('Print the JSON Schema (2020-12) of policies, for editors.')
     .action(async () => {
       await cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW));
@@ -70,7 +75,7 @@ const CHECK_MORE = `
 Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
 
 function defineCheck(command: Command, cli: Cli): void {
-  caFileOption(standardOptions(command))
+  addCaFileOption(addStandardOptions(command))
     .description(
       'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
     )
@@ -121,7 +126,7 @@ const formatPolicy = (
   ])}`;
 
 export function defineExplain(command: Command, cli: Cli): void {
-  caFileOption(standardOptions(command))
+  addCaFileOption(addStandardOptions(command))
     .description('Explain in words what a policy requires, what it waives, and what it does not require.')
     .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
     .action(async (file: string | undefined, options: PolicyOptions) => {

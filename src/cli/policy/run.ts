@@ -24,12 +24,12 @@ import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import {
-  caFileOption,
+  addCaFileOption,
   addExamples,
-  parameterOption,
+  addParameterOption,
   type PolicyOptions,
-  standardOptions,
-  trustOptions,
+  addStandardOptions,
+  addTrustOptions,
   type TrustOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -82,7 +82,7 @@ Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
 
 export function defineTest(command: Command, cli: Cli): void {
-  caFileOption(parameterOption(trustOptions(standardOptions(command))))
+  addCaFileOption(addParameterOption(addTrustOptions(addStandardOptions(command))))
     .description('Apply a policy to cases, and list the differences from the expected answers.')
     .argument('<file>', 'policy in JSON or YAML')
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')

@@ -8,7 +8,7 @@ import {
   type ReceiptsReport,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { digest, addExamples, standardOptions } from '../shared/options/options.ts';
+import { parseDigest, addExamples, addStandardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export function defineReceiptsCommand(command: Command, cli: Cli): void {
 }
 
 function defineList(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Show the receipts of every mirror, oldest first. Nothing is verified.')
     .argument('<path>', PLACE)
     .action((path: string) => list(cli, path));
@@ -50,10 +50,10 @@ Exit codes: 0 every chain is valid, 1 one is not, 2 wrong call or configuration,
 3 something could not be read, or a mirror has no receipts.`;
 
 function defineVerify(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
     .argument('<path>', PLACE)
-    .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', digest)
+    .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', parseDigest)
     .action((path: string, options: ReceiptsOptions) => verify(cli, path, options));
   addExamples(command, {
     'an archive': 'drillproof receipts verify ./archive',

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, addExamples, standardOptions, time, texts } from '../shared/options/options.ts';
-import { reportFormatOptions } from '../shared/options/signing.ts';
-import { targetIn } from '../shared/options/values.ts';
+import {
+  parseDigest,
+  addExamples,
+  addStandardOptions,
+  parseTime,
+  collectTexts,
+} from '../shared/options/options.ts';
+import { addReportFormatOptions } from '../shared/options/signing.ts';
+import { parseTarget } from '../shared/options/values.ts';
 import {
   type ChainCommandOptions,
   type HistoryOptions,
@@ -60,14 +66,14 @@ function defineShow(show: Command, cli: Cli): void {
     .requiredOption(
       '--format <kind[=file]>',
       'html: write a page, to standard output or a file',
-      targetIn(['html']),
+      parseTarget(['html']),
     )
     .option(
       '--trust <file>',
       'show the validity of these keys, and verify signed reports with them (repeatable)',
-      texts,
+      collectTexts,
     )
-    .option('--as-of <time>', 'verify signed reports as of this time (default: now)', time)
+    .option('--as-of <time>', 'verify signed reports as of this time (default: now)', parseTime)
     .option('--force', 'replace an existing page')
     .option('--json', 'print errors as JSON')
     .option('-q, --quiet', 'print errors only')
@@ -79,7 +85,7 @@ function defineShow(show: Command, cli: Cli): void {
 }
 
 function defineMerge(merge: Command, cli: Cli): void {
-  standardOptions(merge)
+  addStandardOptions(merge)
     .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
     .action((files: string[]) => mergeFiles(cli, files));
@@ -90,13 +96,13 @@ function defineMerge(merge: Command, cli: Cli): void {
 }
 
 function defineVerify(verify: Command, cli: Cli): void {
-  reportFormatOptions(verify)
+  addReportFormatOptions(verify)
     .description('Verify signed reports offline: each signature, their order, gaps, and replaced reports.')
     .argument('<file...>', 'envelopes, oldest first')
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
-    .option('--after <digest>', 'accept that the first report follows this one', digest)
-    .option('--expect-last <digest>', 'require that the chain ends with this report', digest)
-    .option('--as-of <time>', 'verify as of this time (default: now)', time)
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', collectTexts)
+    .option('--after <digest>', 'accept that the first report follows this one', parseDigest)
+    .option('--expect-last <digest>', 'require that the chain ends with this report', parseDigest)
+    .option('--as-of <time>', 'verify as of this time (default: now)', parseTime)
     .action((files: string[], options: ChainCommandOptions) => verifyChain(cli, files, options));
   addExamples(verify, {
     'a chain that an auditor handed over':

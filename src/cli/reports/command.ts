@@ -5,9 +5,9 @@ import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import {
   addExamples,
-  remoteOptions,
+  addRemoteOptions,
   type RemoteOptions,
-  standardOptions,
+  addStandardOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { formatTable, writeProduct } from '../shared/output/product.ts';
@@ -15,7 +15,7 @@ import { formatTable, writeProduct } from '../shared/output/product.ts';
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
 export function defineReportsCommand(command: Command, cli: Cli): void {
-  remoteOptions(standardOptions(command))
+  addRemoteOptions(addStandardOptions(command))
     .description('List the local reports of an export in a control plane, a folder or a ZIP.')
     .argument('<export>', 'id of an export with --url, else the path of one')
     .action((what: string, options: RemoteOptions) => listReports(cli, what, options));

@@ -1,9 +1,15 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, addExamples, jobsOption, remoteOptions, trustOptions } from '../shared/options/options.ts';
-import { queueOptions } from '../shared/options/queue.ts';
-import { reportFormatOptions, reportSigningOptions } from '../shared/options/signing.ts';
-import { duration, shard } from '../shared/options/values.ts';
+import {
+  parseDigest,
+  addExamples,
+  createJobsOption,
+  addRemoteOptions,
+  addTrustOptions,
+} from '../shared/options/options.ts';
+import { addQueueOptions } from '../shared/options/queue.ts';
+import { addReportFormatOptions, addReportSigningOptions } from '../shared/options/signing.ts';
+import { parseDuration, parseShard } from '../shared/options/values.ts';
 import { scrub, type ScrubCommandOptions } from './run.ts';
 
 const MORE = `
@@ -18,21 +24,25 @@ damaged or missing, 2 wrong call, 3 something could not be read or there is
 nothing to read, 130 interrupted: the journal records what was read.`;
 
 export function defineScrubCommand(command: Command, cli: Cli): void {
-  reportSigningOptions(queueOptions(trustOptions(reportFormatOptions(command))))
+  addReportSigningOptions(addQueueOptions(addTrustOptions(addReportFormatOptions(command))))
     .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
-    .option('--for <duration>', 'start no further file after this time, such as 10m', duration)
-    .option('--older-than <duration>', 'skip files that were good within this time, such as 30d', duration)
+    .option('--for <duration>', 'start no further file after this time, such as 10m', parseDuration)
+    .option(
+      '--older-than <duration>',
+      'skip files that were good within this time, such as 30d',
+      parseDuration,
+    )
     .addOption(
       new Option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
         .choices(['digest', 'full'])
         .default('digest'),
     )
-    .addOption(jobsOption('read this many files at once'))
+    .addOption(createJobsOption('read this many files at once'))
     .option(
       '--shard <i/n>',
       'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
-      shard,
+      parseShard,
     )
     .option('--second-opinion', 'at full depth: verify everything with a second implementation too')
     .option('--journal <dir>', 'folder of the journals (default: .drillproof/scrub next to the mirrors)')
@@ -40,9 +50,9 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
       '--repair-from <place>',
       'replace damaged files from this archive or mirror, or from the control plane: source',
     )
-    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', digest)
+    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', parseDigest)
     .action((place: string, options: ScrubCommandOptions) => scrub(cli, place, options));
-  remoteOptions(command, 'with --repair-from source: ');
+  addRemoteOptions(command, 'with --repair-from source: ');
   addExamples(command, {
     'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
     'a read-only archive, with the journals elsewhere':

@@ -23,7 +23,7 @@ import type { Cli } from '../cli.ts';
 import { openReplicas, toolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { readTrust } from '../shared/input/trust.ts';
-import { findGiven, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
+import { findSetOption, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
 import {
   assertQueue,
   type QueueOptions,
@@ -31,7 +31,7 @@ import {
   type SharedRun,
   type SharedWork,
   shareWork,
-  reasonOfJob,
+  readJobError,
 } from '../shared/options/queue.ts';
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -182,7 +182,7 @@ async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repa
     const { client } = await openProject(cli, options, hint);
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
-  const stray = findGiven(options, ['url', 'tokenFile', 'caFile']);
+  const stray = findSetOption(options, ['url', 'tokenFile', 'caFile']);
   if (stray !== undefined)
     throw usageError(`${stray} needs --repair-from source`, `Add --repair-from source, or omit ${stray}.`);
   if (repairFrom === undefined) return undefined;
@@ -238,7 +238,7 @@ function scrubIn(result: JobResult): MirrorScrub {
   const nothing = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
   if (result.state === 'waiting' || result.state === 'active')
     return { name, outcome: 'unread', ...nothing, faults: [] };
-  const { code, message } = reasonOfJob(result);
+  const { code, message } = readJobError(result);
   return {
     name,
     outcome: 'unreadable',

@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { addExamples, jobsOption, standardOptions, wholeNumber, texts } from '../shared/options/options.ts';
+import {
+  addExamples,
+  createJobsOption,
+  addStandardOptions,
+  parseNumberBetween,
+  collectTexts,
+} from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { spawn } from 'node:child_process';
@@ -35,7 +41,7 @@ import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { ownVersion } from '../shared/output/product.ts';
+import { readVersion } from '../shared/output/product.ts';
 import { writeSelftest } from './output.ts';
 
 const MORE = `
@@ -44,10 +50,10 @@ not, 2 wrong call, 3 no case ran or a command could not be started, 130
 interrupted.`;
 
 export function defineSelftestCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Run the published conformance vectors against this program or another verifier.')
-    .option('--kind <kind>', 'run only cases of this kind (repeatable)', texts)
-    .option('--case <id>', 'run only this case (repeatable)', texts)
+    .option('--kind <kind>', 'run only cases of this kind (repeatable)', collectTexts)
+    .option('--case <id>', 'run only this case (repeatable)', collectTexts)
     .option('--vectors <dir>', 'folder of the vectors (default: that of this package)')
     .addOption(
       new Option(
@@ -60,10 +66,10 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
     .option('--exec <command>', 'test this command instead; see docs/formats/selftest.md')
     .addOption(
       new Option('--timeout <seconds>', 'time limit of the command for each case')
-        .argParser(wholeNumber(1, 3600))
+        .argParser(parseNumberBetween(1, 3600))
         .default(60),
     )
-    .addOption(jobsOption('run this many commands at once'))
+    .addOption(createJobsOption('run this many commands at once'))
     .action((options: SelftestOptions) => runSelftest(cli, options));
   addExamples(command, {
     'test this installation': 'drillproof selftest',
@@ -75,7 +81,7 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
 }
 
 function defineCase(command: Command, cli: Cli): void {
-  standardOptions(command, { formats: false })
+  addStandardOptions(command, { formats: false })
     .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
     .action((folder: string) => runSelftestCase(cli, folder));
@@ -128,7 +134,7 @@ async function ownReport(cli: Cli, rows: readonly Row[]): Promise<SelftestReport
       results.push({ kind, id: testCase.id, way: platform.name, state: 'unsupported' });
     else results.push(...(await runCase(kind, testCase, tests, platform.name)));
   }
-  return selftestReport(`drillproof ${await ownVersion()}`, results);
+  return selftestReport(`drillproof ${await readVersion()}`, results);
 }
 
 async function testCommand(

@@ -9,13 +9,13 @@ import { createServer, defaultLimits, listen, type ServerLimits, type Stores } f
 import type { Cli } from '../cli.ts';
 import {
   openLogging,
-  logOptions,
+  addLogOptions,
   type LogOptions,
   openAudit,
   openData,
 } from '../shared/input/administration.ts';
-import { addExamples, standardOptions, wholeNumber } from '../shared/options/options.ts';
-import { ownVersion, writeProduct } from '../shared/output/product.ts';
+import { addExamples, addStandardOptions, parseNumberBetween } from '../shared/options/options.ts';
+import { readVersion, writeProduct } from '../shared/output/product.ts';
 import { DrillproofError } from '../../errors.ts';
 
 type Options = LogOptions & {
@@ -46,17 +46,17 @@ create".`;
 const DAY_S = 86_400;
 
 export function defineServeCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Start a control plane, with its store and blobs in one folder.')
     .option('--data <dir>', 'folder of the store and the blobs, created if absent', './drillproof-data')
     .option('--host <address>', 'address to listen on; 0.0.0.0 for every network', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 8080)
+    .option('--port <n>', 'port to listen on; 0 takes a free one', parseNumberBetween(0, 65_535), 8080)
     .option('--public-url <url>', 'address at which clients reach it, for links in responses', publicUrl)
     .option('--trust-proxy', 'log the client that the proxy reports in X-Forwarded-For')
     .option(
       '--drain-delay <s>',
       'seconds between not ready and closed, for load balancers',
-      wholeNumber(0, DAY_S),
+      parseNumberBetween(0, DAY_S),
       0,
     )
     .option('--audit-log <file>', 'file that records who read which evidence (default: audit.log in --data)');
@@ -65,7 +65,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
     `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
   );
   settingOptions(command);
-  logOptions(command).action((options: Options) => serve(cli, options));
+  addLogOptions(command).action((options: Options) => serve(cli, options));
   addExamples(command, {
     'on this machine': 'drillproof serve',
     'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
@@ -94,7 +94,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
   // Without a public address, links use the address it listens on, unless clients cannot reach that.
   const isLocal = !trustProxy && !EVERY_ADDRESS.has(host);
   const links = options.publicUrl ?? (isLocal ? () => url : '');
-  const version = await ownVersion();
+  const version = await readVersion();
   const page = await packaging.page();
   const server = createServer({
     store,
@@ -197,7 +197,7 @@ export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] /
 
 // Only requests may be cut at once; a server with none of the others could not serve.
 const parserOf = ({ limit, unit }: Setting): ((value: string) => number) =>
-  wholeNumber(limit === 'drainMs' ? 0 : 1, MAX[unit]);
+  parseNumberBetween(limit === 'drainMs' ? 0 : 1, MAX[unit]);
 
 function settingOptions(command: Command): Command {
   for (const each of settings) {

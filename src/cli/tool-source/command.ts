@@ -8,9 +8,9 @@ import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
   addExamples,
-  remoteOptions,
+  addRemoteOptions,
   type RemoteOptions,
-  standardOptions,
+  addStandardOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
@@ -31,7 +31,7 @@ The source must match its own size and digest and, with --lock, a build.json
 that you trust. It is never executed. Nothing is written if a check fails.`;
 
 export function defineToolSourceCommand(command: Command, cli: Cli): void {
-  remoteOptions(standardOptions(command))
+  addRemoteOptions(addStandardOptions(command))
     .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
     .argument('[build-hash]', 'hash of the build that locks the package')
     .argument('[package]', 'id of the package')

@@ -21,7 +21,7 @@ import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import type { SignText } from '../shared/options/signing.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
-import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
+import { type Failure, buildFailureJson, formatFailureText } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 
@@ -51,9 +51,9 @@ const hasPassed = ({ exit }: Result): boolean => exit === EXIT.pass;
 const textOf = (result: Result, look: Look): string =>
   'report' in result
     ? renderers.text(result.report, look)
-    : foldLines(failureText(result.failure), look.width);
+    : foldLines(formatFailureText(result.failure), look.width);
 const jsonOf = (result: Result): unknown =>
-  'report' in result ? result.report : failureJsonObject(result.failure);
+  'report' in result ? result.report : buildFailureJson(result.failure);
 
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
   text: { begin: '', result: (result, _index, look) => textOf(result, look), end: () => '' },

@@ -22,14 +22,14 @@ import {
   verifyPart,
   type VerifyProgress,
 } from '../../verify/index.ts';
-import { type Cli, say } from '../cli.ts';
-import { pathsOf, readEnvelopes, withEvidence } from '../shared/input/input.ts';
+import { type Cli, printNote } from '../cli.ts';
+import { readPaths, readEnvelopes, withEvidence } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
 import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts';
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { type Failure, failureOf } from '../shared/output/failure.ts';
+import { type Failure, toFailure } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
@@ -91,7 +91,7 @@ export async function verify(
 }
 
 async function readSettings(cli: Cli, named: readonly string[], options: VerifyCommandOptions) {
-  const all = await pathsOf(cli, named, options);
+  const all = await readPaths(cli, named, options);
   const paths = selectShard(all, shardName, options.shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
@@ -108,7 +108,7 @@ async function warnAboutKeysInside(
 ): Promise<void> {
   const inside = findInside(paths, [...trust, ...key.map(({ file }) => file)]);
   if (inside === undefined) return;
-  await say(
+  await printNote(
     cli,
     `warning: ${inside.file} lies inside the evidence ${inside.evidence}; use keys that you received on another channel`,
   );
@@ -131,7 +131,7 @@ async function tryPath(
     return { path, report };
   } catch (error) {
     if (!many || cli.signal.aborted) throw error;
-    return { path, failure: failureOf(error, false) };
+    return { path, failure: toFailure(error, false) };
   }
 }
 

@@ -6,15 +6,15 @@ import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import {
-  digest,
+  parseDigest,
   addExamples,
-  many,
-  standardOptions,
-  time,
-  wholeNumber,
-  texts,
+  collect,
+  addStandardOptions,
+  parseTime,
+  parseNumberBetween,
+  collectTexts,
 } from '../shared/options/options.ts';
-import { duration, usageError } from '../shared/options/values.ts';
+import { parseDuration, usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 
 const MAX_ENVELOPE_BYTES = 1024 * 1024;
@@ -52,21 +52,25 @@ Exit codes: 0 a trusted verifier states that the evidence passed, 1 none does,
 2 wrong call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description('Verify a summary offline: who signed it, and whether it states what you expect.')
     .argument('<summary>', 'the envelope; - for standard input')
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', collectTexts)
     .option('--expect-verifier <uri>', 'require this verifier')
     .option('--expect-resource <uri>', 'require this resource')
-    .option('--expect-policy <digest>', 'require the policy with this SHA-256', digest)
+    .option('--expect-policy <digest>', 'require the policy with this SHA-256', parseDigest)
     .option(
       '--expect-input <digest>',
       'SHA-256 of a manifest that it must be about (give every one of them)',
-      many(digest),
+      collect(parseDigest),
     )
-    .option('--max-age <duration>', 'refuse an older summary; such as 12h or 7d', duration)
-    .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
-    .option('--as-of <time>', 'verify as of this time (default: now)', time)
+    .option('--max-age <duration>', 'refuse an older summary; such as 12h or 7d', parseDuration)
+    .option(
+      '--threshold <n>',
+      'require this many different trusted keys (default: 1)',
+      parseNumberBetween(1, 64),
+    )
+    .option('--as-of <time>', 'verify as of this time (default: now)', parseTime)
     .action((path: string, options: VerifyOptions) => verify(cli, path, options));
   addExamples(command, {
     'everything pinned':

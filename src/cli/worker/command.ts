@@ -12,14 +12,14 @@ import {
   standardWork,
 } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { openLogging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
-import { addExamples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { openLogging, addLogOptions, type LogOptions, openData } from '../shared/input/administration.ts';
+import { addExamples, addStandardOptions, parseNumberBetween } from '../shared/options/options.ts';
 import {
-  exportSigningOptions,
+  addExportSigningOptions,
   type ExportSigningOptions,
   readExportSigning,
 } from '../shared/options/signing.ts';
-import { writeProduct, ownVersion } from '../shared/output/product.ts';
+import { writeProduct, readVersion } from '../shared/output/product.ts';
 
 type Options = LogOptions &
   ExportSigningOptions & {
@@ -42,21 +42,21 @@ folder, as for "drillproof serve". Any number of workers may run. It runs until
 it is interrupted, lets work that is under way end, and gives back the rest.`;
 
 export function defineWorkerCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  addStandardOptions(command)
     .description(
       'Do the queued work of a control plane: exports and deletions, and turns and reruns with your runner.',
     )
     .option('--runner <file>', 'module that executes authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1)
+    .option('--concurrency <n>', 'run this many jobs at once', parseNumberBetween(1, 1_000), 1)
     .option(
       '--health-port <n>',
       'serve /healthz, /readyz and /metrics on this port; 0 takes a free one (default: none)',
-      wholeNumber(0, 65_535),
+      parseNumberBetween(0, 65_535),
     )
     .option('--health-host <address>', 'address of --health-port', '127.0.0.1');
-  exportSigningOptions(command);
-  logOptions(command).action((options: Options) => runWorker(cli, options));
+  addExportSigningOptions(command);
+  addLogOptions(command).action((options: Options) => runWorker(cli, options));
   addExamples(command, {
     'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
     'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
@@ -70,7 +70,7 @@ async function runWorker(cli: Cli, options: Options): Promise<void> {
   const runner = path === undefined ? undefined : await loadRunner(path);
   const { store, blobs, places } = await openData(cli, data, true);
   const { log: write, announce } = openLogging(cli, options);
-  const version = await ownVersion();
+  const version = await readVersion();
   const health = createWorkerHealth({ store, blobs, now: cli.now, log: write, version });
   const { log } = health;
   let listening: Listening | undefined;

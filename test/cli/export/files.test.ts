@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { exportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/command.ts';
+import { listExportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/command.ts';
 import { packExport, readPartFacts } from '../../../src/evidence/index.ts';
 import { flipped, makeExportInput } from '../../support/evidence.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
@@ -20,7 +20,7 @@ async function prepareExport(folder: string, signal = new AbortController().sign
     scope: { kind: 'organization' },
     fromAtMs: NOW_MS - 10,
   });
-  return { part, files: exportFiles(packed, new Map([[facts.digest, part]]), signal) };
+  return { part, files: listExportFiles(packed, new Map([[facts.digest, part]]), signal) };
 }
 
 describe.each(['folder', 'file.zip'])('an export written to a %s', (name) => {

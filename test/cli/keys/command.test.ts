@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, lstat, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createPublicKey } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openTrustFile, rewriteTrustFile, storeOf } from '../../../src/cli/keys/trust-file.ts';
+import { openTrustFile, rewriteTrustFile, requireStore } from '../../../src/cli/keys/trust-file.ts';
 import { parseTrustStore } from '../../../src/trust/index.ts';
 import { call, callJson, NOW_MS, readFailure, ROLES, useEvidenceFolder, world } from '../make.ts';
 
@@ -248,7 +248,9 @@ describe('a rewritten trust store', () => {
     const file = await openTrustFile(world(), 'trust.json');
     await call('keys add a.pub.pem --issuer ci --trust trust.json');
     const theirs = await readFile('trust.json');
-    await expect(rewriteTrustFile(file, storeOf(file).keys)).rejects.toMatchObject({ code: 'io.CHANGED' });
+    await expect(rewriteTrustFile(file, requireStore(file).keys)).rejects.toMatchObject({
+      code: 'io.CHANGED',
+    });
     expect(await readFile('trust.json')).toEqual(theirs);
     expect((await readdir('.')).filter((name) => name.endsWith('.part'))).toEqual([]);
   });

@@ -19,14 +19,14 @@ import {
   placesOf,
   type Stores,
 } from '../../../server/index.ts';
-import { type Cli, sayLines } from '../../cli.ts';
-import { standardOptions } from '../options/options.ts';
+import { type Cli, printNotes } from '../../cli.ts';
+import { addStandardOptions } from '../options/options.ts';
 
 export type DataOptions = { readonly data: string };
 
 /** The options of every command that administers: those of all commands, and where the data are. */
-export function dataOptions(command: Command): Command {
-  return standardOptions(command)
+export function addDataOptions(command: Command): Command {
+  return addStandardOptions(command)
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
     .addHelpText('after', ENVIRONMENT_HELP);
 }
@@ -74,7 +74,7 @@ export function openAudit(
 }
 
 /** The ids in what an administrator asked for and what came of it; never the text of a token. */
-function idsIn(values: readonly unknown[]): Record<string, unknown> {
+function selectIds(values: readonly unknown[]): Record<string, unknown> {
   const members = values.flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.entries(value) : [],
   );
@@ -103,11 +103,11 @@ function auditAdmin(admin: Admin, audit: Audit): Admin {
       try {
         const result = await act(...values);
         const nested = typeof result === 'object' && result !== null ? Object.values(result) : [];
-        audit({ ...entry, facts: { ...named, ...idsIn([...values, ...nested, result]) } });
+        audit({ ...entry, facts: { ...named, ...selectIds([...values, ...nested, result]) } });
         return result;
       } catch (error) {
         const code = error instanceof DrillproofError ? error.code : 'internal.BUG';
-        audit({ ...entry, code, facts: { ...named, ...idsIn(values) } });
+        audit({ ...entry, code, facts: { ...named, ...selectIds(values) } });
         throw error;
       }
     };
@@ -136,7 +136,7 @@ async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> 
 export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: LogFormat };
 
 /** The logging options of long-running commands: one line on stderr for each request and event. */
-export function logOptions(command: Command): Command {
+export function addLogOptions(command: Command): Command {
   return command
     .addOption(new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'))
     .addOption(
@@ -169,6 +169,6 @@ export function openLogging(cli: Cli, { logLevel, logFormat }: LogOptions) {
     log,
     /** Reports an event in words on a terminal, and as a log entry elsewhere. */
     announce: async (words: string, event: string, facts: LogEntry['facts'] = {}): Promise<void> =>
-      format === 'text' ? sayLines(cli, words) : log({ level: 'info', event, facts }),
+      format === 'text' ? printNotes(cli, words) : log({ level: 'info', event, facts }),
   };
 }

@@ -5,7 +5,7 @@ import type { Code } from '../../../codes/index.ts';
 import { DrillproofError, LimitError } from '../../../errors.ts';
 import { ioError, isS3Url, openEvidence, type OpenEvidence } from '../../../node/index.ts';
 import { MAX_ENVELOPES } from '../../../verify/index.ts';
-import { type Cli, say } from '../../cli.ts';
+import { type Cli, printNote } from '../../cli.ts';
 import type { PathList } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import {
@@ -76,7 +76,7 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
  * The paths to verify: those of the command line, then those of the list, each once.
  * @throws DrillproofError `usage.INVALID` without paths and without a list; what `readInput` throws
  */
-export async function pathsOf(
+export async function readPaths(
   cli: Cli,
   named: readonly string[],
   { list, null: byNull = false }: PathList,
@@ -85,13 +85,13 @@ export async function pathsOf(
     if (byNull) throw usageError('-0 needs --list', 'Add --list FILE.');
     if (named.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
   }
-  const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
+  const listed = list === undefined ? [] : parseNames(await readInput(list, MAX_LIST_BYTES, cli), byNull);
   for (const path of listed) cli.inputs.add(path);
   return removeRepeats(cli, [...named, ...listed]);
 }
 
 /** Names with one on each line (of either ending), or each ended by NUL; empty ones are none. */
-function namesIn(bytes: Uint8Array, byNull: boolean): readonly string[] {
+function parseNames(bytes: Uint8Array, byNull: boolean): readonly string[] {
   const text = fromUtf8(bytes);
   return text.split(byNull ? '\0' : /\r?\n/).filter((name) => name !== '');
 }
@@ -100,13 +100,13 @@ async function removeRepeats(cli: Cli, paths: readonly string[]): Promise<readon
   const seen = new Map<string, string>();
   for (const path of paths) {
     const place = isS3Url(path) ? path : resolve(path);
-    if (seen.has(place)) await say(cli, `${path} is named more than once; it is verified once`);
+    if (seen.has(place)) await printNote(cli, `${path} is named more than once; it is verified once`);
     else seen.set(place, path);
   }
   return [...seen.values()];
 }
 
-const inputName = (file: string): string => (file === '-' ? 'standard input' : file);
+const formatInputName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /**
  * Puts the name of a file before the error of reading its content.
@@ -122,7 +122,7 @@ export function withFileName<T>(
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
     const { path, details } = cause;
-    throw new DrillproofError(codeOf(cause.code), `${inputName(file)}: ${cause.message}`, {
+    throw new DrillproofError(codeOf(cause.code), `${formatInputName(file)}: ${cause.message}`, {
       cause,
       ...defined({ path, details }),
     });

@@ -53,7 +53,7 @@ const KEEP_ALIVE_MS = 15_000;
  * tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  */
 export async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
-  const proxies = proxiesOf(cli.env);
+  const proxies = readProxies(cli.env);
   const ca = caFile === undefined ? undefined : await readCertificates(cli, caFile);
   // NODE_DEBUG makes node:http print the token.
   const isPlain = proxies.http === undefined && proxies.https === undefined && !cli.env['NODE_DEBUG'];
@@ -76,15 +76,15 @@ export async function createFetch(cli: Cli, caFile: string | undefined): Promise
     try {
       return await send(url, { ...init, dispatcher });
     } catch (cause) {
-      throw proxyFailure(cause) ?? cause;
+      throw findProxyRefusal(cause) ?? cause;
     }
   };
 }
 
-function proxiesOf(env: Cli['env']): Proxies {
+function readProxies(env: Cli['env']): Proxies {
   const read = (name: string): string | undefined => {
     const value = env[name.toLowerCase()] ?? env[name];
-    return value === undefined || value === '' ? undefined : proxyAddress(name, value);
+    return value === undefined || value === '' ? undefined : parseProxyAddress(name, value);
   };
   const http = read('HTTP_PROXY');
   const https = read('HTTPS_PROXY') ?? http;
@@ -92,7 +92,7 @@ function proxiesOf(env: Cli['env']): Proxies {
 }
 
 // The value is never repeated: it may hold a password.
-function proxyAddress(name: string, value: string): string {
+function parseProxyAddress(name: string, value: string): string {
   const address = value.includes('://') ? value : `http://${value}`;
   if (URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)) return address;
   throw usageError(`${name} is not the address of an HTTP proxy`, 'Write it as http://host:port.');
@@ -132,7 +132,7 @@ async function readDefaultCertificates(env: Cli['env']): Promise<readonly string
 }
 
 /** A refusal by the proxy itself, which is not an answer of the control plane. */
-function proxyFailure(error: unknown): TransportError | undefined {
+function findProxyRefusal(error: unknown): TransportError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];
     if (status === undefined) continue;

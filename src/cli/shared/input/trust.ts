@@ -39,7 +39,7 @@ export async function requireTrust(cli: Cli, options: TrustOptions): Promise<Tru
 
 export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore> {
   const bytes = await readInput(file, MAX_STORE_BYTES, cli);
-  if (kindOf(bytes) === 'key')
+  if (detectKind(bytes) === 'key')
     throw usageError(
       `${file} is a single key, and --trust takes a trust store`,
       `Pass it with --key ${file},issuer=NAME, or add it to a store with "drillproof keys add".`,
@@ -48,7 +48,7 @@ export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore>
 }
 
 /** What a file of keys is: some members are required in a trust store and absent from a published key set. */
-function kindOf(bytes: Uint8Array): 'key' | 'store' | 'other' {
+function detectKind(bytes: Uint8Array): 'key' | 'store' | 'other' {
   try {
     const file = openKeySetFile(bytes);
     if (file.kind !== 'jwks') return 'key';
@@ -71,7 +71,7 @@ export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
 
 async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Promise<TrustedKey[]> {
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
-  if (kindOf(bytes) === 'store')
+  if (detectKind(bytes) === 'store')
     throw usageError(
       `${file} is a trust store, and --key takes a public key`,
       `Pass it with --trust ${file}.`,

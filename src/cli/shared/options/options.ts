@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Digest } from '../../../bytes/index.ts';
 
 /** Options that every command has; `formats: false` for a command that defines its own formats. */
-export function standardOptions(command: Command, { formats = true } = {}): Command {
+export function addStandardOptions(command: Command, { formats = true } = {}): Command {
   if (formats) {
     const kinds = ['text', 'json'];
     command.addOption(new Option('--format <kind>', 'output format').choices(kinds).default('text'));
@@ -14,9 +14,9 @@ export function standardOptions(command: Command, { formats = true } = {}): Comm
     .helpOption('-h, --help', 'show help');
 }
 
-export const jobsOption = (description: string): Option =>
+export const createJobsOption = (description: string): Option =>
   new Option('--jobs <n>', description)
-    .argParser(wholeNumber(1, 256))
+    .argParser(parseNumberBetween(1, 256))
     .default(availableParallelism(), 'number of cores');
 
 /** A control plane, and the project through which to read. */
@@ -28,8 +28,8 @@ export type RemoteOptions = {
 };
 
 /** The options of commands that read from a control plane; `when` states on what the first two depend. */
-export const remoteOptions = (command: Command, when = ''): Command =>
-  caFileOption(
+export const addRemoteOptions = (command: Command, when = ''): Command =>
+  addCaFileOption(
     command
       .option('--url <url>', `${when}base address of the control plane, without /v1`)
       .option('--project <id>', `${when}read through this project`)
@@ -37,11 +37,11 @@ export const remoteOptions = (command: Command, when = ''): Command =>
   );
 
 /** For servers at https addresses: a control plane, or the place of a policy. */
-export const caFileOption = (command: Command): Command =>
+export const addCaFileOption = (command: Command): Command =>
   command.option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
 
 /** The first of these options that is given, as it is written on the command line. */
-export function findGiven<T extends object>(
+export function findSetOption<T extends object>(
   options: T,
   names: readonly (keyof T & string)[],
 ): string | undefined {
@@ -55,17 +55,17 @@ export function addExamples(command: Command, lineByPurpose: Readonly<Record<str
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-export function many<T>(
+export function collect<T>(
   read: (value: string) => T,
 ): (value: string, before: readonly T[] | undefined) => readonly T[] {
   return (value, before = []) => [...before, read(value)];
 }
 
 /** Collects the values of an option as they are given. */
-export const texts = many((value) => value);
+export const collectTexts = collect((value) => value);
 
 /** A whole number from `least` to `most`. */
-export function wholeNumber(least: number, most: number): (value: string) => number {
+export function parseNumberBetween(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
     if (number >= least && number <= most) return number;
@@ -74,7 +74,7 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 }
 
 /** A digest, in either case; the bare hexadecimal form that `sha256sum` prints is accepted too. */
-export function digest(value: string): `sha256:${string}` {
+export function parseDigest(value: string): `sha256:${string}` {
   const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(value.toLowerCase()) ?? [];
   if (hex !== undefined) return `sha256:${hex}`;
   throw new InvalidArgumentError('It must be "sha256:" and 64 hexadecimal digits.');
@@ -85,7 +85,7 @@ const TIME_FORM =
   'It must be a time such as 2026-11-21 or 2026-11-21T12:00:00Z (with its zone), or milliseconds since 1970.';
 
 /** A time in milliseconds since 1970, from ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds. */
-export function time(value: string): number {
+export function parseTime(value: string): number {
   // Four digits are far more likely a year than 1970-01-01T00:00:02Z.
   if (/^-?\d+$/.test(value) && !/^\d{4}$/.test(value) && Number.isSafeInteger(Number(value)))
     return Number(value);
@@ -102,7 +102,7 @@ const isDay = (year: number, month: number, day: number): boolean =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 
 /** `FILE,name=value,…`: a file and named members, each at most once. The name of the file may hold commas. */
-export function fileSpec<N extends string>(
+export function parseFileSpec<N extends string>(
   value: string,
   names: readonly N[],
   form: string,
@@ -127,7 +127,7 @@ export type PolicyOptions = {
   readonly caFile?: string;
 };
 
-export const parameterOption = (command: Command): Command =>
+export const addParameterOption = (command: Command): Command =>
   command.option(
     '--param <name=value>',
     'value of a parameter that the policy declares (repeatable)',
@@ -149,20 +149,20 @@ export type KeySpec = { readonly file: string; readonly issuer?: string; readonl
 
 export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
 
-export function trustOptions(command: Command): Command {
+export function addTrustOptions(command: Command): Command {
   return command
-    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', texts)
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', collectTexts)
     .option(
       '--key <spec>',
       'trust this public key or certificate: FILE,issuer=NAME[,keyId=ID] (repeatable)',
-      many(keySpec),
+      collect(parseKeySpec),
     );
 }
 
 const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
 
-export function keySpec(value: string): KeySpec {
-  return fileSpec(value, ['issuer', 'keyId'], FORM);
+export function parseKeySpec(value: string): KeySpec {
+  return parseFileSpec(value, ['issuer', 'keyId'], FORM);
 }
 
 export type EvidenceOptions = TrustOptions &
@@ -178,23 +178,23 @@ export type EvidenceOptions = TrustOptions &
     readonly dsse?: readonly string[];
   };
 
-export function evidenceOptions(command: Command): Command {
-  return trustOptions(command)
+export function addEvidenceOptions(command: Command): Command {
+  return addTrustOptions(command)
     .option('--list <file>', 'also read paths from a file, one per line; - for standard input')
     .option('-0, --null', 'read a NUL-separated list, as "find -print0" writes it')
     .option(
       '--expect-manifest <digest>',
       'require this SHA-256 of manifest.json, which pins the list of bundles',
-      digest,
+      parseDigest,
     )
     .option('--expect-export <id>', 'require this id of the export')
     .option('--expect-organization <id>', 'require this organization')
     .option('--expect-project <id>', 'require this project for every bundle')
-    .option('--expect-bundles <n>', 'require this number of bundles', wholeNumber(0, 10_000))
-    .option('--as-of <time>', 'verify as of this time (default: now)', time)
-    .addOption(jobsOption('verify this many parts at once'))
+    .option('--expect-bundles <n>', 'require this number of bundles', parseNumberBetween(0, 10_000))
+    .option('--as-of <time>', 'verify as of this time (default: now)', parseTime)
+    .addOption(createJobsOption('verify this many parts at once'))
     .option('--second-opinion', 'verify everything with a second implementation too, and report differences')
-    .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', texts);
+    .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', collectTexts);
 }
 
 export type PathList = { readonly list?: string; readonly null?: boolean };

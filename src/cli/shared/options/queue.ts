@@ -13,9 +13,9 @@ import {
 import { isS3Url, parseS3Location, s3Name } from '../../../node/index.ts';
 import type { Shard } from '../../../report/index.ts';
 import { codeSchema } from '../../../verify/index.ts';
-import { type Cli, say } from '../../cli.ts';
-import { findGiven, wholeNumber } from './options.ts';
-import { duration, usageError } from './values.ts';
+import { type Cli, printNote } from '../../cli.ts';
+import { findSetOption, parseNumberBetween } from './options.ts';
+import { parseDuration, usageError } from './values.ts';
 
 export type QueueOptions = {
   readonly queue?: string;
@@ -27,25 +27,25 @@ export type QueueOptions = {
 const LEAST_LOST_MS = 10_000;
 const DEFAULTS = { queueRetries: 4, queueLostAfter: 60_000 };
 
-export function queueOptions(command: Command): Command {
+export function addQueueOptions(command: Command): Command {
   return command
     .option('--queue <url>', 'share the work with other machines through PostgreSQL (postgres://…)')
-    .option('--queue-name <name>', 'name of the run (default: derived from the work)', queueName)
-    .option('--queue-retries <n>', 'tries after the first failure (default: 4)', wholeNumber(0, 100))
+    .option('--queue-name <name>', 'name of the run (default: derived from the work)', parseQueueName)
+    .option('--queue-retries <n>', 'tries after the first failure (default: 4)', parseNumberBetween(0, 100))
     .option(
       '--queue-lost-after <duration>',
       'treat a worker as dead after this time without a sign of life (default: 1m)',
-      lostAfter,
+      parseLostAfter,
     );
 }
 
-function queueName(value: string): string {
+function parseQueueName(value: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value)) return value;
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits and ._-, with a letter or digit first.');
 }
 
-function lostAfter(value: string): number {
-  const ms = duration(value);
+function parseLostAfter(value: string): number {
+  const ms = parseDuration(value);
   if (ms >= LEAST_LOST_MS) return ms;
   throw new InvalidArgumentError('It must be 10s or more.');
 }
@@ -62,7 +62,7 @@ export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, 
       'The lock of a folder holds on one machine only; use S3, or --shard with a folder for each machine.',
     );
   }
-  const stray = findGiven(options, ['queueName', 'queueRetries', 'queueLostAfter']);
+  const stray = findSetOption(options, ['queueName', 'queueRetries', 'queueLostAfter']);
   if (stray !== undefined) throw usageError(`${stray} needs --queue`, 'Pass the queue with --queue URL.');
 }
 
@@ -96,11 +96,11 @@ export async function shareWork(
   const opened = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
   const worker = `${hostname()}:${process.pid}`;
   return closeAfter(opened, async (queue) => {
-    await say(cli, `run ${name}: worker ${worker}`);
+    await printNote(cli, `run ${name}: worker ${worker}`);
     await queue.share(items);
     await workThrough(queue, act, { atOnce, signal: cli.signal, stop, worker });
     const results = await queue.results();
-    return { run: { name, workers: workersOf(results) }, results };
+    return { run: { name, workers: listWorkers(results) }, results };
   });
 }
 
@@ -111,13 +111,13 @@ const failedSchema = z.object({
   details: z.exactOptional(z.record(z.string(), z.unknown())),
 });
 
-const workersOf = (results: readonly JobResult[]): string[] =>
+const listWorkers = (results: readonly JobResult[]): string[] =>
   [...new Set(results.flatMap(({ output }) => workerSchema.safeParse(output).data?.worker ?? []))].toSorted();
 
 export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
 
 /** Why a job failed: the error of its last worker, unless the job was cancelled or lost. */
-export function reasonOfJob({ state, output }: JobResult): {
+export function readJobError({ state, output }: JobResult): {
   readonly code: Code;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;

@@ -4,8 +4,8 @@ import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '.
 import { encodeDsse, type Signer, type VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput, withFileName } from '../input/input.ts';
-import { many, standardOptions, wholeNumber } from './options.ts';
-import { targetIn, usageError } from './values.ts';
+import { collect, addStandardOptions, parseNumberBetween } from './options.ts';
+import { parseTarget, usageError } from './values.ts';
 import {
   MAX_SIGNED_BYTES,
   parseSignedEnvelope,
@@ -43,24 +43,26 @@ export type SummarySigningOptions = {
 };
 
 const KEY = 'with this private key, P-256 as PEM or JWK';
-const issuerOption = (command: Command, when = ''): Command =>
+const addIssuerOption = (command: Command, when = ''): Command =>
   command.option('--issuer <name>', `${when}sign under this name`);
 
-export const signingOptions = (command: Command, what: string): Command =>
-  issuerOption(signerOptions(command.option('--key <file>', `sign ${what} ${KEY}; - for standard input`)));
+export const addSigningOptions = (command: Command, what: string): Command =>
+  addIssuerOption(
+    addSignerOptions(command.option('--key <file>', `sign ${what} ${KEY}; - for standard input`)),
+  );
 
 /** The options of `signingOptions` where keys of another kind are named too; `when` says on what they depend. */
-export const exportSigningOptions = (command: Command, when = ''): Command =>
-  issuerOption(
-    signerOptions(command.option('--signing-key <file>', `${when}sign the list of bundles ${KEY}`), when),
+export const addExportSigningOptions = (command: Command, when = ''): Command =>
+  addIssuerOption(
+    addSignerOptions(command.option('--signing-key <file>', `${when}sign the list of bundles ${KEY}`), when),
     when,
   );
 
 /** The signing options of the summary of a decision. Its issuer is the verifier, which has its own option. */
-export const summarySigningOptions = (command: Command, when: string): Command =>
-  signerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
+export const addSummarySigningOptions = (command: Command, when: string): Command =>
+  addSignerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
 
-const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
+const addSignerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
   command
     .option(
       `${prefix}signer <command>`,
@@ -73,7 +75,7 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
     .option(
       `${prefix}signer-timeout <seconds>`,
       `${when}time limit for each signature of ${prefix}signer (default: 60)`,
-      wholeNumber(1, 3_600),
+      parseNumberBetween(1, 3_600),
     );
 
 /** `readSigning` for commands that generate exports later. Their key is named --signing-key. */
@@ -160,8 +162,8 @@ export type ReportSigningOptions = SignerOptions & {
   readonly previous?: string;
 };
 
-export const reportSigningOptions = (command: Command): Command =>
-  signerOptions(
+export const addReportSigningOptions = (command: Command): Command =>
+  addSignerOptions(
     command.option('--sign <file>', 'sign the JSON report with this private key, P-256 as PEM or JWK'),
     'for the JSON report: ',
   )
@@ -169,12 +171,12 @@ export const reportSigningOptions = (command: Command): Command =>
     .option('--previous <file>', 'for the JSON report: name this signed report as the one before it');
 
 /** `standardOptions` of commands that write a report: its formats, and where each goes. */
-export const reportFormatOptions = (command: Command): Command =>
-  standardOptions(command, { formats: false })
+export const addReportFormatOptions = (command: Command): Command =>
+  addStandardOptions(command, { formats: false })
     .option(
       '--format <kind[=file]>',
       'write text, json or html, to standard output or a file (repeatable)',
-      many(targetIn(REPORT_FORMATS)),
+      collect(parseTarget(REPORT_FORMATS)),
     )
     .option('--force', 'replace existing report files');
 

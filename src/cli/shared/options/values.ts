@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import type { Shard } from '../../../report/index.ts';
-import { time } from './options.ts';
+import { parseTime } from './options.ts';
 
 /** A wrong call: `usage.INVALID`. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
@@ -17,7 +17,7 @@ const UNIT_MS = new Map([
 const MAX_DURATION_MS = 365 * 86_400_000;
 
 /** A duration in milliseconds, from a whole number of seconds, minutes, hours or days; a year at most. */
-export function duration(value: string): number {
+export function parseDuration(value: string): number {
   const [, number, unit = ''] = DURATION.exec(value) ?? [];
   const ms = Number(number) * (UNIT_MS.get(unit) ?? NaN);
   if (ms <= MAX_DURATION_MS) return ms;
@@ -25,14 +25,14 @@ export function duration(value: string): number {
 }
 
 /** A time, or how long before now it was, such as `14d`; in milliseconds since 1970. */
-export const timeOrAgo =
+export const parseTimeOrAge =
   (now: () => number) =>
   (value: string): number =>
-    DURATION.test(value) ? now() - duration(value) : timeOrAge(value);
+    DURATION.test(value) ? now() - parseDuration(value) : parseTimeWithHint(value);
 
-function timeOrAge(value: string): number {
+function parseTimeWithHint(value: string): number {
   try {
-    return time(value);
+    return parseTime(value);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
     throw new InvalidArgumentError(`${cause.message} Or how long ago, such as 14d.`);
@@ -49,7 +49,7 @@ const UNIT_BYTES = new Map([
 const MAX_RATE = 1_000_000_000_000;
 
 /** Bytes per second, as a whole number of them or of thousands (`k`), millions (`M`) or milliards (`G`). */
-export function rate(value: string): number {
+export function parseRate(value: string): number {
   const [, number, unit = 'none'] = RATE.exec(value) ?? [];
   const bytes = Number(number) * (UNIT_BYTES.get(unit) ?? NaN);
   if (bytes >= 1 && bytes <= MAX_RATE) return bytes;
@@ -64,7 +64,7 @@ const SPANS = [
 ] as const;
 
 /** A time span for people, in its two largest units: `42 s`, `3 min 5 s`, `2 h`, `1 d 4 h`; to the second. */
-export function timeSpan(ms: number): string {
+export function formatTimeSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const at = SPANS.findIndex(([, unit]) => seconds >= unit);
   const [name, unit] = SPANS[at] ?? ['s', 1];
@@ -76,7 +76,7 @@ export function timeSpan(ms: number): string {
 const MAX_SHARDS = 10_000;
 
 /** `i/n`, with i from 0 to n-1, as the indexes of Kubernetes count. */
-export function shard(value: string): Shard {
+export function parseShard(value: string): Shard {
   const [, i = '', n = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(value) ?? [];
   const [index, count] = [Number(i), Number(n)];
   if (i === '' || count < 1 || count > MAX_SHARDS)
@@ -90,7 +90,7 @@ export function shard(value: string): Shard {
 export type FormatTarget<F extends string> = { readonly format: F; readonly file?: string };
 
 /** Reads `KIND` or `KIND=FILE`. */
-export const targetIn =
+export const parseTarget =
   <F extends string>(formats: readonly F[]) =>
   (value: string): FormatTarget<F> => {
     const [kind, ...rest] = value.split('=');

@@ -6,21 +6,21 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { createProgram } from '../../program.ts';
 import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
-import { failureJson, failureOf, failureText } from './failure.ts';
+import { formatFailureJson, toFailure, formatFailureText } from './failure.ts';
 
 /** Reports why the work ended: a line on stderr and, with JSON output, an object on stdout. */
 export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
   const error = thrown instanceof CommanderError ? await explainUsage(thrown, argv, cli) : thrown;
-  const failure = failureOf(error, cli.signal.aborted);
-  if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(failureJson(failure));
-  if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, failureText(failure));
-  if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, stackOf(error));
+  const failure = toFailure(error, cli.signal.aborted);
+  if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(formatFailureJson(failure));
+  if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, formatFailureText(failure));
+  if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, formatStack(error));
   return failure.exit;
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  const cause = error.cause === undefined ? '' : `caused by ${stackOf(error.cause)}`;
+  const cause = error.cause === undefined ? '' : `caused by ${formatStack(error.cause)}`;
   const lines = (error.stack ?? error.message).split('\n').map((line) => `  ${escapeText(line)}\n`);
   return `${lines.join('')}${cause}`;
 }
@@ -45,7 +45,7 @@ const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--pass
 const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.';
 
 /** The command that a command line calls, as deep as its words name subcommands. */
-export function commandOf(program: Command, argv: readonly string[]): Command {
+export function findCommand(program: Command, argv: readonly string[]): Command {
   let command = program;
   for (const word of argv) {
     const next = command.commands.find((subcommand) => subcommand.name() === word);
@@ -61,18 +61,18 @@ async function explainUsage(
   argv: readonly string[],
   cli: Cli,
 ): Promise<DrillproofError> {
-  const command = commandOf(await createProgram(argv, cli), argv);
+  const command = findCommand(await createProgram(argv, cli), argv);
   const message = error.message.replace(/^error: /, '').split('\n')[0]!;
-  const help = `See "${pathOf(command)} --help".`;
+  const help = `See "${formatCommandPath(command)} --help".`;
   const rejected = /'([^']*)'/.exec(message)?.[1] ?? '';
   if (error.code === 'commander.unknownOption') return unknownOptionError(rejected, command, help);
   if (error.code === 'commander.unknownCommand') {
     const names = command.commands.map((subcommand) => subcommand.name());
     const hint = rejected === 'version' ? 'Did you mean --version?' : didYouMean(rejected, names);
-    return usageError(`unknown command "${rejected}"`, join(hint, help));
+    return usageError(`unknown command "${rejected}"`, joinHints(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
-  const names = optionNames(command);
+  const names = listOptionNames(command);
   const unknown = argv.find(
     (word) => word.startsWith('--') && word !== '--' && !names.includes(nameOf(word)),
   );
@@ -80,7 +80,7 @@ async function explainUsage(
 }
 
 const nameOf = (word: string): string => word.split('=', 1)[0]!;
-const optionNames = (command: Command): readonly string[] => [
+const listOptionNames = (command: Command): readonly string[] => [
   ...command.options.flatMap(({ long }) => (typeof long === 'string' ? [long] : [])),
   '--help',
 ];
@@ -94,16 +94,16 @@ function unknownOptionError(option: string, command: Command, help: string): Dri
       SECRET_HINT,
     );
   }
-  const names = optionNames(command);
+  const names = listOptionNames(command);
   const needs = name === '--output' ? '--force' : '--key';
   const advice = names.includes(needs) && names.includes('--trust') ? ELSEWHERE.get(name) : undefined;
   const hint = advice ?? didYouMean(name, names);
-  return usageError(`unknown option ${name}`, join(hint, help));
+  return usageError(`unknown option ${name}`, joinHints(hint, help));
 }
 
-const join = (first: string | undefined, second: string): string =>
+const joinHints = (first: string | undefined, second: string): string =>
   first === undefined ? second : `${first} ${second}`;
 
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+function formatCommandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${formatCommandPath(command.parent)} ${command.name()}`;
 }

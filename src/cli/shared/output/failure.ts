@@ -3,7 +3,7 @@ import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
 import { escapeText, stableJson } from '../../../report/index.ts';
-import { timeSpan } from '../options/values.ts';
+import { formatTimeSpan } from '../options/values.ts';
 import { EXIT, type ExitCode, exitOfCode } from './exit.ts';
 
 /** Why the work ended, as it is reported to people and programs. */
@@ -17,8 +17,8 @@ export type Failure = {
 };
 
 /** Any thrown value as a failure; after an interruption whatever was thrown is the end of it. */
-export function failureOf(error: unknown, interrupted: boolean): Failure {
-  const cause = interrupted ? interruptedError(error) : toDrillproofError(error);
+export function toFailure(error: unknown, interrupted: boolean): Failure {
+  const cause = interrupted ? createInterruptedError(error) : toDrillproofError(error);
   const { code, message, path, details } = cause;
   const { hint, ...rest } = details ?? {};
   return {
@@ -32,11 +32,11 @@ export function failureOf(error: unknown, interrupted: boolean): Failure {
 }
 
 /** The end of the work by the person or system that runs the command. */
-export const interruptedError = (cause: unknown): DrillproofError =>
+export const createInterruptedError = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
 
 function toDrillproofError(error: unknown): DrillproofError {
-  if (error instanceof TransportError) return withReason(error);
+  if (error instanceof TransportError) return addReason(error);
   if (error instanceof DrillproofError) return error;
   if (errnoOf(error) !== undefined && isSystemError(error))
     return ioError(error, error.path ?? 'a file', WRITING.has(error.syscall) ? 'write' : 'read');
@@ -45,17 +45,17 @@ function toDrillproofError(error: unknown): DrillproofError {
 }
 
 /** The system error of the connection, such as ECONNREFUSED, which is deep in the causes. */
-function withReason(error: TransportError): DrillproofError {
-  const reason = reasonOf(error.cause);
+function addReason(error: TransportError): DrillproofError {
+  const reason = findReason(error.cause);
   if (reason === undefined) return error;
   return new DrillproofError(error.code, `${error.message} (${reason})`, {
     ...(error.details && { details: error.details }),
   });
 }
 
-function reasonOf(cause: unknown, depth = 0): string | undefined {
+function findReason(cause: unknown, depth = 0): string | undefined {
   if (!(cause instanceof Error) || depth > 5) return undefined;
-  return errnoOf(cause) ?? reasonOf(cause.cause, depth + 1);
+  return errnoOf(cause) ?? findReason(cause.cause, depth + 1);
 }
 
 const isSystemError = (error: unknown): error is Error & { path?: string; syscall: unknown } =>
@@ -72,12 +72,12 @@ type Case = { readonly path?: string; readonly code?: string; readonly message: 
 const MAX_CASES = 10;
 
 /** A failure for people: one line, what to do, and the single faults of a document where there are some. */
-export function failureText(failure: Failure): string {
-  const cases = casesOf(failure);
+export function formatFailureText(failure: Failure): string {
+  const cases = listCases(failure);
   const omitted = cases.length - MAX_CASES;
   const lines = [
-    `drillproof: ${failure.code}: ${escapeText(failure.message)}${cases.length > 0 ? '' : pathSuffix(failure)}${answerDetails(failure)}`,
-    ...cases.slice(0, MAX_CASES).map(caseLine),
+    `drillproof: ${failure.code}: ${escapeText(failure.message)}${cases.length > 0 ? '' : formatPathSuffix(failure)}${formatAnswerDetails(failure)}`,
+    ...cases.slice(0, MAX_CASES).map(formatCase),
     ...(omitted > 0 ? [`  - and ${omitted} more`] : []),
     ...listAdvice(cases, failure.code).map((line) => `  ${line}`),
     `  ${escapeText(failure.action)}`,
@@ -86,21 +86,21 @@ export function failureText(failure: Failure): string {
 }
 
 /** More from the server: how long to wait, and the id by which its operator finds the request. */
-function answerDetails({ details }: Failure): string {
+function formatAnswerDetails({ details }: Failure): string {
   const waitMs: unknown = details?.['retryAfterMs'];
   const id: unknown = details?.['correlationId'];
   const words = [
-    ...(typeof waitMs === 'number' && waitMs > 0 ? [`it asks to wait ${timeSpan(waitMs)}`] : []),
+    ...(typeof waitMs === 'number' && waitMs > 0 ? [`it asks to wait ${formatTimeSpan(waitMs)}`] : []),
     ...(typeof id === 'string' ? [`correlation id ${escapeText(id)}`] : []),
   ];
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
-function pathSuffix({ path, message }: Failure): string {
+function formatPathSuffix({ path, message }: Failure): string {
   return path === undefined || path === '' || message.includes(path) ? '' : ` (${escapeText(path)})`;
 }
 
-const caseLine = ({ path, code, message }: Case): string =>
+const formatCase = ({ path, code, message }: Case): string =>
   `  - ${escapeText([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
 
 export function listAdvice(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
@@ -109,7 +109,7 @@ export function listAdvice(cases: readonly { readonly code?: string }[], reporte
 }
 
 /** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */
-function casesOf({ details, message }: Failure): readonly Case[] {
+function listCases({ details, message }: Failure): readonly Case[] {
   const lists: readonly unknown[] = ['issues', 'findings', 'failures'].map((name) => details?.[name]);
   const all = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isCase) : []));
   return all.length === 1 && message.includes(all[0]!.message) ? [] : all;
@@ -118,8 +118,8 @@ function casesOf({ details, message }: Failure): readonly Case[] {
 const isCase = (value: unknown): value is Case =>
   typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 
-export const failureJson = (failure: Failure): string => stableJson(failureJsonObject(failure));
+export const formatFailureJson = (failure: Failure): string => stableJson(buildFailureJson(failure));
 
-export function failureJsonObject({ exit, ...rest }: Failure): Readonly<Record<string, unknown>> {
+export function buildFailureJson({ exit, ...rest }: Failure): Readonly<Record<string, unknown>> {
   return { schemaVersion: 1, kind: 'error', class: codeEntry(rest.code).class, ...rest, exitCode: exit };
 }

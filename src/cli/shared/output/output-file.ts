@@ -81,7 +81,7 @@ type OutputPlace = { readonly target: string; /** A new file gets the name. */ r
 async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<OutputPlace> {
   refuseDash(path);
   if (!force) await refuseExisting(path);
-  const [file, link] = await Promise.all([statOf(path, stat), statOf(path, lstat)]);
+  const [file, link] = await Promise.all([tryStat(path, stat), tryStat(path, lstat)]);
   // A link to nothing: what it names is made.
   if (file === undefined) return { target: path, isReplaced: link === undefined };
   if (file.isDirectory())
@@ -95,10 +95,11 @@ async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<Ou
 async function refuseInput({ inputs }: Inputs, path: string, file: BigIntStats): Promise<void> {
   const place = await realpath(path);
   for (const input of inputs) {
-    const existing = await statOf(input, stat);
+    const existing = await tryStat(input, stat);
     if (existing === undefined) continue;
     const isInput = existing.isDirectory()
-      ? place.startsWith(`${await realpath(input)}${sep}`) || (file.nlink > 1n && (await holds(input, file)))
+      ? place.startsWith(`${await realpath(input)}${sep}`) ||
+        (file.nlink > 1n && (await containsFile(input, file)))
       : isSame(existing, file);
     if (isInput)
       throw usageError(
@@ -110,9 +111,9 @@ async function refuseInput({ inputs }: Inputs, path: string, file: BigIntStats):
 
 const isSame = (a: BigIntStats, b: BigIntStats): boolean => a.ino === b.ino && a.dev === b.dev;
 
-async function holds(folder: string, file: BigIntStats): Promise<boolean> {
+async function containsFile(folder: string, file: BigIntStats): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const existing = entry.isFile() ? await statOf(join(entry.parentPath, entry.name), stat) : undefined;
+    const existing = entry.isFile() ? await tryStat(join(entry.parentPath, entry.name), stat) : undefined;
     if (existing !== undefined && isSame(existing, file)) return true;
   }
   return false;
@@ -121,7 +122,7 @@ async function holds(folder: string, file: BigIntStats): Promise<boolean> {
 type Stat = (path: string, options: { readonly bigint: true }) => Promise<BigIntStats>;
 
 /** What a name refers to, if anything can be said of it; an output that cannot be examined fails when it is written. */
-const statOf = (path: string, read: Stat): Promise<BigIntStats | undefined> =>
+const tryStat = (path: string, read: Stat): Promise<BigIntStats | undefined> =>
   read(path, { bigint: true }).catch(() => undefined);
 
 async function runWrite<T>(path: string, work: () => Promise<T>): Promise<T> {

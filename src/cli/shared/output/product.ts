@@ -37,10 +37,10 @@ export const writeFacts = (
   rows: Parameters<typeof alignFacts>[0],
 ): Promise<void> => writeProduct(cli, json, alignFacts(rows));
 
-export const ownVersion = (): Promise<string> => packaging.version();
+export const readVersion = (): Promise<string> => packaging.version();
 
 /** The tool and the options of a run, as reports state them. */
 export const describeRun = async (options: object): Promise<Pick<Run, 'tool' | 'options'>> => ({
-  tool: { name: 'drillproof', version: await ownVersion() },
+  tool: { name: 'drillproof', version: await readVersion() },
   options: describeOptions(options),
 });

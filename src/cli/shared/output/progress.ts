@@ -1,5 +1,5 @@
 import { clipEnd, count, foldLines, percent, escapeText, size } from '../../../report/index.ts';
-import { type Cli, say, isTalkative } from '../../cli.ts';
+import { type Cli, printNote, canPrintNotes } from '../../cli.ts';
 
 /** How far a command is; without bytes where things are only counted. */
 export type Whole = {
@@ -26,7 +26,7 @@ const CLEAR_LINE = '\r\u001B[K';
  * nothing with `--quiet`.
  */
 export function createProgress(cli: Cli, verb: string, things: string): Progress {
-  if (!isTalkative(cli)) return { update() {}, phase() {}, note() {}, end() {} };
+  if (!canPrintNotes(cli)) return { update() {}, phase() {}, note() {}, end() {} };
   return canRedraw(cli) ? createTerminalProgress(cli, verb, things) : createLogProgress(cli, verb, things);
 }
 
@@ -57,7 +57,7 @@ function createTerminalProgress({ stderr, now }: Cli, firstVerb: string, things:
   const draw = (): void => {
     if (shown === undefined) return;
     // The last column stays empty, because some terminals wrap when it is written.
-    const line = clipEnd(wholeLine(shown.verb, things, shown.whole), stderr.columns - 1);
+    const line = clipEnd(formatWhole(shown.verb, things, shown.whole), stderr.columns - 1);
     void stderr.write(`${CLEAR_LINE}${line}`);
   };
   return {
@@ -87,16 +87,16 @@ function createLogProgress(cli: Cli, firstVerb: string, things: string): Progres
     update(whole) {
       if (cli.now() < dueAtMs) return;
       dueAtMs = cli.now() + LINE_MS;
-      void say(cli, wholeLine(verb, things, whole));
+      void printNote(cli, formatWhole(verb, things, whole));
     },
     phase: (next) => void (verb = next),
-    note: (line) => void say(cli, line),
+    note: (line) => void printNote(cli, line),
     end() {},
   };
 }
 
 /** `verified 5 of 10 parts, 512 bytes of 1.0 KiB, 50.0 %`. */
-function wholeLine(verb: string, things: string, { done, of, bytes, totalBytes }: Whole): string {
+function formatWhole(verb: string, things: string, { done, of, bytes, totalBytes }: Whole): string {
   const counted = `${verb} ${count(done)} of ${count(of)} ${things}`;
   if (bytes === undefined) return counted;
   if (totalBytes === undefined) return `${counted}, ${size(bytes)}`;

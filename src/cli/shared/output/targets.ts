@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { type FormatTarget, usageError } from '../options/values.ts';
 import { EXIT } from './exit.ts';
-import { failureOf, failureText } from './failure.ts';
+import { toFailure, formatFailureText } from './failure.ts';
 import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
 
 export type Outputs<F extends string> = {
@@ -79,8 +79,8 @@ export async function writeRenderings<F extends string>(
 /** Reports files that could not be written. The result stays, but a pass without its report does not count as one. */
 export async function reportUnwritten(cli: Cli, errors: readonly unknown[]): Promise<void> {
   for (const error of errors) {
-    const failure = failureOf(error, false);
-    await writeFolded(cli.stderr, failureText(failure));
+    const failure = toFailure(error, false);
+    await writeFolded(cli.stderr, formatFailureText(failure));
     // 1 would be the answer "no".
     if (cli.exitCode === EXIT.pass) cli.exitCode = failure.exit === EXIT.bad ? EXIT.unchecked : failure.exit;
   }
