@@ -46,14 +46,17 @@ export async function printNotes(cli: Cli, lines: string): Promise<void> {
 
 /** Writes text in which untrusted words are escaped. On a terminal it never reaches the first column by wrapping. */
 export const writeFolded = (output: Output, text: string): Promise<void> =>
-  output.write(foldLines(text, widthOf(output)));
+  output.write(foldLines(text, findWidth(output)));
 
 /** The width of a terminal; elsewhere lines are not folded, so that programs find what they search for. */
-const widthOf = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
+const findWidth = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
 
-export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; readonly width: number } => ({
+export const describeLook = (
+  cli: Cli,
+  output: Output,
+): { readonly color: boolean; readonly width: number } => ({
   color: isColored(cli, output),
-  width: widthOf(output),
+  width: findWidth(output),
 });
 
 export const canPrintNotes = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;

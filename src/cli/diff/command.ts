@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
-import { type Cli, lookOf } from '../cli.ts';
+import { type Cli, describeLook } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { addExamples, addStandardOptions } from '../shared/options/options.ts';
 import {
@@ -41,7 +41,7 @@ async function diff(cli: Cli, before: string, after: string, options: ReportSign
   const report = diffReports(await read(cli, before), await read(cli, after));
   const json = cli.format === 'json' ? stableJson(report) : undefined;
   const signed = json === undefined ? undefined : await sign?.(json);
-  await cli.stdout.write(signed ?? json ?? renderDiff(report, lookOf(cli, cli.stdout)));
+  await cli.stdout.write(signed ?? json ?? renderDiff(report, describeLook(cli, cli.stdout)));
   cli.exitCode = report.equal ? EXIT.pass : EXIT.bad;
 }
 

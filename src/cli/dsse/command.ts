@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Cli, lookOf, printNotes } from '../cli.ts';
+import { type Cli, describeLook, printNotes } from '../cli.ts';
 import {
   addExamples,
   addStandardOptions,
@@ -133,7 +133,7 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions
     ...(await readSubjectManifest(cli, subject)),
     ...defined({ threshold }),
   });
-  const look = lookOf(cli, cli.stdout);
+  const look = describeLook(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }

@@ -68,10 +68,10 @@ function formatExplanation(name: string, cli: Cli): string {
   const meaning = WORDS.get(word);
   if (meaning !== undefined)
     return json ? stableJson({ schemaVersion: 1, kind: 'word', word, meaning }) : `${word}\n  ${meaning}\n`;
-  const named = CODES.filter((code) => nameOf(code) === name.toUpperCase());
+  const named = CODES.filter((code) => removeNamespace(code) === name.toUpperCase());
   if (named.length === 1) return formatExplanation(named[0]!, cli);
   const names = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
-  const hint = didYouMean(name, names) ?? didYouMean(name, names.map(nameOf));
+  const hint = didYouMean(name, names) ?? didYouMean(name, names.map(removeNamespace));
   throw usageError(
     `unknown code, check or word "${name}"`,
     hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
@@ -79,7 +79,7 @@ function formatExplanation(name: string, cli: Cli): string {
 }
 
 const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
-const nameOf = (code: string): string => code.slice(code.indexOf('.') + 1);
+const removeNamespace = (code: string): string => code.slice(code.indexOf('.') + 1);
 
 const describeCode = (code: Code) => ({
   code,

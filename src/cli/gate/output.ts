@@ -3,7 +3,7 @@ import { defined } from '../../bytes/index.ts';
 import { ioError } from '../../node/index.ts';
 import type { Answer, Decision } from '../../policy/index.ts';
 import { type DecisionFormat, decisionRenderers, renderDecisionMarkdown } from '../../report/index.ts';
-import { type Cli, lookOf, printNote } from '../cli.ts';
+import { type Cli, describeLook, printNote } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
@@ -46,7 +46,7 @@ export async function writeDecision(
     const text = decisionRenderers[format](decision, { ...how, ...look });
     return format === 'json' && sign !== undefined ? sign(text) : text;
   };
-  const shown = await render(outputs.shown, lookOf(cli, cli.stdout));
+  const shown = await render(outputs.shown, describeLook(cli, cli.stdout));
   const unwritten: unknown[] = [];
   const attempt = async (work: Promise<void> | undefined): Promise<void> => {
     await work?.catch((error: unknown) => unwritten.push(error));

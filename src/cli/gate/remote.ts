@@ -6,9 +6,9 @@ import { mirrorExport } from '../../mirror/index.ts';
 import { mirrorDirectory } from '../../node/index.ts';
 import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { toolName } from '../mirror/setting.ts';
+import { readToolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
-import { type VerifyHow, verifyPath } from '../verify/run.ts';
+import { type VerifySettings, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function verifyRemote(
   cli: Cli,
   evidenceExportId: string,
   options: GateOptions,
-  how: VerifyHow,
+  how: VerifySettings,
 ): Promise<ExportReport | BundleReport> {
   const { wait } = options;
   const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
@@ -31,7 +31,7 @@ export async function verifyRemote(
       {
         client,
         to: mirrorDirectory(to),
-        tool: await toolName(),
+        tool: await readToolName(),
         signal: cli.signal,
         now: cli.now,
         ...defined({ waitMs: wait, expectManifest: how.expect?.manifestDigest }),

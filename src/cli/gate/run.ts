@@ -15,7 +15,7 @@ import { EXIT, exitOfCode } from '../shared/output/exit.ts';
 import { toFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
-import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
+import { readVerifyOptions, type VerifySettings, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
@@ -54,10 +54,10 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
 
 /** Everything but the evidence; whatever is wrong with it is a wrong call. */
 async function readSettings(cli: Cli, named: readonly string[], options: GateOptions) {
-  const isNothing = named.length === 0 && options.list === undefined;
+  const namesNothing = named.length === 0 && options.list === undefined;
   // Both name inputs, which no output may replace, not even when something else is wrong.
   const [listed, opened] = await Promise.allSettled([
-    isNothing ? [] : readPaths(cli, named, options),
+    namesNothing ? [] : readPaths(cli, named, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
   const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
@@ -135,7 +135,7 @@ async function verifyInput(
   cli: Cli,
   name: string,
   options: GateOptions,
-  how: VerifyHow,
+  how: VerifySettings,
 ): Promise<EvidenceInput> {
   try {
     const remote = options.url !== undefined && isExportId(name);
@@ -164,7 +164,7 @@ async function verifyInput(
 const MAX_SUMMARY_BYTES = 1024 * 1024;
 
 /** Evidence is never a JSON document, so a file that begins as one must be a verification summary. */
-async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, how: VerifyHow) {
+async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, how: VerifySettings) {
   const { asOfMs, trust, expect = {} } = how;
   // An expectation that cannot be applied must not be ignored silently.
   if (Object.keys(expect).length > 0 || dsse !== undefined)

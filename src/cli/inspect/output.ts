@@ -5,9 +5,9 @@ import { count, shortId, size } from '../../report/index.ts';
 import type { ExportDocuments } from '../shared/input/input.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 
-type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
+type Description = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
-export function describeExport(documents: ExportDocuments): Described {
+export function describeExport(documents: ExportDocuments): Description {
   const { manifest, manifestDigest, resource, attestation, files } = documents;
   const { parts, localReports } = manifest;
   const listed = new Set([...parts, ...localReports].map((row) => row.path));
@@ -59,7 +59,7 @@ export function describeExport(documents: ExportDocuments): Described {
   };
 }
 
-export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Described {
+export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Description {
   const subject = attestation?.statement.subject;
   const text = [
     alignFacts([

@@ -69,7 +69,7 @@ async function readReplacements(
   });
 }
 
-export type How = {
+export type PlanSettings = {
   readonly before: TrustStore;
   readonly after: TrustStore;
   readonly asOfMs: number;
@@ -77,7 +77,7 @@ export type How = {
   readonly jobs: number;
 };
 
-async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
+async function planPath(cli: Cli, path: string, how: PlanSettings): Promise<PlanResult> {
   try {
     return await withEvidence(cli, path, async (evidence) => {
       const readStandings = how.depth === 'full' ? verifyEverything : verifySignaturesOnly;
@@ -92,7 +92,7 @@ async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
 }
 
 type Subject = { readonly path: string; readonly evidence: OpenEvidence; readonly trust: TrustStore };
-type ReadStandings = (cli: Cli, subject: Subject, how: How) => Promise<readonly SignatureStanding[]>;
+type ReadStandings = (cli: Cli, subject: Subject, how: PlanSettings) => Promise<readonly SignatureStanding[]>;
 
 const verifySignaturesOnly: ReadStandings = async (cli, { evidence, trust }, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };

@@ -23,17 +23,17 @@ import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
-import { assertComplete, incompleteText, receiptText, writeCheck } from './output.ts';
-import { followLook, followMirror, MirrorTally } from './progress.ts';
+import { assertComplete, formatIncomplete, formatReceipt, writeCheck } from './output.ts';
+import { followCheck, followMirror, MirrorTally } from './progress.ts';
 import {
-  assertOneWay,
+  assertOneSelection,
   type MirrorCommandOptions,
   openReplicas,
   openSetting,
   readExportRef,
   refuseWriting,
-  sinkOptions,
-  toolName,
+  addSinkOptions,
+  readToolName,
 } from './setting.ts';
 
 const MORE = `
@@ -42,7 +42,7 @@ is written last. After an interruption, run the same command again to resume it.
 A complete mirror is checked again and not changed.`;
 
 export function defineMirrorCommand(command: Command, cli: Cli): void {
-  addQueueOptions(sinkOptions(addRemoteOptions(addStandardOptions(command))))
+  addQueueOptions(addSinkOptions(addRemoteOptions(addStandardOptions(command))))
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')
     .requiredOption('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run')
@@ -121,7 +121,7 @@ async function mirror(
   evidenceExportId: string | undefined,
   options: MirrorCommandOptions,
 ): Promise<void> {
-  assertOneWay(evidenceExportId, options);
+  assertOneSelection(evidenceExportId, options);
   if (options.check === true) refuseWriting(options);
   const origin = await openOrigin(cli, evidenceExportId, options);
   try {
@@ -161,10 +161,10 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
   const signal = AbortSignal.any([cli.signal, stop.signal]);
   const setting = await openSetting({ ...cli, signal }, client, options);
   const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
-  watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
+  watch.events.tell({ type: 'run-started', tool: await readToolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
     if (exportRef === undefined) {
-      const mirrorOrCheck = options.check === true ? checkWhole : mirrorExport;
+      const mirrorOrCheck = options.check === true ? checkComplete : mirrorExport;
       const each: MirrorEach = async (wish, to, onProgress) =>
         mirrorOrCheck(wish, {
           ...(await setting(wish.evidenceExportId, to)),
@@ -203,13 +203,13 @@ async function checkOne(
   { to }: MirrorCommandOptions,
 ): Promise<void> {
   const check = await withProgress(cli, 'checked', 'files', (progress) => {
-    const onProgress = events.follow(exportRef.evidenceExportId, followLook(progress));
+    const onProgress = events.follow(exportRef.evidenceExportId, followCheck(progress));
     return checkMirror(exportRef, { ...how, onProgress });
   });
   await writeCheck(cli, check, to);
 }
 
-async function checkWhole(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
+async function checkComplete(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
   const check = await checkMirror(exportRef, how);
   assertComplete(check);
   return check;
@@ -227,10 +227,10 @@ async function mirrorOne(
       return mirrorExport(exportRef, { ...how, onProgress });
     });
     events.exportEnded(evidenceExportId, totals);
-    await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options, totals));
+    await writeProduct(cli, { ...receipt }, formatReceipt(receipt, options.to, options, totals));
   } catch (error) {
     events.exportEnded(evidenceExportId, totals, error);
-    if (totals.files > 0) await printNotes(cli, incompleteText(totals).trimEnd());
+    if (totals.files > 0) await printNotes(cli, formatIncomplete(totals).trimEnd());
     throw error;
   }
 }

@@ -124,64 +124,64 @@ function writeEvents(cli: Cli): MirrorEvents {
   const startedAtMs = cli.now();
   const startedExports = new Map<string, number>();
   const durationMs = (sinceMs: number): number => Math.max(0, cli.now() - sinceMs);
-  const tell = (body: MirrorEventBody): void =>
-    void cli.stderr.write(eventLine({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body }));
+  const write = (body: MirrorEventBody): void =>
+    void cli.stderr.write(formatEvent({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body }));
   return {
-    tell,
+    tell: write,
     follow(evidenceExportId, next) {
       startedExports.set(evidenceExportId, cli.now());
-      tell({ type: 'export-started', evidenceExportId });
-      const teller = new ExportTeller(evidenceExportId, tell);
+      write({ type: 'export-started', evidenceExportId });
+      const teller = new ExportEvents(evidenceExportId, write);
       return (event) => {
         next(event);
         teller.take(event, cli.now());
       };
     },
     listRetry(error, delayMs) {
-      tell({ type: 'retry', delayMs: Math.round(delayMs), ...reasonOf(error) });
+      write({ type: 'retry', delayMs: Math.round(delayMs), ...describeReason(error) });
     },
     exportEnded(evidenceExportId, tally, error) {
       const sinceMs = startedExports.get(evidenceExportId) ?? startedAtMs;
       startedExports.delete(evidenceExportId);
-      const figures = { evidenceExportId, ...figuresOf(tally), durationMs: durationMs(sinceMs) };
-      if (error === undefined) tell({ type: 'export-done', ...figures });
-      else tell({ type: 'export-failed', ...faultOf(cli, error), ...figures });
+      const figures = { evidenceExportId, ...countFigures(tally), durationMs: durationMs(sinceMs) };
+      if (error === undefined) write({ type: 'export-done', ...figures });
+      else write({ type: 'export-failed', ...describeFault(cli, error), ...figures });
     },
     close(totals, error) {
       const { exitCode, ...fault } =
-        error === undefined ? { exitCode: exitOf(cli.exitCode) } : endOf(cli, error);
-      tell({
+        error === undefined ? { exitCode: limitExit(cli.exitCode) } : describeEnd(cli, error);
+      write({
         type: 'run-ended',
         exitCode,
         ...fault,
-        ...figuresOf(totals),
+        ...countFigures(totals),
         durationMs: durationMs(startedAtMs),
       });
     },
   };
 }
 
-const eventLine = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
+const formatEvent = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
 
-function endOf(cli: Cli, error: unknown) {
+function describeEnd(cli: Cli, error: unknown) {
   const { exit, code, message, action } = toFailure(error, cli.signal.aborted);
-  return { exitCode: exitOf(exit), code, message, action };
+  return { exitCode: limitExit(exit), code, message, action };
 }
 
 // Only `selftest case` has another one.
-const exitOf = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
+const limitExit = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
 
-function faultOf(cli: Cli, error: unknown) {
+function describeFault(cli: Cli, error: unknown) {
   const { code, message, action } = toFailure(error, cli.signal.aborted);
   return { code, message, action };
 }
 
-function figuresOf({ files, states, failed, provenBytes: bytes, moved, retries }: MirrorTally) {
+function countFigures({ files, states, failed, provenBytes: bytes, moved, retries }: MirrorTally) {
   return { files, ...states, failed, bytes, transferredBytes: moved, retries };
 }
 
 /** Writes the events of one export, `bytes` not more often than a reader needs. */
-class ExportTeller {
+class ExportEvents {
   private readonly evidenceExportId: string;
   private readonly tell: (body: MirrorEventBody) => void;
   private readonly tally = new MirrorTally();
@@ -212,7 +212,7 @@ class ExportTeller {
       return { type: 'receipt', evidenceExportId, outcome: event.outcome, path: event.receipt };
     if (event.type !== 'retry') return { ...event, evidenceExportId };
     const { type, path, delayMs, error } = event;
-    return { type, evidenceExportId, path, delayMs: Math.round(delayMs), ...reasonOf(error) };
+    return { type, evidenceExportId, path, delayMs: Math.round(delayMs), ...describeReason(error) };
   }
 
   private tellProgress(): void {
@@ -221,7 +221,7 @@ class ExportTeller {
   }
 }
 
-const reasonOf = (error: unknown) =>
+const describeReason = (error: unknown) =>
   error instanceof DrillproofError
     ? { code: error.code, message: error.message }
     : { message: 'the connection failed' };

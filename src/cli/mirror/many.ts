@@ -29,18 +29,26 @@ import { usageError } from '../shared/options/values.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
-import { buildArchiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
-import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
+import {
+  buildArchiveReport,
+  type Discovery,
+  formatFailure,
+  describeTransfer,
+  writeArchive,
+} from './output.ts';
+import { ManyMirrors, MirrorTally, readErrorMessage, formatRetry } from './progress.ts';
 import type { MirrorCommandOptions } from './setting.ts';
 
 type ManyOptions = MirrorCommandOptions & { readonly project: string };
 
-type Asked = Aside & { readonly wishes: readonly Wish[] };
+type Selection = Discovery & { readonly wishes: readonly Wish[] };
 
-type WatchedEach = (wish: Wish) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
+type WatchedMirror = (
+  wish: Wish,
+) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** The settings that machines must have in common to share a run. */
-function factsOf({ baseUrl }: Client, options: ManyOptions) {
+function listFacts({ baseUrl }: Client, options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
   const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
@@ -48,7 +56,7 @@ function factsOf({ baseUrl }: Client, options: ManyOptions) {
 }
 
 /** An export never changes, so its id and the expected digest of its manifest identify the work. */
-const itemOf = ({ projectId, evidenceExportId, expectManifest }: Wish): QueueItem => ({
+const createItem = ({ projectId, evidenceExportId, expectManifest }: Wish): QueueItem => ({
   key: `${evidenceExportId} ${expectManifest ?? ''}`,
   data: { projectId, evidenceExportId, ...defined({ expectManifest }) },
 });
@@ -65,12 +73,12 @@ const doneSchema = z.object({
   worker: z.string(),
 });
 
-function runReport(run: SharedRun, results: readonly JobResult[], asked: Asked): ArchiveReport {
+function buildRunReport(run: SharedRun, results: readonly JobResult[], asked: Selection): ArchiveReport {
   const { left = new Map<string, number>(), older = 0 } = asked;
   const rows = results
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const done = rows.filter(({ state }) => state === 'done').map(doneOf);
+  const done = rows.filter(({ state }) => state === 'done').map(parseDone);
   const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, readJobError(row))] : []));
   return {
     schemaVersion: 1,
@@ -89,7 +97,7 @@ function runReport(run: SharedRun, results: readonly JobResult[], asked: Asked):
   };
 }
 
-function doneOf({ id, output }: JobResult & { readonly id: string }) {
+function parseDone({ id, output }: JobResult & { readonly id: string }) {
   return { evidenceExportId: id, ...doneSchema.parse(output) };
 }
 
@@ -103,7 +111,7 @@ export type MirrorEach = (
   onProgress: OnProgress,
 ) => Promise<{ readonly manifestDigest: string }>;
 
-type How = {
+type ManySettings = {
   readonly client: Client;
   readonly watch: MirrorWatch;
   readonly each: MirrorEach;
@@ -114,24 +122,24 @@ type How = {
  * Mirrors each export of a list or a project into a place of its own, reports the results, and sets the exit code to
  * the worst.
  */
-export async function mirrorEach(cli: Cli, options: ManyOptions, how: How): Promise<void> {
+export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettings): Promise<void> {
   const { events, totals } = how.watch;
   const verb = options.check === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
-    const asked = await selectExports(cli, how.client, options, listRetry(progress, events));
+    const asked = await selectExports(cli, how.client, options, createRetryNotes(progress, events));
     events.tell({ type: 'exports', exports: asked.wishes.length });
     const shown = new ManyMirrors(progress, asked.wishes.length, totals, cli.now);
-    const watched = watchEach(cli, options.to, how, { progress, shown });
+    const watched = watchMirrors(cli, options.to, how, { progress, shown });
     return options.queue === undefined
-      ? mirrorHere(asked, watched, options, totals)
+      ? mirrorAlone(asked, watched, options, totals)
       : mirrorShared(cli, options, how, { asked, watched });
   });
   await writeArchive(cli, report);
 }
 
-async function mirrorHere(
-  asked: Asked,
-  watched: WatchedEach,
+async function mirrorAlone(
+  asked: Selection,
+  watched: WatchedMirror,
   { concurrency }: ManyOptions,
   totals: MirrorTally,
 ): Promise<ArchiveReport> {
@@ -148,36 +156,36 @@ async function mirrorHere(
 async function mirrorShared(
   cli: Cli,
   options: ManyOptions,
-  { client, stop }: How,
-  { asked, watched }: { readonly asked: Asked; readonly watched: WatchedEach },
+  { client, stop }: ManySettings,
+  { asked, watched }: { readonly asked: Selection; readonly watched: WatchedMirror },
 ): Promise<ArchiveReport> {
   const work: SharedWork = {
     kind: 'mirror',
-    facts: factsOf(client, options),
-    items: asked.wishes.map(itemOf),
+    facts: listFacts(client, options),
+    items: asked.wishes.map(createItem),
     async act(data) {
       const { manifestDigest, tally } = await watched(wishSchema.parse(data));
-      return { manifestDigest, transfer: transferOf(tally) };
+      return { manifestDigest, transfer: describeTransfer(tally) };
     },
     atOnce: options.concurrency,
     stop,
   };
   const { run, results } = await shareWork(cli, work, options);
-  return runReport(run, results, asked);
+  return buildRunReport(run, results, asked);
 }
 
-function watchEach(
+function watchMirrors(
   cli: Cli,
   to: string,
-  { watch: { events }, each }: How,
+  { watch: { events }, each }: ManySettings,
   { progress, shown }: { readonly progress: Progress; readonly shown: ManyMirrors },
-): WatchedEach {
+): WatchedMirror {
   return async (wish) => {
     const { evidenceExportId } = wish;
     const tally = new MirrorTally();
     const onProgress = events.follow(evidenceExportId, shown.begin(evidenceExportId, tally));
     try {
-      const { manifestDigest } = await each(wish, placeBelow(to, evidenceExportId), onProgress);
+      const { manifestDigest } = await each(wish, joinPlace(to, evidenceExportId), onProgress);
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest, tally };
     } catch (cause) {
@@ -198,9 +206,9 @@ async function selectExports(
   client: Client,
   options: ManyOptions,
   onRetry: OnRetry,
-): Promise<Asked> {
+): Promise<Selection> {
   const whole = await findExports(cli, client, options, onRetry);
-  if (whole.wishes.length === 0) throw noExportsError(whole, options);
+  if (whole.wishes.length === 0) throw createNoExportsError(whole, options);
   const { shard, list } = options;
   if (shard === undefined) return whole;
   // What a project has may change from one shard to the next; a list may not.
@@ -208,7 +216,7 @@ async function selectExports(
   return { ...whole, wishes: selectShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
-function noExportsError({ older = 0 }: Asked, { since }: ManyOptions): DrillproofError {
+function createNoExportsError({ older = 0 }: Selection, { since }: ManyOptions): DrillproofError {
   const message =
     since === undefined || older === 0
       ? 'there is no export to mirror'
@@ -216,14 +224,19 @@ function noExportsError({ older = 0 }: Asked, { since }: ManyOptions): Drillproo
   return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 
-const listRetry =
+const createRetryNotes =
   (progress: Progress, events: MirrorEvents): OnRetry =>
   ({ error, delayMs }) => {
-    progress.note(retryNote({ delayMs }, `the list of exports: ${reasonOf(error)}`));
+    progress.note(formatRetry({ delayMs }, `the list of exports: ${readErrorMessage(error)}`));
     events.listRetry(error, delayMs);
   };
 
-async function findExports(cli: Cli, client: Client, options: ManyOptions, onRetry: OnRetry): Promise<Asked> {
+async function findExports(
+  cli: Cli,
+  client: Client,
+  options: ManyOptions,
+  onRetry: OnRetry,
+): Promise<Selection> {
   const { list, project, since, wait } = options;
   if (list !== undefined) return { wishes: await readWishes(cli, list, project) };
   return discoverExports(client, project, {
@@ -235,7 +248,7 @@ async function findExports(cli: Cli, client: Client, options: ManyOptions, onRet
 }
 
 /** The folder, or the prefix, of one export; the parameters of an address stay behind it. */
-export function placeBelow(to: string, evidenceExportId: string): string {
+export function joinPlace(to: string, evidenceExportId: string): string {
   if (!isS3Url(to)) return join(to, evidenceExportId);
   const [place = '', ...parameters] = to.split('?');
   return [`${place.replace(/\/$/, '')}/${evidenceExportId}/`, ...parameters].join('?');

@@ -28,7 +28,7 @@ import { FILE_STATES, type MirrorTally } from './progress.ts';
 const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
 
 /** The files of a mirror, for people, and the command lines that verify them again. */
-export function receiptText(
+export function formatReceipt(
   receipt: MirrorReceipt,
   to: string,
   { bagit = false }: { readonly bagit?: boolean },
@@ -36,13 +36,13 @@ export function receiptText(
 ): string {
   const { files, evidenceExportId, manifestDigest, withoutLocalReports } = receipt;
   const bytes = files.reduce((sum, file) => sum + Number(file.bytes), 0);
-  const states = statesText((state) => files.filter((file) => file.state === state).length);
+  const states = formatStates((state) => files.filter((file) => file.state === state).length);
   const lines = alignFacts([
     ['mirrored', evidenceExportId],
     [isS3Url(to) ? 'bucket' : 'folder', to],
     ['manifest', manifestDigest],
     ['files', `${countNoun(files.length, 'file')}, ${size(bytes)} (${states})`],
-    ['transfer', transferText(tally)],
+    ['transfer', formatTransfer(tally)],
     ['took', formatSpan(receipt.finishedAtMs - receipt.startedAtMs)],
     ['local reports', withoutLocalReports ? 'omitted, as requested' : undefined],
   ]);
@@ -53,20 +53,21 @@ export function receiptText(
 }
 
 /** The files of an incomplete mirror. The error that follows names the failures. */
-export const incompleteText = (tally: MirrorTally): string =>
+export const formatIncomplete = (tally: MirrorTally): string =>
   alignFacts([
     [
       'files',
-      `${count(tally.done)} of ${countNoun(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
+      `${count(tally.done)} of ${countNoun(tally.files, 'file')}, ${size(tally.provenBytes)} (${formatTalliedStates(tally)})`,
     ],
-    ['transfer', transferText(tally)],
+    ['transfer', formatTransfer(tally)],
     ['failed', tally.failed === 0 ? undefined : countNoun(tally.failed, 'file')],
   ]);
 
 /** `12 fetched, 3 kept`. */
-const talliedText = ({ states }: Pick<MirrorTally, 'states'>): string => statesText((state) => states[state]);
+const formatTalliedStates = ({ states }: Pick<MirrorTally, 'states'>): string =>
+  formatStates((state) => states[state]);
 
-function statesText(timesOf: (state: FileState) => number): string {
+function formatStates(timesOf: (state: FileState) => number): string {
   const told = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(([, times]) => times > 0);
   return told.length === 0 ? 'none' : told.map(([state, times]) => `${count(times)} ${state}`).join(', ');
 }
@@ -74,7 +75,7 @@ function statesText(timesOf: (state: FileState) => number): string {
 type Transfer = Pick<MirrorTally, 'moved' | 'transferMs' | 'retries'>;
 
 /** What came over the network, in which time and how fast; `undefined` when nothing did. */
-function transferText({ moved, transferMs, retries }: Transfer): string | undefined {
+function formatTransfer({ moved, transferMs, retries }: Transfer): string | undefined {
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
   const again = retries === 0 ? '' : `; ${countNoun(retries, 'retry', 'retries')}`;
@@ -91,7 +92,7 @@ const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
 
 export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Promise<void> {
   cli.exitCode = EXITS[check.outcome];
-  await writeProduct(cli, { ...check }, checkText(check, to));
+  await writeProduct(cli, { ...check }, formatMirrorCheck(check, to));
 }
 
 /** For a look at many mirrors, where what is not whole counts as failed. */
@@ -99,20 +100,20 @@ export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
   const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
-  const failures = absent ? [] : faults.map(fileFailure);
+  const failures = absent ? [] : faults.map(describeFile);
   const message = absent
     ? `it is not in the target: ${countNoun(files, 'file')} missing`
     : `${faults.length} of ${countNoun(files, 'file')} not as they must be`;
   throw new DrillproofError(code, message, { details: { failures } });
 }
 
-const fileFailure = ({ path, found }: MirrorFault) => ({
+const describeFile = ({ path, found }: MirrorFault) => ({
   path,
   code: found === 'unreadable' ? 'io.UNREADABLE' : 'mirror.TARGET_INCOMPLETE',
   message: found,
 });
 
-function checkText(check: MirrorCheck, to: string): string {
+function formatMirrorCheck(check: MirrorCheck, to: string): string {
   const { outcome, evidenceExportId, manifestDigest, files, bytes, faults } = check;
   const rows = faults.map((fault) => [fault.found, fault.path, size(fault.bytes)]);
   const lines = alignFacts([
@@ -124,7 +125,7 @@ function checkText(check: MirrorCheck, to: string): string {
   return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'size'], rows)}`;
 }
 
-export type Aside = {
+export type Discovery = {
   readonly left?: ReadonlyMap<string, number>;
   readonly older?: number;
   readonly shard?: ShardFacts;
@@ -141,7 +142,7 @@ export function buildArchiveReport(
   outcome: ArchiveOutcome,
   mirrored: ReadonlyMap<string, string>,
   totals: MirrorTally,
-  { left = new Map<string, number>(), older = 0, shard }: Aside,
+  { left = new Map<string, number>(), older = 0, shard }: Discovery,
 ): ArchiveReport {
   const { exports, complete, untried, failures, moreFailures, codes } = outcome;
   return {
@@ -157,14 +158,14 @@ export function buildArchiveReport(
       evidenceExportId,
       manifestDigest,
     })),
-    transfer: transferOf(totals),
+    transfer: describeTransfer(totals),
     failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
     codes: [...codes].toSorted(),
     ...defined({ shard }),
   };
 }
 
-export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['transfer']> {
+export function describeTransfer(totals: MirrorTally): NonNullable<ArchiveReport['transfer']> {
   const { files, states, bytes, moved, retries, transferMs } = totals;
   return { files, ...states, bytes, transferredBytes: moved, retries, transferMs };
 }
@@ -172,20 +173,26 @@ export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['tran
 export const formatFailure = (
   evidenceExportId: string,
   { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
-): Failure => ({ evidenceExportId, code, message, action: codeEntry(code).action, files: filesOf(details) });
+): Failure => ({
+  evidenceExportId,
+  code,
+  message,
+  action: codeEntry(code).action,
+  files: listFailedFiles(details),
+});
 
 export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<void> {
-  cli.exitCode = cli.signal.aborted ? EXIT.interrupted : exitOfArchive(report);
-  await writeProduct(cli, report, archiveText(report));
+  cli.exitCode = cli.signal.aborted ? EXIT.interrupted : findArchiveExit(report);
+  await writeProduct(cli, report, formatArchive(report));
 }
 
 /** The exit code of the worst result. A shard may be empty; a whole run may not. */
-function exitOfArchive({ exports, codes, shard }: ArchiveReport): ExitCode {
+function findArchiveExit({ exports, codes, shard }: ArchiveReport): ExitCode {
   if (exports === 0 && shard === undefined) return EXIT.unchecked;
   return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 }
 
-function archiveText(report: ArchiveReport): string {
+function formatArchive(report: ArchiveReport): string {
   const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
   const states = Object.entries(left);
   return [
@@ -201,36 +208,36 @@ function archiveText(report: ArchiveReport): string {
         states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
       ],
       ['older', older === 0 ? undefined : countNoun(older, 'export')],
-      ...(transfer === undefined ? [] : transferLines(transfer)),
+      ...(transfer === undefined ? [] : listTransferFacts(transfer)),
     ]),
-    failures.length === 0 ? '' : failuresText(failures, failed - failures.length),
+    failures.length === 0 ? '' : formatFailures(failures, failed - failures.length),
   ].join('');
 }
 
-function transferLines(
+function listTransferFacts(
   transfer: NonNullable<ArchiveReport['transfer']>,
 ): readonly (readonly [string, string | undefined])[] {
   const { files, bytes, transferredBytes: moved, retries, transferMs, ...states } = transfer;
   const done = Object.values(states).reduce((sum, times) => sum + times, 0);
-  const told = `${count(done)} of ${countNoun(files, 'file')}, ${size(bytes)} (${talliedText({ states })})`;
+  const told = `${count(done)} of ${countNoun(files, 'file')}, ${size(bytes)} (${formatTalliedStates({ states })})`;
   return [
     ['files', files === 0 ? undefined : told],
-    ['transfer', transferText({ moved, retries, transferMs })],
+    ['transfer', formatTransfer({ moved, retries, transferMs })],
   ];
 }
 
-function failuresText(failures: readonly Failure[], moreFailures: number): string {
+function formatFailures(failures: readonly Failure[], moreFailures: number): string {
   const more = moreFailures === 0 ? '' : `and ${countNoun(moreFailures, 'failure')} more\n`;
   const rows = failures.flatMap(({ evidenceExportId, code, message, files }) => [
     [evidenceExportId, code, message],
-    ...fileRows(files),
+    ...listFileRows(files),
   ]);
   const faults = failures.flatMap((failure) => [failure, ...failure.files]);
   const advice = listAdvice(faults).map((line) => `${line}\n`);
   return `\n${formatTable(['failed', 'code', 'why'], rows)}${more}\n${advice.join('')}`;
 }
 
-function fileRows(files: readonly FailedFile[]): readonly (readonly string[])[] {
+function listFileRows(files: readonly FailedFile[]): readonly (readonly string[])[] {
   const more = files.length - MAX_FILES;
   return [
     ...files.slice(0, MAX_FILES).map(({ path, code, message }) => [`  ${path}`, code, message]),
@@ -238,7 +245,7 @@ function fileRows(files: readonly FailedFile[]): readonly (readonly string[])[] 
   ];
 }
 
-function filesOf(details: Readonly<Record<string, unknown>> | undefined): FailedFile[] {
+function listFailedFiles(details: Readonly<Record<string, unknown>> | undefined): FailedFile[] {
   const failures: unknown = details?.['failures'];
   return Array.isArray(failures) ? failures.filter(isFailedFile) : [];
 }

@@ -102,8 +102,8 @@ export const FILE_STATES = ['fetched', 'resumed', 'linked', 'kept'] as const;
 const MAX_FAILED = 10;
 
 export function followMirror(progress: Progress, tally: MirrorTally, now: () => number): OnProgress {
-  const look = followLook(progress);
-  const note = noteTeller(progress);
+  const look = followCheck(progress);
+  const note = createNoteWriter(progress);
   return (event) => {
     tally.take(event, now());
     look(event);
@@ -114,7 +114,7 @@ export function followMirror(progress: Progress, tally: MirrorTally, now: () => 
   };
 }
 
-export function followLook(progress: Progress): OnProgress {
+export function followCheck(progress: Progress): OnProgress {
   let state = { done: 0, of: 0, bytes: 0, totalBytes: 0 };
   return (event) => {
     if (event.type === 'listed') {
@@ -145,7 +145,7 @@ export class ManyMirrors {
   begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
     this.running.set(evidenceExportId, tally);
     this.show();
-    const note = noteTeller(this.progress, `${evidenceExportId}: `);
+    const note = createNoteWriter(this.progress, `${evidenceExportId}: `);
     return (event) => {
       tally.take(event, this.now());
       note(event);
@@ -168,19 +168,19 @@ export class ManyMirrors {
   }
 }
 
-function noteTeller(progress: Progress, of = ''): OnProgress {
+function createNoteWriter(progress: Progress, of = ''): OnProgress {
   let failed = 0;
   return (event) => {
-    if (event.type !== 'failed') tellNote(progress, event, of);
+    if (event.type !== 'failed') writeNote(progress, event, of);
     else if (++failed <= MAX_FAILED)
-      progress.note(`failed: ${of}${event.code}: ${withPath(event.path, event.message)}`);
+      progress.note(`failed: ${of}${event.code}: ${addPath(event.path, event.message)}`);
     else if (failed === MAX_FAILED + 1) progress.note(`failed: ${of}more files; they are counted at the end`);
   };
 }
 
-function tellNote(progress: Progress, event: MirrorEvent, of: string): void {
+function writeNote(progress: Progress, event: MirrorEvent, of: string): void {
   if (event.type === 'retry') {
-    progress.note(retryNote(event, `${of}${withPath(event.path, reasonOf(event.error))}`));
+    progress.note(formatRetry(event, `${of}${addPath(event.path, readErrorMessage(event.error))}`));
   } else if (event.type === 'waiting') {
     const { state, completed, of: all, delayMs } = event;
     progress.note(
@@ -192,11 +192,11 @@ function tellNote(progress: Progress, event: MirrorEvent, of: string): void {
 }
 
 /** `again in 0.4 s: …`, before something is asked for once more. */
-export const retryNote = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
+export const formatRetry = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
   `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
 
-export const reasonOf = (error: unknown): string =>
+export const readErrorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : 'the connection failed';
 
-const withPath = (path: string, message: string): string =>
+const addPath = (path: string, message: string): string =>
   message.includes(path) ? message : `${path}: ${message}`;

@@ -65,7 +65,7 @@ export type MirrorCommandOptions = RemoteOptions &
 export async function openSetting(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
   const { manifest: file, limitRate, concurrency, wait, expectManifest } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
-  const tool = await toolName();
+  const tool = await readToolName();
   const directory = await openShared(cli, options);
   const common = {
     client,
@@ -84,7 +84,7 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
 }
 
 /** The name of this program in receipts and events. */
-export const toolName = async (): Promise<string> => `drillproof/${await readVersion()}`;
+export const readToolName = async (): Promise<string> => `drillproof/${await readVersion()}`;
 
 async function openShared(
   cli: Cli,
@@ -98,7 +98,10 @@ async function openShared(
 }
 
 /** Requires one export, a list, or all of a project; options about one export go with the first. */
-export function assertOneWay(evidenceExportId: string | undefined, options: MirrorCommandOptions): void {
+export function assertOneSelection(
+  evidenceExportId: string | undefined,
+  options: MirrorCommandOptions,
+): void {
   const { list, all, since, from } = options;
   if (from !== undefined) return assertFrom(options);
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
@@ -141,7 +144,7 @@ type SinkOptions = {
   readonly bagit?: boolean;
 };
 
-export function sinkOptions(command: Command): Command {
+export function addSinkOptions(command: Command): Command {
   return command
     .option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/')
     .option(
@@ -167,7 +170,7 @@ async function openSink(
   options: SinkOptions,
   directory: MirrorDirectoryOptions,
 ): Promise<MirrorSink> {
-  const retention = retentionOf(cli, options);
+  const retention = readRetention(cli, options);
   if (!isS3Url(to)) {
     if (Object.keys(retention).length === 0) return mirrorDirectory(to, directory);
     throw usageError('the options --s3-… are for mirrors in S3', 'Omit them, or name s3://bucket/prefix.');
@@ -182,7 +185,7 @@ async function openSink(
 
 const MODES = { governance: 'GOVERNANCE', compliance: 'COMPLIANCE' } as const;
 
-function retentionOf(cli: Cli, { s3RetainUntil, s3LockMode, s3LegalHold }: SinkOptions): Retention {
+function readRetention(cli: Cli, { s3RetainUntil, s3LockMode, s3LegalHold }: SinkOptions): Retention {
   if (s3RetainUntil === undefined && s3LockMode !== undefined) {
     throw usageError('--s3-lock-mode needs --s3-retain-until', 'Add --s3-retain-until TIME.');
   }
@@ -204,15 +207,15 @@ export async function openReplicas(cli: Cli, place: string) {
   return {
     /** The mirror of that name in the archive, or the only one. */
     async open(name: string | undefined): Promise<Replica> {
-      const mirror = archive.open(nameIn(archive, name, place));
+      const mirror = archive.open(selectMirror(archive, name, place));
       const { source } = await mirror.look();
-      return { source, client: replicaClient(source, addressOf(mirror.place)) };
+      return { source, client: replicaClient(source, formatAddress(mirror.place)) };
     },
     close: () => archive.close(),
   };
 }
 
-function nameIn({ single, mirrors }: ScrubArchive, name: string | undefined, place: string): string {
+function selectMirror({ single, mirrors }: ScrubArchive, name: string | undefined, place: string): string {
   const [only] = mirrors;
   if (single && only !== undefined) return only;
   if (name !== undefined && mirrors.includes(name)) return name;
@@ -221,7 +224,7 @@ function nameIn({ single, mirrors }: ScrubArchive, name: string | undefined, pla
 }
 
 /** The place as receipts name it, without anything that could be a secret. */
-const addressOf = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
+const formatAddress = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
 
 export async function readExportRef(
   { source }: Replica,

@@ -17,7 +17,7 @@ import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import {
   readFileBytes,
   listFilesBelow,
-  mediaTypeOf,
+  findMediaType,
   readRunFile,
   type RunFile,
   type runFileResultSchema,
@@ -36,7 +36,7 @@ export function definePackCommand(command: Command, cli: Cli): void {
     .requiredOption('--out <file>', 'write the part to this file; - for standard output');
   addSigningOptions(command, 'the bundle')
     .option('--unsigned', 'do not sign; the bundle is then at best intact')
-    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', collect(roleOf))
+    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', collect(parseRole))
     .addOption(
       new Option('--compression <kind>', 'store gives the same bytes on every machine')
         .choices(['deflate', 'store'])
@@ -60,12 +60,12 @@ export function definePackCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', RUN_HELP);
 }
 
-type RoleOf = { readonly path: string; readonly role: ObjectRole };
+type RoleSpec = { readonly path: string; readonly role: ObjectRole };
 type PackOptions = SigningOptions & {
   readonly run: string;
   readonly out: string;
   readonly unsigned?: boolean;
-  readonly role?: readonly RoleOf[];
+  readonly role?: readonly RoleSpec[];
   readonly compression: 'store' | 'deflate';
   readonly force?: boolean;
 };
@@ -86,7 +86,7 @@ result becomes objects/run-result.json.
 A signed bundle has a result and exactly one object of each of the roles
 evidence, state and trajectory. Other roles are log, screenshot, video and file.`;
 
-function roleOf(value: string): RoleOf {
+function parseRole(value: string): RoleSpec {
   const at = value.lastIndexOf('=');
   const name = value.slice(at + 1);
   const role = OBJECT_ROLES.find((item) => item === name);
@@ -107,7 +107,7 @@ async function pack(cli: Cli, dir: string, options: PackOptions): Promise<void> 
   const packed = await packBundle(
     {
       ...described,
-      objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
+      objects: await listObjects(dir, options.role ?? [], run, cli.signal),
       ...defined({ runResult }),
     },
     signing && { ...signing, ...defined({ original }) },
@@ -115,9 +115,9 @@ async function pack(cli: Cli, dir: string, options: PackOptions): Promise<void> 
   await write(cli, packed, options);
 }
 
-async function objectsOf(
+async function listObjects(
   dir: string,
-  roles: readonly RoleOf[],
+  roles: readonly RoleSpec[],
   run: RunFile,
   signal: AbortSignal,
 ): Promise<ObjectInput[]> {
@@ -134,7 +134,7 @@ async function objectsOf(
     const role = byPath.get(path);
     return {
       path: `objects/${path}`,
-      mediaType: mediaTypeOf(path),
+      mediaType: findMediaType(path),
       open: () => readFileBytes(join(dir, path), signal),
       ...defined({ role }),
     };

@@ -158,5 +158,5 @@ const BY_EXTENSION = new Map(
 );
 
 /** The media type of a file by its extension (default: `application/octet-stream`). */
-export const mediaTypeOf = (path: string): string =>
+export const findMediaType = (path: string): string =>
   BY_EXTENSION.get(extname(path).toLowerCase()) ?? 'application/octet-stream';

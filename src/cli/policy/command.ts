@@ -15,7 +15,7 @@ import {
   RULES,
   type Waiver,
 } from '../../policy/index.ts';
-import { type Cli, printNote, lookOf } from '../cli.ts';
+import { type Cli, printNote, describeLook } from '../cli.ts';
 import {
   addCaFileOption,
   addExamples,
@@ -137,7 +137,7 @@ export function defineExplain(command: Command, cli: Cli): void {
         rules: explainRules(layer),
         waivers: layer.waivers ?? [],
       }));
-      const page = pageOf(lookOf(cli, cli.stdout));
+      const page = pageOf(describeLook(cli, cli.stdout));
       await writeProduct(
         cli,
         {
@@ -148,7 +148,7 @@ export function defineExplain(command: Command, cli: Cli): void {
           policies: explained,
           unasked: listMissingRules(layers),
         },
-        explanationText(page, policy, cli.now()),
+        formatPolicyWords(page, policy, cli.now()),
       );
     });
   addExamples(command, {
@@ -160,7 +160,7 @@ export function defineExplain(command: Command, cli: Cli): void {
 const nameOf = ({ name }: PolicyDocument, at: number, policy: Policy): string =>
   name ?? policy.sources[at]?.path ?? policy.name;
 
-function explanationText(page: Page, policy: Policy, nowMs: number): string {
+function formatPolicyWords(page: Page, policy: Policy, nowMs: number): string {
   const { layers } = policy;
   const lines = sections(page, [
     ...layers.flatMap((layer, at) => [
@@ -180,7 +180,7 @@ function explanationText(page: Page, policy: Policy, nowMs: number): string {
       {
         title: `${escapeText(nameOf(layer, at, policy))} waives`,
         lines: (layer.waivers ?? []).flatMap((one) =>
-          wrapLabel(page, '  - ', escapeText(waiverWords(one, nowMs))),
+          wrapLabel(page, '  - ', escapeText(describeWaiver(one, nowMs))),
         ),
       },
     ]),
@@ -195,5 +195,5 @@ function explanationText(page: Page, policy: Policy, nowMs: number): string {
   return `${escapeText(policy.name)}${all}\n${lines.join('\n')}\n`;
 }
 
-const waiverWords = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>
+const describeWaiver = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>
   `${code} of ${subject ?? `the drill ${drill}`} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}`;

@@ -58,15 +58,15 @@ export async function openPolicy(
     const bytes = await readInput(file, MAX_POLICY_BYTES, cli);
     // No output may replace them, not even when the policy is refused.
     for (const [, parent = ''] of Buffer.from(bytes).toString().matchAll(PARENT))
-      cli.inputs.add(resolveBeside(file, parent.trim()));
+      cli.inputs.add(resolveRelative(file, parent.trim()));
     return { path: file, bytes };
   };
   const file = isPolicyAddress(path) ? await readPinnedPolicy(cli, path, caFile) : await read(path);
-  return readPolicy(file, (parent, from) => read(resolveBeside(from, parent)), values);
+  return readPolicy(file, (parent, from) => read(resolveRelative(from, parent)), values);
 }
 
 /** Paths in standard input are relative to the working directory. */
-const resolveBeside = (from: string, path: string): string =>
+const resolveRelative = (from: string, path: string): string =>
   isPolicyAddress(from) ? resolveAddress(from, path) : from === '-' ? path : join(dirname(from), path);
 
 const MORE = `
@@ -79,7 +79,7 @@ expected states of rules and codes. docs/gate/policy.md has examples.
 Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 3 a case could not be read, 130 interrupted.`;
 
-type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
+type CaseReport = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
 
 export function defineTest(command: Command, cli: Cli): void {
   addCaFileOption(addParameterOption(addTrustOptions(addStandardOptions(command))))
@@ -88,7 +88,7 @@ export function defineTest(command: Command, cli: Cli): void {
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
     .action(async (file: string, cases: string, options: TrustOptions & PolicyOptions) => {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
-      const tested: Tested[] = [];
+      const tested: CaseReport[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
       const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
       for (const expected of withFileName(cases, () => parseCases(bytes, cases)))
@@ -112,7 +112,11 @@ type Trial = {
   readonly options: TrustOptions & PolicyOptions;
 };
 
-async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
+async function tryCase(
+  cli: Cli,
+  { file, folder, options }: Trial,
+  expected: PolicyCase,
+): Promise<CaseReport> {
   cli.signal.throwIfAborted();
   const policy = await openPolicy(cli, file, { ...options, param: { ...options.param, ...expected.params } });
   const asOf = expected.asOf === undefined ? undefined : momentMs(expected.asOf);
@@ -132,7 +136,7 @@ async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: Pol
     const pinned = expectManifest !== undefined && report.kind === 'bundle';
     inputs.push({ name: path, report, ...(pinned && { pinned: report.manifestDigest === expectManifest }) });
   }
-  const asOfMs = asOf ?? timeOf(inputs, how.asOfMs);
+  const asOfMs = asOf ?? findTime(inputs, how.asOfMs);
   if (runs !== undefined)
     inputs.push({ name: 'runs', report: buildSyntheticReport(runs, expected.list ?? {}, asOfMs) });
   const decision = evaluate(inputs, policy, { asOfMs });
@@ -141,7 +145,7 @@ async function tryCase(cli: Cli, { file, folder, options }: Trial, expected: Pol
 }
 
 /** The time of stored reports, if the case has none. */
-function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
+function findTime(inputs: readonly EvidenceInput[], nowMs: number): number {
   const times = new Set(inputs.flatMap((input) => ('report' in input ? [input.report.asOfMs] : [])));
   const [only] = times;
   return times.size === 1 && only !== undefined ? only : nowMs;
@@ -157,7 +161,7 @@ async function findStoredReport(path: string): Promise<z.infer<typeof storedSche
   throw new DrillproofError('policy.INVALID', `${path} is not a report on an export or bundle`, { path });
 }
 
-const formatTests = (tested: readonly Tested[], failed: number): string =>
+const formatTests = (tested: readonly CaseReport[], failed: number): string =>
   [
     ...tested.flatMap(({ name, holds, differences: found }) => [
       `${holds ? 'holds' : 'FAILS'}  ${escapeText(name)}`,
@@ -202,25 +206,25 @@ function resolveAddress(from: string, path: string): string {
   return `git:${revision}:${posix.join(posix.dirname(file), path)}`;
 }
 
-const unreadableError = (address: string, reason: string, cause?: unknown): DrillproofError =>
+const createUnreadableError = (address: string, reason: string, cause?: unknown): DrillproofError =>
   new DrillproofError('policy.SOURCE_UNREADABLE', `cannot read ${address}: ${reason}`, defined({ cause }));
 
 async function readFromGit(cli: Cli, address: string): Promise<Uint8Array> {
   const [, revision = '', file = ''] = /^git:([^:]*):([^]*)$/i.exec(address) ?? [];
   // A revision that begins with "-" would be an option of git.
   if (!/^[A-Za-z0-9]/.test(revision) || file === '' || file.startsWith('../'))
-    throw unreadableError(address, 'it is not git:REVISION:PATH');
+    throw createUnreadableError(address, 'it is not git:REVISION:PATH');
   try {
     const options = { encoding: 'buffer', maxBuffer: MAX_POLICY_BYTES + 1, signal: cli.signal } as const;
     const { stdout } = await promisify(execFile)('git', ['cat-file', 'blob', `${revision}:${file}`], options);
     return stdout;
   } catch (cause) {
     cli.signal.throwIfAborted();
-    throw unreadableError(address, reasonOf(cause), cause);
+    throw createUnreadableError(address, describeCause(cause), cause);
   }
 }
 
-function reasonOf(cause: unknown): string {
+function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const { stderr } = cause as Error & { readonly stderr?: Uint8Array };
   const [line = ''] = stderr instanceof Uint8Array ? fromUtf8(stderr).split('\n') : [];
@@ -228,25 +232,27 @@ function reasonOf(cause: unknown): string {
 }
 
 async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined): Promise<Uint8Array> {
-  if (!/^https:/i.test(address)) throw unreadableError(address, 'only https addresses are read');
+  if (!/^https:/i.test(address)) throw createUnreadableError(address, 'only https addresses are read');
   const send = await createFetch(cli, caFile);
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
   try {
     const answer = await send(new URL(address), { method: 'GET', headers: {}, signal, redirect: 'manual' });
     if (answer.status !== 200 || answer.body === null)
-      throw unreadableError(address, `the server responded ${answer.status}`);
+      throw createUnreadableError(address, `the server responded ${answer.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     const reader = answer.body.getReader();
     for (let read = await reader.read(); read.value !== undefined; read = await reader.read()) {
       bytes += read.value.length;
       if (bytes > MAX_POLICY_BYTES)
-        throw unreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
+        throw createUnreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
       chunks.push(read.value);
     }
     return Buffer.concat(chunks);
   } catch (cause) {
     cli.signal.throwIfAborted();
-    throw cause instanceof DrillproofError ? cause : unreadableError(address, reasonOf(cause), cause);
+    throw cause instanceof DrillproofError
+      ? cause
+      : createUnreadableError(address, describeCause(cause), cause);
   }
 }

@@ -14,7 +14,7 @@ import { writeProduct, alignFacts, formatTable } from '../shared/output/product.
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, memorySource, listMirrors, readWhole } from '../../evidence/index.ts';
+import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../evidence/index.ts';
 import { ioError, isS3Url, openFile, openVolume, openZipFile } from '../../node/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
@@ -90,14 +90,14 @@ async function list(cli: Cli, path: string): Promise<void> {
 
 type ReceiptsOptions = { readonly expectHead?: Digest };
 
-type How = Parameters<typeof verifyReceipts>[1];
+type ReceiptSettings = Parameters<typeof verifyReceipts>[1];
 
 async function verifyMirrorReceipts(
   cli: Cli,
   path: string,
   options: ReceiptsOptions,
 ): Promise<readonly MirrorReceipts[]> {
-  const how: How = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
+  const how: ReceiptSettings = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
   return closeAfter(await openReceiptTree(cli, path), async (tree) =>
     tree.single === undefined
       ? verifyEach(cli, path, tree, how)
@@ -105,8 +105,13 @@ async function verifyMirrorReceipts(
   );
 }
 
-async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): Promise<MirrorReceipts[]> {
-  const mirrors = await listMirrors(tree.source);
+async function verifyEach(
+  cli: Cli,
+  path: string,
+  tree: ReceiptTree,
+  how: ReceiptSettings,
+): Promise<MirrorReceipts[]> {
+  const mirrors = await mirrorsIn(tree.source);
   if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} holds no mirror`, { path });
   if (how.expectHead !== undefined && mirrors.length > 1)
     throw usageError(
@@ -116,7 +121,7 @@ async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): 
   return withProgress(cli, 'verified', 'mirrors', async ({ update }) => {
     const reports: MirrorReceipts[] = [];
     for (const { prefix, source } of mirrors) {
-      reports.push({ path: placeOf(path, prefix), report: await verifyReceipts(source, how) });
+      reports.push({ path: formatMirrorPlace(path, prefix), report: await verifyReceipts(source, how) });
       update({ done: reports.length, of: mirrors.length });
     }
     return reports;
@@ -127,7 +132,7 @@ async function verifySingle(
   path: string,
   { source }: ReceiptTree,
   single: string,
-  { expectHead, ...how }: How,
+  { expectHead, ...how }: ReceiptSettings,
 ): Promise<MirrorReceipts> {
   if (expectHead !== undefined)
     throw usageError(`--expect-head is about a chain, and ${path} is one receipt`, 'Name the mirror.');
@@ -135,7 +140,7 @@ async function verifySingle(
 }
 
 /** The place of a mirror as a person would name it; the parameters of an address stay behind it. */
-function placeOf(path: string, prefix: string): string {
+function formatMirrorPlace(path: string, prefix: string): string {
   if (prefix === '') return path;
   const [place = '', ...parameters] = isS3Url(path) ? path.split('?') : [path];
   return [`${place.replace(/\/$/, '')}/${prefix.slice(0, -1)}`, ...parameters].join('?');
@@ -190,7 +195,7 @@ and pass it with --expect-head DIGEST when you verify the mirror again.
 
 function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(isUnsound(a)) - Number(isUnsound(b)));
-  const each = last.map(mirrorText).join('\n');
+  const each = last.map(formatMirrorReceipts).join('\n');
   const all = mirrors.map(({ report }) => report);
   const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
   return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(all)}` : ''}${alone ? '' : TAIL}`;
@@ -198,7 +203,7 @@ function formatVerified(mirrors: readonly MirrorReceipts[]): string {
 
 const isUnsound = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
 
-function mirrorText({ path, report }: MirrorReceipts): string {
+function formatMirrorReceipts({ path, report }: MirrorReceipts): string {
   const { verdict, evidenceExportId, manifestDigest, head, receipts, findings } = report;
   const rows = findings
     .filter(({ severity }) => severity !== 'info')
@@ -226,13 +231,13 @@ const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
   mirrors
     .map(({ path, report }) => {
       const name = alignFacts([[report.evidenceExportId ?? 'mirror', path]]);
-      const rows = report.receipts.map(rowOf);
+      const rows = report.receipts.map(formatReceiptRow);
       const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'TOOL', 'DIGEST'];
       return `${name}${rows.length === 0 ? 'no receipts\n' : formatTable(heading, rows)}`;
     })
     .join('\n');
 
-const rowOf = (line: ReceiptLine): string[] => [
+const formatReceiptRow = (line: ReceiptLine): string[] => [
   line.finishedAtMs === undefined ? '-' : isoTime(line.finishedAtMs),
   line.outcome ?? 'damaged',
   line.files === undefined ? '-' : count(line.files),

@@ -93,22 +93,24 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
     { many: true, run: await describeRun({}) },
   );
   for (const { path, passed, result } of results) {
-    const exit = passed ? EXIT.pass : exitOfFailure(result);
+    const exit = passed ? EXIT.pass : findFailedExit(result);
     await writer.add(
-      result.kind === 'error' ? { path, exit, failure: failureIn(result) } : { path, exit, report: result },
+      result.kind === 'error'
+        ? { path, exit, failure: readFailureIn(result) }
+        : { path, exit, report: result },
     );
   }
   await writer.end();
 }
 
-function exitOfFailure(result: PathResult['result']): ExitCode {
+function findFailedExit(result: PathResult['result']): ExitCode {
   if (result.kind === 'error') return result.exitCode;
   const exit = exitOfVerdict(result.verdict, false);
   // What is verified and did not pass lacks the coverage that was asked for.
   return exit === EXIT.pass ? EXIT.bad : exit;
 }
 
-function failureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Failure {
+function readFailureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Failure {
   const { code, message, path, details, exitCode } = result;
   return { code, message, action: codeEntry(code).action, ...defined({ path, details }), exit: exitCode };
 }
@@ -133,7 +135,7 @@ export async function verifyChain(
   const chain = verifyReportChain(files, { asOfMs: asOf, ...defined({ trust, after, expectLast }) });
   cli.exitCode = EXIT_OF_SIGNED[chain.verdict];
   await writeRenderings(cli, outputs, {
-    text: () => chainText(chain),
+    text: () => formatChain(chain),
     json: () => stableJson(chain),
     html: () => renderChainPage(chain),
   });
@@ -147,7 +149,7 @@ async function readFiles(cli: Cli, names: readonly string[]): Promise<readonly N
 
 const WORDS = { valid: 'VALID', invalid: 'INVALID', not_judged: 'NOT JUDGED' } as const;
 
-function chainText({ verdict, reports, findings }: ReportChain): string {
+function formatChain({ verdict, reports, findings }: ReportChain): string {
   const rows = reports.map(({ name, sequence, issuer, report, digest }) => [
     sequence === undefined ? '' : String(sequence),
     name,

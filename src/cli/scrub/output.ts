@@ -14,7 +14,7 @@ import type { SignText } from '../shared/options/signing.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 
-const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
+const EXITS: Readonly<Record<ReturnType<typeof findWorstOutcome>, ExitCode>> = {
   good: EXIT.pass,
   unread: EXIT.pass,
   damaged: EXIT.bad,
@@ -31,18 +31,18 @@ export async function writeScrub(
   place: string,
   { outputs = { shown: cli.format, files: [], force: false, paths: [] }, sign }: Writing = {},
 ): Promise<void> {
-  const outcome = worstOutcome(totals);
+  const outcome = findWorstOutcome(totals);
   cli.exitCode = EXITS[outcome];
   const product = { schemaVersion: 1, kind: 'scrub', place, outcome, ...totals } as const;
   const render = {
-    text: () => scrubText(totals, outcome, place),
+    text: () => formatScrub(totals, outcome, place),
     json: () => stableJson(product),
     html: () => renderScrubPage(product),
   };
   await writeRenderings(cli, outputs, render, sign);
 }
 
-function scrubText(totals: ScrubProduct, outcome: string, place: string): string {
+function formatScrub(totals: ScrubProduct, outcome: string, place: string): string {
   const { outcomes, mirrors, read, readBytes, young, left, leftBytes, faults, moreFaults, strays } = totals;
   const { shard, run } = totals;
   const rest = [
@@ -62,10 +62,10 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
     ['strays', strays.length === 0 ? undefined : strays.join(', ')],
   ]);
   const rows = faults.map((fault) => [
-    whatOf(fault),
+    formatFound(fault),
     `${fault.mirror}/${fault.path}`,
     fault.code,
-    whyOf(fault),
+    formatReason(fault),
   ]);
   const more = moreFaults === 0 ? '' : `and ${countNoun(moreFaults, 'fault')} more\n`;
   return rows.length === 0
@@ -73,10 +73,10 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
     : `${lines}\n${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 
-const whatOf = ({ found, repair }: TalliedFault): string =>
+const formatFound = ({ found, repair }: TalliedFault): string =>
   repair === undefined ? found : repair === 'repaired' ? 'repaired' : `${found}, not repaired`;
 
-const whyOf = ({ message, repair }: TalliedFault): string =>
+const formatReason = ({ message, repair }: TalliedFault): string =>
   typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
 
 type TalliedFault = ScrubReport['faults'][number];
@@ -120,7 +120,7 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
 }
 
 /** The worst outcome of any mirror. Mirrors that were not read do not count. */
-const worstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
+const findWorstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
   OUTCOMES.filter((outcome) => outcome === 'damaged' || outcome === 'unreadable').find(
     (outcome) => outcomes[outcome] > 0,
   ) ?? 'good';

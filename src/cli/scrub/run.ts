@@ -20,7 +20,7 @@ import {
 } from '../../scrub/index.ts';
 import type { Depth } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { openReplicas, toolName } from '../mirror/setting.ts';
+import { openReplicas, readToolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { findSetOption, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
@@ -62,7 +62,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
   assertQueue(options, place);
   if (options.queue !== undefined) refuseUnshared(options);
   const stop = new AbortController();
-  const how = await scrubOptions({ ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) }, options);
+  const how = await readScrubOptions({ ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) }, options);
   const repairs = await openRepairs(cli, options);
   const archive = await openScrubArchive(place, { env: cli.env, jobs, ...defined({ journal }) });
   try {
@@ -119,7 +119,7 @@ function createScrubber(
   const repair = { ...how, ...defined({ projectId: project }) };
   return (mirrors, add) =>
     scrubMany({ mirrors, open: (name) => archive.open(name) }, { ...how, onProgress }, async (result, at) => {
-      noteFaults(progress, result);
+      printFaults(progress, result);
       add(
         repairs === undefined
           ? result
@@ -130,7 +130,7 @@ function createScrubber(
 }
 
 /** The settings that machines must have in common to share a run. */
-const policyOf = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 0 }: ScrubOptions) => ({
+const describePolicy = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 0 }: ScrubOptions) => ({
   tool,
   depth,
   trust: trust?.fingerprint ?? null,
@@ -146,15 +146,15 @@ function withAdvice(error: unknown): unknown {
   return new DrillproofError(code, message, { details, cause: error, ...defined({ path }) });
 }
 
-function noteFaults(progress: Progress, { name, faults }: MirrorScrub): void {
+function printFaults(progress: Progress, { name, faults }: MirrorScrub): void {
   for (const { found, path, code } of faults.slice(0, 10))
     if (found !== 'extra') progress.note(`${found}: ${name}/${path}: ${code}`);
 }
 
-async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
+async function readScrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
   const { olderThan, depth, jobs, expectManifest } = options;
   return {
-    tool: await toolName(),
+    tool: await readToolName(),
     depth,
     jobs,
     signal: cli.signal,
@@ -212,7 +212,7 @@ async function scrubShared(
   options: ScrubCommandOptions,
   { scrubSome, add }: { readonly scrubSome: ScrubSome; readonly add: AddScrub },
 ): Promise<SharedRun> {
-  const policy = { ...policyOf(how), repairFrom: options.repairFrom ?? null };
+  const policy = { ...describePolicy(how), repairFrom: options.repairFrom ?? null };
   const work: SharedWork = {
     kind: 'scrub',
     facts: { place: describePlace(place), policy },
@@ -226,13 +226,13 @@ async function scrubShared(
     stop,
   };
   const { run, results } = await shareWork(cli, work, options);
-  for (const result of results.map(scrubIn).toSorted(byName)) add(result);
+  for (const result of results.map(readScrub).toSorted(compareNames)) add(result);
   return run;
 }
 
 const outputSchema = z.object({ scrub: mirrorScrubSchema });
 
-function scrubIn(result: JobResult): MirrorScrub {
+function readScrub(result: JobResult): MirrorScrub {
   const name = result.data['mirror'] ?? '';
   if (result.state === 'done') return outputSchema.parse(result.output).scrub;
   const nothing = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
@@ -247,4 +247,4 @@ function scrubIn(result: JobResult): MirrorScrub {
   };
 }
 
-const byName = (a: MirrorScrub, b: MirrorScrub): number => (a.name < b.name ? -1 : 1);
+const compareNames = (a: MirrorScrub, b: MirrorScrub): number => (a.name < b.name ? -1 : 1);

@@ -114,18 +114,18 @@ async function testProgram(
 ): Promise<SelftestReport> {
   const current = platform.name === 'node' ? 'native' : 'portable';
   const wanted = options.platform;
-  if (wanted === current) return ownReport(cli, rows);
-  const portable = runPortable(argumentsOf(options), cli.signal);
-  return wanted === 'both' ? joinReports(await ownReport(cli, rows), await portable) : portable;
+  if (wanted === current) return testInProcess(cli, rows);
+  const portable = runPortable(formatArguments(options), cli.signal);
+  return wanted === 'both' ? joinReports(await testInProcess(cli, rows), await portable) : portable;
 }
 
-const argumentsOf = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
+const formatArguments = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
   ...(vectors === undefined ? [] : ['--vectors', vectors]),
   ...kind.flatMap((name) => ['--kind', name]),
   ...ids.flatMap((id) => ['--case', id]),
 ];
 
-async function ownReport(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
+async function testInProcess(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
   const results: CaseResult[] = [];
   for (const { kind, testCase } of rows) {
     cli.signal.throwIfAborted();
@@ -184,17 +184,17 @@ async function readVectors(cli: Cli, selection: Selection): Promise<readonly Vec
   const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
   if (vectors === undefined)
     throw usageError('the single file contains no vectors', 'Pass --vectors DIR with those of the package.');
-  const kinds = await kindsIn(vectors);
+  const kinds = await listKinds(vectors);
   for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];
   for (const kind of kinds.filter((name) => wanted?.includes(name) ?? true)) {
     const path = join(vectors, `${kind}.json`);
     files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
   }
-  return ids === undefined ? files : withCases(files, ids);
+  return ids === undefined ? files : selectCases(files, ids);
 }
 
-async function kindsIn(folder: string): Promise<readonly string[]> {
+async function listKinds(folder: string): Promise<readonly string[]> {
   try {
     const names = await readdir(folder);
     return names
@@ -206,7 +206,7 @@ async function kindsIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-function withCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {
+function selectCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {
   const allIds = [...new Set(files.flatMap(({ cases }) => cases.map(({ id }) => id)))];
   for (const id of ids) assertKnown('case', id, allIds);
   return files
@@ -246,7 +246,7 @@ async function runPortable(args: readonly string[], signal: AbortSignal): Promis
     child.on('error', reject);
     child.on('close', resolve);
   });
-  const report = selftestReportSchema.safeParse(jsonOf(Buffer.concat(chunks).toString('utf8')));
+  const report = selftestReportSchema.safeParse(tryParseJson(Buffer.concat(chunks).toString('utf8')));
   if (report.success) return report.data;
   throw new DrillproofError(
     'internal.BUG',
@@ -254,7 +254,7 @@ async function runPortable(args: readonly string[], signal: AbortSignal): Promis
   );
 }
 
-function jsonOf(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -268,7 +268,9 @@ function formatHook(main: string): string {
   const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
   const resolve = `export const resolve = (name, context, next) =>
     name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;
-  return dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(dataUrl(resolve))});`);
+  return formatDataUrl(
+    `import { register } from 'node:module'; register(${JSON.stringify(formatDataUrl(resolve))});`,
+  );
 }
 
-const dataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
+const formatDataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;

@@ -15,10 +15,10 @@ const HEADING = ['kind', 'cases', 'ways', 'passed', 'failed', 'unsupported', 'no
 
 export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<void> {
   cli.exitCode = EXITS[report.verdict];
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : textOf(report));
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : formatSelftest(report));
 }
 
-function textOf({ kinds, failures, total, verdict }: SelftestReport): string {
+function formatSelftest({ kinds, failures, total, verdict }: SelftestReport): string {
   const rows = kinds.map((row) =>
     [row.kind, row.cases, row.ways.length, row.passed, row.failed, row.unsupported, row.notRun].map(String),
   );

@@ -51,7 +51,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
     .option('--data <dir>', 'folder of the store and the blobs, created if absent', './drillproof-data')
     .option('--host <address>', 'address to listen on; 0.0.0.0 for every network', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 takes a free one', parseNumberBetween(0, 65_535), 8080)
-    .option('--public-url <url>', 'address at which clients reach it, for links in responses', publicUrl)
+    .option('--public-url <url>', 'address at which clients reach it, for links in responses', parsePublicUrl)
     .option('--trust-proxy', 'log the client that the proxy reports in X-Forwarded-For')
     .option(
       '--drain-delay <s>',
@@ -64,7 +64,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
     '--model-tiers <names>',
     `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
   );
-  settingOptions(command);
+  addSettingOptions(command);
   addLogOptions(command).action((options: Options) => serve(cli, options));
   addExamples(command, {
     'on this machine': 'drillproof serve',
@@ -74,7 +74,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
 }
 
 /** An address without a slash at its end, a query or a fragment. */
-function publicUrl(value: string): string {
+function parsePublicUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
   if (url === undefined || !plain || url.username !== '' || url.password !== '')
@@ -137,7 +137,9 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
     `the control plane is up; end it with Ctrl-C`,
     escapeText(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
     ...(empty
-      ? [`it has no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
+      ? [
+          `it has no organization yet: drillproof admin org create --name NAME${formatDataOption(places, data)}`,
+        ]
       : []),
     ...(['127.0.0.1', '::1', 'localhost'].includes(host)
       ? []
@@ -147,7 +149,7 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
 }
 
 // If the environment names both places, the folder is not used.
-const dataOption = ({ folders }: Stores['places'], data: string): string =>
+const formatDataOption = ({ folders }: Stores['places'], data: string): string =>
   folders.includes(data) ? ` --data ${escapeText(data)}` : '';
 
 /** A limit that the operator sets, by an option or an environment variable; the option wins. */
@@ -164,7 +166,7 @@ const DEFAULTS = { ...defaultLimits, databaseConnections: 10 };
 const MAX: Readonly<Record<Setting['unit'], number>> = { count: 1_000_000, s: 86_400, KiB: 1_048_576 };
 const SCALE: Readonly<Record<Setting['unit'], number>> = { count: 1, s: 1000, KiB: 1024 };
 
-const setting = (
+const createSetting = (
   name: string,
   limit: Setting['limit'],
   what: string,
@@ -172,22 +174,27 @@ const setting = (
 ): Setting => ({ name, limit, what, unit });
 
 export const settings: readonly Setting[] = [
-  setting('request-rate', 'requestsPerSecond', 'requests per second of a token'),
-  setting('request-burst', 'requestBurst', 'requests of a token at once'),
-  setting('download-rate', 'downloadsPerSecond', 'downloads per second of a token'),
-  setting('download-burst', 'downloadBurst', 'downloads of a token that may begin at once'),
-  setting('token-downloads', 'downloadsPerToken', 'running downloads of a token'),
-  setting('downloads', 'downloads', 'running downloads of all tokens, and uploads'),
-  setting('body-limit', 'bodyBytes', 'KiB of JSON in a request', 'KiB'),
-  setting('header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'),
-  setting('headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'),
-  setting('request-timeout', 'requestTimeoutMs', 'seconds for a JSON body, or a pause of an upload', 's'),
-  setting('upload-rate', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'),
-  setting('keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'),
-  setting('stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'),
-  setting('upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'),
-  setting('database-connections', 'databaseConnections', 'connections to PostgreSQL'),
-  setting('drain', 'drainMs', 'seconds for running requests to end', 's'),
+  createSetting('request-rate', 'requestsPerSecond', 'requests per second of a token'),
+  createSetting('request-burst', 'requestBurst', 'requests of a token at once'),
+  createSetting('download-rate', 'downloadsPerSecond', 'downloads per second of a token'),
+  createSetting('download-burst', 'downloadBurst', 'downloads of a token that may begin at once'),
+  createSetting('token-downloads', 'downloadsPerToken', 'running downloads of a token'),
+  createSetting('downloads', 'downloads', 'running downloads of all tokens, and uploads'),
+  createSetting('body-limit', 'bodyBytes', 'KiB of JSON in a request', 'KiB'),
+  createSetting('header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'),
+  createSetting('headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'),
+  createSetting(
+    'request-timeout',
+    'requestTimeoutMs',
+    'seconds for a JSON body, or a pause of an upload',
+    's',
+  ),
+  createSetting('upload-rate', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'),
+  createSetting('keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'),
+  createSetting('stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'),
+  createSetting('upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'),
+  createSetting('database-connections', 'databaseConnections', 'connections to PostgreSQL'),
+  createSetting('drain', 'drainMs', 'seconds for running requests to end', 's'),
 ];
 
 export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
@@ -196,13 +203,13 @@ export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
 export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] / SCALE[unit];
 
 // Only requests may be cut at once; a server with none of the others could not serve.
-const parserOf = ({ limit, unit }: Setting): ((value: string) => number) =>
+const createSettingParser = ({ limit, unit }: Setting): ((value: string) => number) =>
   parseNumberBetween(limit === 'drainMs' ? 0 : 1, MAX[unit]);
 
-function settingOptions(command: Command): Command {
+function addSettingOptions(command: Command): Command {
   for (const each of settings) {
     const words = `${each.what} (default: ${defaultOf(each)})`;
-    command.addOption(new Option(`--${each.name} <n>`, words).argParser(parserOf(each)));
+    command.addOption(new Option(`--${each.name} <n>`, words).argParser(createSettingParser(each)));
   }
   return command;
 }
@@ -214,20 +221,20 @@ function readSetting(env: Env, each: Setting): number | undefined {
   const value = env[variable];
   if (value === undefined) return undefined;
   try {
-    return parserOf(each)(value);
+    return createSettingParser(each)(value);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw new DrillproofError('server.CONFIG_INVALID', `${variable}: ${error.message}`);
   }
 }
 
-type Given = {
+type ServeSettings = {
   readonly limits: Partial<ServerLimits>;
   readonly tiers: { readonly modelTiers?: readonly string[] };
   readonly databaseConnections?: number;
 };
 
-export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): Given {
+export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): ServeSettings {
   const pairs = settings.flatMap((each) => {
     const option = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     const value = typeof option === 'number' ? option : readSetting(env, each);

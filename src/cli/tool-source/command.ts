@@ -4,7 +4,7 @@ import { toolSourceSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { exitOfVerdict, renderers } from '../../report/index.ts';
 import { verifyToolSource } from '../../verify/index.ts';
-import { type Cli, lookOf } from '../cli.ts';
+import { type Cli, describeLook } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
   addExamples,
@@ -56,17 +56,17 @@ async function run(
   packageId: string | undefined,
   options: Options,
 ): Promise<void> {
-  const bytes = await resourceBytes(cli, buildHash, packageId, options);
+  const bytes = await readResource(cli, buildHash, packageId, options);
   const lock = options.lock === undefined ? undefined : await readInput(options.lock, MAX_LOCK_BYTES, cli);
   const report = verifyToolSource(bytes, lock === undefined ? {} : { lock });
   // Without a lock, intact is the best possible verdict.
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
   if (cli.exitCode === 0) await save(cli, bytes, options);
   const to = options.source === '-' ? cli.stderr : cli.stdout;
-  await to.write(renderers[cli.format](report, lookOf(cli, to)));
+  await to.write(renderers[cli.format](report, describeLook(cli, to)));
 }
 
-async function resourceBytes(
+async function readResource(
   cli: Cli,
   buildHash: string | undefined,
   packageId: string | undefined,

@@ -23,14 +23,14 @@ export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { 
   const matching = claims.filter(({ keyId }) => ids.has(keyId));
   const problem = `--key ${spec.file} does not name the issuer of the key`;
   const issuer = matching[0]?.issuer;
-  if (issuer === undefined) throw usageError(problem, adviceWithoutMatch(spec, claims));
+  if (issuer === undefined) throw usageError(problem, formatAdvice(spec, claims));
   throw usageError(
     problem,
     `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${spec.file},issuer=${PLAIN.test(issuer) ? issuer : 'NAME'}`,
   );
 }
 
-function adviceWithoutMatch({ file }: KeySpec, claims: readonly Claim[]): string {
+function formatAdvice({ file }: KeySpec, claims: readonly Claim[]): string {
   const pass = `pass --key ${file},issuer=NAME`;
   const [claim] = claims;
   if (claim === undefined) return `Ask the owner of the key for the issuer, then ${pass}.`;

@@ -18,7 +18,7 @@ import {
 } from '../../report/index.ts';
 import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
-import { type Cli, lookOf } from '../cli.ts';
+import { type Cli, describeLook } from '../cli.ts';
 import type { SignText } from '../shared/options/signing.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { type Failure, buildFailureJson, formatFailureText } from '../shared/output/failure.ts';
@@ -48,16 +48,16 @@ type Rendering = {
 };
 
 const hasPassed = ({ exit }: Result): boolean => exit === EXIT.pass;
-const textOf = (result: Result, look: Look): string =>
+const formatResult = (result: Result, look: Look): string =>
   'report' in result
     ? renderers.text(result.report, look)
     : foldLines(formatFailureText(result.failure), look.width);
-const jsonOf = (result: Result): unknown =>
+const buildResultJson = (result: Result): unknown =>
   'report' in result ? result.report : buildFailureJson(result.failure);
 
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
-  text: { begin: '', result: (result, _index, look) => textOf(result, look), end: () => '' },
-  json: { begin: '', result: (result) => stableJson(jsonOf(result)), end: () => '' },
+  text: { begin: '', result: (result, _index, look) => formatResult(result, look), end: () => '' },
+  json: { begin: '', result: (result) => stableJson(buildResultJson(result)), end: () => '' },
   html: {
     begin: '',
     result: (result, _index, { trust }) =>
@@ -75,7 +75,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     result: (result, _index, look) => {
       if (look.detail === 'verdict') return '';
       if (hasPassed(result) && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
-      return `\n${foldLines(`# ${escapeText(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
+      return `\n${foldLines(`# ${escapeText(result.path)}`, look.width)}\n${formatResult(result, look)}\n`;
     },
     end: (summary, look, { shard }) =>
       `${shard === undefined || look.detail === 'verdict' ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
@@ -83,11 +83,11 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
-      `${index === 0 ? '' : ','}\n    ${indentJson({ path: result.path, passed: hasPassed(result), result: jsonOf(result) }, 4)}`,
+      `${index === 0 ? '' : ','}\n    ${formatIndented({ path: result.path, passed: hasPassed(result), result: buildResultJson(result) }, 4)}`,
     end: ({ summary }, _look, { run, shard }) => {
       const facts = summary();
-      const cut = shard === undefined ? '' : `,\n  "shard": ${indentJson(shard, 2)}`;
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${indentJson(facts, 2)},\n  "run": ${indentJson(run, 2)}${cut}\n}\n`;
+      const cut = shard === undefined ? '' : `,\n  "shard": ${formatIndented(shard, 2)}`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}${cut}\n}\n`;
     },
   },
   html: {
@@ -98,7 +98,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
 };
 
 /** Such JSON as a member of a document that is written piece by piece. */
-const indentJson = (value: unknown, indent: number): string =>
+const formatIndented = (value: unknown, indent: number): string =>
   stableJson(value)
     .trimEnd()
     .replaceAll('\n', `\n${' '.repeat(indent)}`);
@@ -136,7 +136,7 @@ export async function writeResults(
   const detail: Detail = verbose ? 'full' : 'brief';
   const plain: Look = { color: false, width: Infinity, detail, ...defined({ trust }) };
   const look: Look = {
-    ...lookOf(cli, cli.stdout),
+    ...describeLook(cli, cli.stdout),
     detail: cli.quiet ? 'verdict' : detail,
     ...defined({ trust }),
   };
@@ -165,7 +165,7 @@ export async function writeResults(
       index++;
     },
     async end() {
-      const unmet = contradictionsIn(summary);
+      const unmet = listContradictions(summary);
       if (unmet.length > 0) exits.add(EXIT.bad);
       const exitCode = worstExit([...exits]);
       const ending = { run: { ...run, exitCode, unmet }, ...defined({ shard }) };
@@ -204,7 +204,7 @@ function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: Sign
 }
 
 /** Exports with different manifests under one id: at least one of each is not what it says. */
-const contradictionsIn = (summary: SummaryCollector): Run['unmet'] =>
+const listContradictions = (summary: SummaryCollector): Run['unmet'] =>
   summary
     .summary()
     .copies.filter(({ same }) => !same)

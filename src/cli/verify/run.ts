@@ -46,7 +46,7 @@ export type VerifyCommandOptions = VerifyingOptions &
     readonly shard?: Shard;
   };
 
-export type VerifyHow = VerifyOptions & {
+export type VerifySettings = VerifyOptions & {
   readonly asOfMs: number;
   readonly trust?: TrustStore;
   readonly dsse?: readonly Uint8Array[];
@@ -114,7 +114,7 @@ async function warnAboutKeysInside(
   );
 }
 
-type Verified = { readonly path: string } & (
+type PathReport = { readonly path: string } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
 );
@@ -123,8 +123,8 @@ type Verified = { readonly path: string } & (
 async function tryPath(
   cli: Cli,
   path: string,
-  { how, many, ...trust }: TrustOptions & { readonly how: VerifyHow; readonly many: boolean },
-): Promise<Verified> {
+  { how, many, ...trust }: TrustOptions & { readonly how: VerifySettings; readonly many: boolean },
+): Promise<PathReport> {
   try {
     const report = await verifyPath(cli, path, how);
     await refuseWrongIssuer(cli, path, report, trust);
@@ -136,7 +136,7 @@ async function tryPath(
 }
 
 function finishResult(
-  verified: Verified,
+  verified: PathReport,
   options: Requirements,
   run: Omit<Run, 'exitCode' | 'unmet'>,
 ): Result {
@@ -145,7 +145,7 @@ function finishResult(
   return { ...verified, report, exit: report.run.exitCode };
 }
 
-export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifyHow> {
+export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifySettings> {
   const { dsse, secondOpinion = false } = options;
   return {
     asOfMs: options.asOf ?? cli.now(),
@@ -178,7 +178,7 @@ const readExpectations = (options: VerifyingOptions): Expectations =>
 export const verifyPath = (
   cli: Cli,
   path: string,
-  { jobs, ...how }: VerifyHow,
+  { jobs, ...how }: VerifySettings,
 ): Promise<ExportReport | BundleReport> =>
   withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') {
@@ -187,7 +187,7 @@ export const verifyPath = (
     }
     return withProgress(cli, 'verified', 'parts', ({ update }) => {
       const { source } = evidence;
-      const watched = { ...how, onProgress: follow(update) };
+      const watched = { ...how, onProgress: createProgressHandler(update) };
       if (source.kind === 'directory') return verifyDirectory(path, { ...watched, jobs });
       return verifyExport(source, source.kind === 's3' ? { ...watched, concurrency: jobs } : watched);
     });
@@ -203,7 +203,7 @@ function refuseExportExpectations(path: string, expect: Expectations): void {
   );
 }
 
-function follow(update: Progress['update']): (event: VerifyProgress) => void {
+function createProgressHandler(update: Progress['update']): (event: VerifyProgress) => void {
   let totalBytes = 0;
   let bytes = 0;
   return (event) => {

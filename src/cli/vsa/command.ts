@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { defined, type Digest } from '../../bytes/index.ts';
 import { verifySummary } from '../../policy/index.ts';
 import { renderSummaryReport, stableJson } from '../../report/index.ts';
-import { type Cli, lookOf } from '../cli.ts';
+import { type Cli, describeLook } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import {
@@ -94,7 +94,7 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
     }),
     ...defined({ threshold: options.threshold }),
   });
-  const look = lookOf(cli, cli.stdout);
+  const look = describeLook(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }

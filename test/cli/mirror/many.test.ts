@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { placeBelow } from '../../../src/cli/mirror/many.ts';
+import { joinPlace } from '../../../src/cli/mirror/many.ts';
 import { faultProxy } from '../../faults/proxy.ts';
 import { readFailure } from '../make.ts';
 import { servedExports } from './served-exports.ts';
@@ -174,5 +174,5 @@ it.each([
     's3://bucket/a/evexp_000000000099/?region=eu-1&endpoint=http://h',
   ],
 ])('the place of an export below %s is %s', (to, place) => {
-  expect(placeBelow(to, UNKNOWN)).toBe(place);
+  expect(joinPlace(to, UNKNOWN)).toBe(place);
 });
