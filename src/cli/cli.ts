@@ -6,17 +6,16 @@ type OutputFormat = 'text' | 'json';
 /** The part of an output stream of the process that commands use. */
 export type Output = {
   readonly isTTY: boolean;
-  /** The current value, because people resize terminals. */
   readonly columns: number;
   readonly rows: number;
-  /** Resolves when the bytes are written, or when the reader has closed; then `closed` is true. */
+  /** Resolves when the bytes are written, or when the reader has closed. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;
-  /** Why bytes could not be written, other than because the reader has closed. */
+  /** The reason for unwritten bytes, except a closed reader. */
   readonly failure?: Error | undefined;
 };
 
-/** Everything outside the program that a command uses: the process, or a test double. */
+/** Everything outside the program that a command uses. */
 export type Cli = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -30,25 +29,25 @@ export type Cli = {
   quiet: boolean;
   format: OutputFormat;
   exitCode: ExitCode;
-  /** Set by a command that writes events for programs to stderr, which then carries nothing else. */
+  /** A command that writes events for programs to stderr sets this; then it prints no notes. */
   eventsOnStderr?: boolean;
-  /** Prepares the process for a command that runs, which help does not. */
+  /** Prepares the process before a command runs; not called for help. */
   readonly begin?: (command: string) => void;
 };
 
-/** Writes an escaped line for people to stderr, unless --quiet. */
+/** Prints an escaped line on stderr, unless --quiet. */
 export const printNote = (cli: Cli, line: string): Promise<void> => printNotes(cli, escapeText(line));
 
-/** Writes lines that are already escaped. */
+/** Prints lines that are already escaped on stderr, unless --quiet. */
 export async function printNotes(cli: Cli, lines: string): Promise<void> {
   if (canPrintNotes(cli)) await writeFolded(cli.stderr, `${lines}\n`);
 }
 
-/** Writes text in which untrusted words are escaped. On a terminal it never reaches the first column by wrapping. */
+/** Writes escaped text, and indents wrapped lines, so that untrusted words never begin a line of a terminal. */
 export const writeFolded = (output: Output, text: string): Promise<void> =>
   output.write(foldLines(text, findWidth(output)));
 
-/** The width of a terminal; elsewhere lines are not folded, so that programs find what they search for. */
+/** Finds the width of a terminal. Lines for files and pipes are not folded, so that programs can search them. */
 const findWidth = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
 
 export const describeLook = (
@@ -61,7 +60,7 @@ export const describeLook = (
 
 export const canPrintNotes = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
-/** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
+/** Follows NO_COLOR, then FORCE_COLOR, and otherwise colors terminals only (no-color.org). */
 function isColored(cli: Cli, output: Output): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = cli.env;
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false;

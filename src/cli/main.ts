@@ -2,7 +2,7 @@
 /** The oldest version of Node.js that runs this program, as package.json states it. */
 const OLDEST = [22, 13] as const;
 
-/** Ends with 2. Node.js itself would end with 1, which means bad evidence. */
+/** Ends with 2, because the exit code 1 of Node.js would mean bad evidence. */
 const refuse = (problem: string, advice: string): void => {
   process.stderr.write(`drillproof: usage.INVALID: ${problem}\n  ${advice}\n`);
   process.exitCode = 2;
@@ -16,13 +16,13 @@ async function main(): Promise<void> {
       `Install Node.js ${OLDEST.join('.')} or later.`,
     );
   const [, , command = ''] = process.argv;
-  // A mirror flushes many files at once, and flushes that begin together share their work. POSIX reads this late enough.
+  // A mirror flushes many files at once, and parallel flushes share work. libuv reads the variable later.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { createInterruptSignal: interruptSignal, createProcessCli: processCli } =
     await import('./process.ts');
   const { run } = await import('./run.ts');
   const cli = processCli(interruptSignal());
-  // An error outside every awaited promise is reported like any other, without a stack.
+  // Errors outside awaited promises are reported in the same form, without a stack.
   process.on('uncaughtException', (error) => {
     void import('./shared/output/failed.ts').then(async ({ reportFailure }) =>
       process.exit(await reportFailure(error, [], cli)),

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Cli, Output } from './cli.ts';
 import { EXIT } from './shared/output/exit.ts';
 
-// A pipe or file has neither, whatever the types of Node promise.
+// Pipes and files lack these members, in contrast to the types of Node.js.
 type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -12,7 +12,7 @@ type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
 export function createProcessCli(signal: AbortSignal): Cli {
   return {
     env: process.env,
-    // Only now: opening it takes milliseconds.
+    // Lazy, because opening it takes milliseconds.
     get stdin() {
       return process.stdin;
     },
@@ -25,16 +25,15 @@ export function createProcessCli(signal: AbortSignal): Cli {
     format: 'text',
     exitCode: EXIT.pass,
     begin: (command) => {
-      // The code of the command is loaded in the next step, and must be before that.
+      // The code of the command is loaded in the next step, and V8 must compile it with the old flags.
       if (!['serve', 'worker'].includes(command)) queueMicrotask(() => queueMicrotask(limitHeap));
     },
   };
 }
 
 /**
- * Only servers gain from more memory. The young generation keeps its first size, which is 2 MB in threads: it would grow
- * to 134 MB. The old one would grow several times beyond what is in use, and threads that only collect garbage would have
- * memory of their own. So do threads that only compile; the first compiler, and copies of functions, gain little here.
+ * Only servers gain from more memory. Without these flags, the young generation grows from 2 to 134 MB in each thread, the
+ * old generation grows to several times its content, and threads for garbage collection and compilation use memory too.
  */
 const SMALL_HEAP = [
   '--min-semi-space-size=2',
@@ -48,7 +47,7 @@ const SMALL_HEAP = [
 ];
 
 function limitHeap(): void {
-  // With other flags, V8 compiles code again that it has kept, that of Node.js too. So what commands use is loaded first.
+  // After a change of flags V8 ignores its cached code, so the modules that commands need are loaded first.
   for (const name of ['node:crypto', 'node:zlib']) process.getBuiltinModule(name);
   for (const flag of SMALL_HEAP) setFlagsFromString(flag);
 }

@@ -59,18 +59,18 @@ function readStandardOptions(action: Command, cli: Cli): void {
   if (json === true || format === 'json') cli.format = 'json';
 }
 
-/** Options and arguments that name what a command writes. Every other word may be the path of an input. */
+/** Options and arguments that name outputs. Every other word may be the path of an input. */
 const OUTPUTS = new Set(['format', 'out', 'public', 'source', 'vsa', 'output']);
 
 function listInputs(action: Command): readonly string[] {
-  const named = action.registeredArguments.map((argument, at) => [argument.name(), action.processedArgs[at]]);
-  return [...Object.entries(action.opts()), ...named]
+  const args = action.registeredArguments.map((argument, at) => [argument.name(), action.processedArgs[at]]);
+  return [...Object.entries(action.opts()), ...args]
     .filter(([name]) => !OUTPUTS.has(name))
     .flatMap(([, value]) => [value].flat().map(readPath))
     .filter((path) => path !== undefined);
 }
 
-/** A path by itself, or with members, as in `--key FILE,issuer=NAME`. */
+/** Reads a path alone, or with members, as in `--key FILE,issuer=NAME`. */
 function readPath(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const isSpec = typeof value === 'object' && value !== null && 'file' in value;
@@ -88,7 +88,7 @@ type CommandRow = {
 const addGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, group }]));
 
-/** Every command. Only the called one is loaded. */
+/** Every command. Only the called command is loaded. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   ...addGroup('Check evidence:', {
     verify: {

@@ -3,10 +3,10 @@ import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './shared/output/exit.ts';
 import { createProgram } from './program.ts';
 
-// commander throws these after it printed help or the version.
+// commander throws these after it has printed help or the version.
 const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
-/** Runs one command line and returns its exit code. An error is reported with its code. */
+/** Runs a command line, reports errors with their codes, and returns the exit code. */
 export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
   try {
     const program = await createProgram(argv, cli);

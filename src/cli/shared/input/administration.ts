@@ -24,7 +24,6 @@ import { addStandardOptions } from '../options/options.ts';
 
 export type DataOptions = { readonly data: string };
 
-/** The options of every command that administers: those of all commands, and where the data are. */
 export function addDataOptions(command: Command): Command {
   return addStandardOptions(command)
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
@@ -32,12 +31,12 @@ export function addDataOptions(command: Command): Command {
 }
 
 const ENVIRONMENT_HELP = `
-DATABASE_URL and BLOBS_URL say where the data are when they are not in the
-folder, as for "drillproof serve".`;
+DATABASE_URL and BLOBS_URL name a database and a blob store to use instead of
+the folder, as for "drillproof serve".`;
 
 type Open = Stores & { readonly admin: Admin };
 
-/** Works on the data of a control plane, which may be running. The environment says where the data are. */
+/** Works on the data of a control plane, which may be running. */
 export async function withAdmin<T>(
   cli: Cli,
   { data }: DataOptions,
@@ -73,7 +72,7 @@ export function openAudit(
   return path === undefined ? () => undefined : createAudit(path, cli.now);
 }
 
-/** The ids in what an administrator asked for and what came of it; never the text of a token. */
+/** Selects the ids in arguments and results, never the hash of a token. */
 function selectIds(values: readonly unknown[]): Record<string, unknown> {
   const members = values.flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.entries(value) : [],
@@ -88,14 +87,14 @@ function selectIds(values: readonly unknown[]): Record<string, unknown> {
 const PROJECT_ID = /^prj_/;
 const TOKEN_ID = /^tok_/;
 
-/** The administration that records each change: by whom, on what, and how it ended. */
+/** Wraps the administration so that the audit log records each change and its result. */
 function auditAdmin(admin: Admin, audit: Audit): Admin {
   const actor = `admin:${userInfo().username}`;
   const record =
     (act: (...values: unknown[]) => unknown, name: string) =>
     async (...values: unknown[]) => {
       const [first] = values;
-      const named = {
+      const argumentIds = {
         ...(typeof first === 'string' && PROJECT_ID.test(first) ? { projectId: first } : {}),
         ...(typeof first === 'string' && TOKEN_ID.test(first) ? { tokenId: first } : {}),
       };
@@ -103,11 +102,11 @@ function auditAdmin(admin: Admin, audit: Audit): Admin {
       try {
         const result = await act(...values);
         const nested = typeof result === 'object' && result !== null ? Object.values(result) : [];
-        audit({ ...entry, facts: { ...named, ...selectIds([...values, ...nested, result]) } });
+        audit({ ...entry, facts: { ...argumentIds, ...selectIds([...values, ...nested, result]) } });
         return result;
       } catch (error) {
         const code = error instanceof DrillproofError ? error.code : 'internal.BUG';
-        audit({ ...entry, code, facts: { ...named, ...selectIds(values) } });
+        audit({ ...entry, code, facts: { ...argumentIds, ...selectIds(values) } });
         throw error;
       }
     };
@@ -146,7 +145,7 @@ export function addLogOptions(command: Command): Command {
     );
 }
 
-/** Writes the lines of one turn of the event loop together: one write takes longer than a line takes to make. */
+/** Joins the lines of one turn of the event loop into one write, because a write takes longer than a line. */
 function joinLines(write: (lines: string) => void): (line: string) => void {
   let lines = '';
   const flush = (): void => {
@@ -160,14 +159,14 @@ function joinLines(write: (lines: string) => void): (line: string) => void {
   };
 }
 
-/** The log that the options ask for. With --quiet it holds errors only. */
+/** Opens the log of the options. With --quiet it has errors only. */
 export function openLogging(cli: Cli, { logLevel, logFormat }: LogOptions) {
   const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
   const write = joinLines((lines) => void cli.stderr.write(lines));
   const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });
   return {
     log,
-    /** Reports an event in words on a terminal, and as a log entry elsewhere. */
+    /** Prints an event as words in a text log, and as an entry in a JSON log. */
     announce: async (words: string, event: string, facts: LogEntry['facts'] = {}): Promise<void> =>
       format === 'text' ? printNotes(cli, words) : log({ level: 'info', event, facts }),
   };

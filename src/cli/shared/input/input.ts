@@ -23,7 +23,7 @@ import {
 } from '../../../evidence/index.ts';
 
 /**
- * All bytes of a file that must be small, or of standard input for `-`. Pipes such as `<(…)` work too.
+ * Reads a file of limited size, or standard input for `-`. Pipes such as `<(…)` work too.
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`; LimitError `json.TOO_LARGE` beyond `maxBytes`
  */
 export async function readInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
@@ -46,11 +46,11 @@ export async function readInput(path: string, maxBytes: number, cli: Cli): Promi
 function openInput(path: string, maxBytes: number, cli: Cli): AsyncIterable<Uint8Array> | Uint8Array[] {
   if (path === '-') return cli.stdin;
   const stats = statSync(path, { throwIfNoEntry: false });
-  // A file at once, because streams take milliseconds to load. Anything else may keep its reader waiting.
+  // Files are read at once, because streams take milliseconds to load. Pipes could block.
   return stats?.isFile() === true && stats.size <= maxBytes ? [readFileSync(path)] : createReadStream(path);
 }
 
-/** More than an envelope may have, so that an oversized one is a finding. */
+/** Above the limit of an envelope, so that a larger one becomes a finding. */
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
@@ -73,24 +73,24 @@ export async function readEnvelopes(cli: Cli, files: readonly string[]): Promise
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * The paths to verify: those of the command line, then those of the list, each once.
+ * Reads the paths to verify, first those of the command line, then those of the list, each once.
  * @throws DrillproofError `usage.INVALID` without paths and without a list; what `readInput` throws
  */
 export async function readPaths(
   cli: Cli,
-  named: readonly string[],
+  args: readonly string[],
   { list, null: byNull = false }: PathList,
 ): Promise<readonly string[]> {
   if (list === undefined) {
     if (byNull) throw usageError('-0 needs --list', 'Add --list FILE.');
-    if (named.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
+    if (args.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
   }
-  const listed = list === undefined ? [] : parseNames(await readInput(list, MAX_LIST_BYTES, cli), byNull);
-  for (const path of listed) cli.inputs.add(path);
-  return removeRepeats(cli, [...named, ...listed]);
+  const lines = list === undefined ? [] : parseNames(await readInput(list, MAX_LIST_BYTES, cli), byNull);
+  for (const path of lines) cli.inputs.add(path);
+  return removeRepeats(cli, [...args, ...lines]);
 }
 
-/** Names with one on each line (of either ending), or each ended by NUL; empty ones are none. */
+/** Parses names in lines or NUL-terminated, without empty ones. */
 function parseNames(bytes: Uint8Array, byNull: boolean): readonly string[] {
   const text = fromUtf8(bytes);
   return text.split(byNull ? '\0' : /\r?\n/).filter((name) => name !== '');
@@ -109,8 +109,8 @@ async function removeRepeats(cli: Cli, paths: readonly string[]): Promise<readon
 const formatInputName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /**
- * Puts the name of a file before the error of reading its content.
- * @throws DrillproofError what `read` throws, with the code that `codeOf` makes of its code
+ * Adds the name of a file to the errors of parsing its content.
+ * @throws DrillproofError the errors of `read`, with their codes mapped by `codeOf`
  */
 export function withFileName<T>(
   file: string,

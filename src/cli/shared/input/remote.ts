@@ -31,8 +31,8 @@ const MAX_TOKEN_BYTES = 4096;
 
 async function readToken(cli: Cli, file: string | undefined): Promise<string> {
   const { DRILLPROOF_TOKEN } = cli.env;
-  const given = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
-  const token = given?.trim() ?? '';
+  const text = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
+  const token = text?.trim() ?? '';
   if (token !== '') return token;
   const where = file === undefined ? 'DRILLPROOF_TOKEN is not set' : `${file} contains no token`;
   throw usageError(
@@ -44,13 +44,12 @@ async function readToken(cli: Cli, file: string | undefined): Promise<string> {
 type Proxies = { readonly http?: string; readonly https?: string; readonly none: string };
 
 const MAX_CA_BYTES = 4 * 1024 * 1024;
-/** Setting up a tunnel and TLS costs three round trips: a connection that rests is kept for a pause between retries. */
+/** Keeps idle connections between retries, because a tunnel and TLS need three round trips. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * The `fetch` for a control plane, which may be behind a proxy or have a private certificate authority. Proxies are
- * those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes to an https address goes through a
- * tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
+ * Creates a `fetch` with the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in lower case) and with a private
+ * certificate authority. Requests to https addresses use a tunnel (CONNECT), so that the proxy sees no token.
  */
 export async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
   const proxies = readProxies(cli.env);
@@ -59,7 +58,7 @@ export async function createFetch(cli: Cli, caFile: string | undefined): Promise
   const isPlain = proxies.http === undefined && proxies.https === undefined && !cli.env['NODE_DEBUG'];
   if (isPlain) return createHttpFetch(defined({ ca }));
   const undici = await import('undici');
-  // The package and the types of Node.js declare the same interfaces apart from each other.
+  // The package and Node.js declare the same interfaces separately.
   const send = undici.fetch as unknown as (url: URL, init: object) => Promise<Response>;
   const trust = ca === undefined ? {} : { ca };
   const dispatcher = new undici.EnvHttpProxyAgent({
@@ -91,23 +90,23 @@ function readProxies(env: Cli['env']): Proxies {
   return { ...defined({ http, https }), none: env['no_proxy'] ?? env['NO_PROXY'] ?? '' };
 }
 
-// The value is never repeated: it may hold a password.
+// The message omits the value, which may contain a password.
 function parseProxyAddress(name: string, value: string): string {
   const address = value.includes('://') ? value : `http://${value}`;
   if (URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)) return address;
   throw usageError(`${name} is not the address of an HTTP proxy`, 'Write it as http://host:port.');
 }
 
-/** The certificates of a file, and those that the platform trusts anyway. */
+/** Reads the certificates of a file, and adds those that the platform trusts. */
 async function readCertificates(cli: Cli, file: string): Promise<string[]> {
   const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
-  const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (given.length === 0 || !given.every(isCertificate))
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate))
     throw usageError(
       `${file} does not contain certificates`,
       'Pass a PEM file with the certificates to trust.',
     );
-  return [...(await readDefaultCertificates(cli.env)), ...given];
+  return [...(await readDefaultCertificates(cli.env)), ...certificates];
 }
 
 function isCertificate(pem: string): boolean {
@@ -131,7 +130,7 @@ async function readDefaultCertificates(env: Cli['env']): Promise<readonly string
   return [...tls.rootCertificates, text];
 }
 
-/** A refusal by the proxy itself, which is not an answer of the control plane. */
+/** Finds a refusal by the proxy itself among the causes of an error. */
 function findProxyRefusal(error: unknown): TransportError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];

@@ -18,10 +18,9 @@ import type { KeySpec, TrustOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { withFileName, readInput } from './input.ts';
 
-/** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;
 
-/** The keys that count, from all stores and single keys together; `undefined` when none was named. */
+/** Joins the keys of all stores and single keys; `undefined` if none is named. */
 export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustStore | undefined> {
   const { trust = [], key = [] } = options;
   if (trust.length === 0 && key.length === 0) return undefined;
@@ -30,7 +29,6 @@ export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustS
   return trustStore([...stores.flatMap(({ keys }) => keys), ...single.flat()]);
 }
 
-/** `readTrust` for a command that means nothing without keys. */
 export async function requireTrust(cli: Cli, options: TrustOptions): Promise<TrustStore> {
   const trust = await readTrust(cli, options);
   if (trust !== undefined) return trust;
@@ -41,13 +39,13 @@ export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore>
   const bytes = await readInput(file, MAX_STORE_BYTES, cli);
   if (detectKind(bytes) === 'key')
     throw usageError(
-      `${file} is a single key, and --trust takes a trust store`,
+      `${file} is a single key, and --trust needs a trust store`,
       `Pass it with --key ${file},issuer=NAME, or add it to a store with "drillproof keys add".`,
     );
   return parseTrustFile(file, bytes);
 }
 
-/** What a file of keys is: some members are required in a trust store and absent from a published key set. */
+/** Detects the kind of a key file. Only the keys of a trust store have an issuer. */
 function detectKind(bytes: Uint8Array): 'key' | 'store' | 'other' {
   try {
     const file = openKeySetFile(bytes);
@@ -73,7 +71,7 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
   if (detectKind(bytes) === 'store')
     throw usageError(
-      `${file} is a trust store, and --key takes a public key`,
+      `${file} is a trust store, and --key needs a public key`,
       `Pass it with --trust ${file}.`,
     );
   if (issuer === undefined)
@@ -115,7 +113,7 @@ function findRoot(path: string): string | undefined {
   return resolvePath(join(above, EXPORT_MANIFEST)) === undefined ? place : above;
 }
 
-// A path that does not exist, or is not on this machine, is inside nothing.
+// A path that does not exist on this machine is inside no folder.
 function resolvePath(path: string): string | undefined {
   try {
     return realpathSync.native(path);

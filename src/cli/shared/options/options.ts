@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Digest } from '../../../bytes/index.ts';
 
-/** Options that every command has; `formats: false` for a command that defines its own formats. */
+/** Adds the options of every command; `formats: false` is for a command with other formats. */
 export function addStandardOptions(command: Command, { formats = true } = {}): Command {
   if (formats) {
     const kinds = ['text', 'json'];
@@ -10,7 +10,7 @@ export function addStandardOptions(command: Command, { formats = true } = {}): C
   }
   return command
     .option('--json', 'short for --format json')
-    .option('-q, --quiet', 'print only the result: no progress, no remarks')
+    .option('-q, --quiet', 'print only the result: no progress, no notes')
     .helpOption('-h, --help', 'show help');
 }
 
@@ -19,7 +19,6 @@ export const createJobsOption = (description: string): Option =>
     .argParser(parseNumberBetween(1, 256))
     .default(availableParallelism(), 'number of cores');
 
-/** A control plane, and the project through which to read. */
 export type RemoteOptions = {
   readonly url?: string;
   readonly project?: string;
@@ -27,7 +26,7 @@ export type RemoteOptions = {
   readonly caFile?: string;
 };
 
-/** The options of commands that read from a control plane; `when` states on what the first two depend. */
+/** Adds the options that name a control plane; `when` is the condition of the first two. */
 export const addRemoteOptions = (command: Command, when = ''): Command =>
   addCaFileOption(
     command
@@ -36,11 +35,10 @@ export const addRemoteOptions = (command: Command, when = ''): Command =>
       .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)'),
   );
 
-/** For servers at https addresses: a control plane, or the place of a policy. */
 export const addCaFileOption = (command: Command): Command =>
   command.option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
 
-/** The first of these options that is given, as it is written on the command line. */
+/** Finds the first of these options that is set, and returns it as it is written on the command line. */
 export function findSetOption<T extends object>(
   options: T,
   names: readonly (keyof T & string)[],
@@ -49,7 +47,7 @@ export function findSetOption<T extends object>(
   return name?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/^/, '--');
 }
 
-/** Shows examples in the help: command lines by their purpose. */
+/** Adds examples to the help: command lines by their purpose. */
 export function addExamples(command: Command, lineByPurpose: Readonly<Record<string, string>>): Command {
   const lines = Object.entries(lineByPurpose).flatMap(([purpose, line]) => [`  # ${purpose}`, `  $ ${line}`]);
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
@@ -61,10 +59,8 @@ export function collect<T>(
   return (value, before = []) => [...before, read(value)];
 }
 
-/** Collects the values of an option as they are given. */
 export const collectTexts = collect((value) => value);
 
-/** A whole number from `least` to `most`. */
 export function parseNumberBetween(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
@@ -73,7 +69,7 @@ export function parseNumberBetween(least: number, most: number): (value: string)
   };
 }
 
-/** A digest, in either case; the bare hexadecimal form that `sha256sum` prints is accepted too. */
+/** Parses a digest in lower or upper case, with or without the prefix `sha256:`. */
 export function parseDigest(value: string): `sha256:${string}` {
   const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(value.toLowerCase()) ?? [];
   if (hex !== undefined) return `sha256:${hex}`;
@@ -84,9 +80,9 @@ const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})
 const TIME_FORM =
   'It must be a time such as 2026-11-21 or 2026-11-21T12:00:00Z (with its zone), or milliseconds since 1970.';
 
-/** A time in milliseconds since 1970, from ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds. */
+/** Parses ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds; returns milliseconds since 1970. */
 export function parseTime(value: string): number {
-  // Four digits are far more likely a year than 1970-01-01T00:00:02Z.
+  // Four digits are a year rather than milliseconds.
   if (/^-?\d+$/.test(value) && !/^\d{4}$/.test(value) && Number.isSafeInteger(Number(value)))
     return Number(value);
   const [, year, month, day] = ISO.exec(value) ?? [];
@@ -101,7 +97,7 @@ export function parseTime(value: string): number {
 const isDay = (year: number, month: number, day: number): boolean =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 
-/** `FILE,name=value,…`: a file and named members, each at most once. The name of the file may hold commas. */
+/** Parses `FILE,name=value,…`: each member at most once. The name of the file may contain commas. */
 export function parseFileSpec<N extends string>(
   value: string,
   names: readonly N[],
@@ -121,7 +117,6 @@ export function parseFileSpec<N extends string>(
   return { ...members, file: words.join(',') };
 }
 
-/** How a policy is read: `NAME=VALUE` of --param, each name once, and the certificates for its server. */
 export type PolicyOptions = {
   readonly param?: Readonly<Record<string, string>>;
   readonly caFile?: string;
@@ -144,7 +139,7 @@ function readParameter(
   return { ...before, [name]: value };
 }
 
-/** `FILE,issuer=NAME[,keyId=ID]`, parsed. Without an issuer the command reports what is missing when it reads the key. */
+/** A parsed `FILE,issuer=NAME[,keyId=ID]`. A missing issuer is reported when the key is read. */
 export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
 
 export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
@@ -161,9 +156,7 @@ export function addTrustOptions(command: Command): Command {
 
 const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
 
-export function parseKeySpec(value: string): KeySpec {
-  return parseFileSpec(value, ['issuer', 'keyId'], FORM);
-}
+export const parseKeySpec = (value: string): KeySpec => parseFileSpec(value, ['issuer', 'keyId'], FORM);
 
 export type EvidenceOptions = TrustOptions &
   PathList & {

@@ -34,7 +34,7 @@ export function addQueueOptions(command: Command): Command {
     .option('--queue-retries <n>', 'tries after the first failure (default: 4)', parseNumberBetween(0, 100))
     .option(
       '--queue-lost-after <duration>',
-      'treat a worker as dead after this time without a sign of life (default: 1m)',
+      'treat a worker as dead after this time without a heartbeat (default: 1m)',
       parseLostAfter,
     );
 }
@@ -50,7 +50,7 @@ function parseLostAfter(value: string): number {
   throw new InvalidArgumentError('It must be 10s or more.');
 }
 
-/** Options of a queue need one, a queue needs a place that machines can share, and work is shared in one way. */
+/** Requires --queue for its options, S3 for a queue, and either --shard or --queue. */
 export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, place: string): void {
   const { queue, shard } = options;
   if (queue !== undefined) {
@@ -59,20 +59,20 @@ export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, 
     if (isS3Url(place)) return;
     throw usageError(
       'with --queue the place must be s3://bucket/prefix',
-      'The lock of a folder holds on one machine only; use S3, or --shard with a folder for each machine.',
+      'The lock of a folder works on one machine only; use S3, or --shard with a folder for each machine.',
     );
   }
   const stray = findSetOption(options, ['queueName', 'queueRetries', 'queueLostAfter']);
   if (stray !== undefined) throw usageError(`${stray} needs --queue`, 'Pass the queue with --queue URL.');
 }
 
-/** A place in S3, without what differs between machines. */
+/** Describes a place in S3 by the members that are equal on all machines. */
 export function describePlace(place: string): JsonValue {
   const location = parseS3Location(place, { name: 'the address in S3', code: 'usage.INVALID' });
   return { place: s3Name(location), endpoint: location.endpoint ?? null };
 }
 
-/** Work that machines share. `facts` state what is done; machines that do something else are refused. */
+/** Work that machines share. Machines with other `facts` are refused. */
 export type SharedWork = {
   readonly kind: 'mirror' | 'scrub';
   readonly facts: JsonValue;
@@ -84,7 +84,7 @@ export type SharedWork = {
 
 export type SharedRun = { readonly name: string; readonly workers: string[] };
 
-/** Does the work together with every other machine that gives the same command, and returns all results. */
+/** Shares the work with every machine that runs the same command, and returns all results. */
 export async function shareWork(
   cli: Cli,
   { kind, facts, items, act, atOnce, stop }: SharedWork,
@@ -93,9 +93,9 @@ export async function shareWork(
   const work = digestOf(canonicalBytes([kind, facts]));
   const name = `${kind}.${options.queueName ?? work.slice('sha256:'.length).slice(0, 16)}`;
   const { queue: url = '', queueRetries: retries, queueLostAfter: lostAfterMs } = { ...DEFAULTS, ...options };
-  const opened = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
+  const jobs = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
   const worker = `${hostname()}:${process.pid}`;
-  return closeAfter(opened, async (queue) => {
+  return closeAfter(jobs, async (queue) => {
     await printNote(cli, `run ${name}: worker ${worker}`);
     await queue.share(items);
     await workThrough(queue, act, { atOnce, signal: cli.signal, stop, worker });
@@ -116,7 +116,7 @@ const listWorkers = (results: readonly JobResult[]): string[] =>
 
 export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
 
-/** Why a job failed: the error of its last worker, unless the job was cancelled or lost. */
+/** Reads the error of the last worker of a job; a cancelled or lost job has a code instead. */
 export function readJobError({ state, output }: JobResult): {
   readonly code: Code;
   readonly message: string;

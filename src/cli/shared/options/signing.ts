@@ -51,14 +51,13 @@ export const addSigningOptions = (command: Command, what: string): Command =>
     addSignerOptions(command.option('--key <file>', `sign ${what} ${KEY}; - for standard input`)),
   );
 
-/** The options of `signingOptions` where keys of another kind are named too; `when` says on what they depend. */
 export const addExportSigningOptions = (command: Command, when = ''): Command =>
   addIssuerOption(
     addSignerOptions(command.option('--signing-key <file>', `${when}sign the list of bundles ${KEY}`), when),
     when,
   );
 
-/** The signing options of the summary of a decision. Its issuer is the verifier, which has its own option. */
+/** Adds the signing options of a summary. Its issuer is the value of --verifier-id. */
 export const addSummarySigningOptions = (command: Command, when: string): Command =>
   addSignerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
 
@@ -78,11 +77,9 @@ const addSignerOptions = (command: Command, when = '', prefix = PLAIN.prefix): C
       parseNumberBetween(1, 3_600),
     );
 
-/** `readSigning` for commands that generate exports later. Their key is named --signing-key. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
   readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
 
-/** `readSigning` for the JSON report of a command, which may have other keys as --key. Its own is named --sign. */
 const readReportSigning = (
   cli: Cli,
   { sign, ...options }: SignerOptions & { readonly sign?: string; readonly issuer?: string },
@@ -91,7 +88,6 @@ const readReportSigning = (
   return readSigning(cli, defined({ key: sign, signer, publicKey, signerTimeout, issuer }), REPORTS);
 };
 
-/** `readSigning` for the summary of a decision, by this issuer. */
 export const readSummarySigning = (
   cli: Cli,
   { vsaKey: key, vsaSigner: signer, vsaPublicKey: publicKey, vsaSignerTimeout }: SummarySigningOptions,
@@ -119,11 +115,11 @@ export async function readSigning(
       `${signer === undefined ? names.key : `${names.prefix}signer`} needs ${names.prefix}issuer`,
       `Pass the name of the signer with ${names.prefix}issuer NAME.`,
     );
-  const made =
+  const signerOrCommand =
     signer === undefined
       ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
       : await createCommandSigner(cli, signer, options);
-  return { signer: made, issuer, issuedAtMs: cli.now() };
+  return { signer: signerOrCommand, issuer, issuedAtMs: cli.now() };
 }
 
 function refuseStray(
@@ -144,7 +140,7 @@ async function createCommandSigner(cli: Cli, line: string, options: SignerOption
     command,
     env: cli.env,
     signal: cli.signal,
-    stderr: 'inherit', // prompts and errors of the program are for the user
+    stderr: 'inherit', // the user sees prompts and errors of the program
     ...(file !== undefined && { publicKey: await readPublicKey(cli, file) }),
     ...(signerTimeout !== undefined && { timeoutMs: signerTimeout * 1000 }),
   });
@@ -168,9 +164,8 @@ export const addReportSigningOptions = (command: Command): Command =>
     'for the JSON report: ',
   )
     .option('--issuer <name>', 'for the JSON report: sign under this name')
-    .option('--previous <file>', 'for the JSON report: name this signed report as the one before it');
+    .option('--previous <file>', 'for the JSON report: name this signed report as its predecessor');
 
-/** `standardOptions` of commands that write a report: its formats, and where each goes. */
 export const addReportFormatOptions = (command: Command): Command =>
   addStandardOptions(command, { formats: false })
     .option(
@@ -182,10 +177,7 @@ export const addReportFormatOptions = (command: Command): Command =>
 
 export type SignText = (json: string) => Promise<string>;
 
-/**
- * What signs the JSON report; `undefined` without --sign and --signer. Key and previous report are read before any
- * work.
- */
+/** Reads the key and the previous report of --sign or --signer, before any work. */
 export async function openReportSigning(
   cli: Cli,
   options: ReportSigningOptions,

@@ -3,7 +3,7 @@ import { DrillproofError } from '../../../errors.ts';
 import type { Shard } from '../../../report/index.ts';
 import { parseTime } from './options.ts';
 
-/** A wrong call: `usage.INVALID`. The hint replaces the advice of the catalogue. */
+/** Creates the error of a wrong call. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
   new DrillproofError('usage.INVALID', message, hint === undefined ? {} : { details: { hint } });
 
@@ -16,7 +16,7 @@ const UNIT_MS = new Map([
 ]);
 const MAX_DURATION_MS = 365 * 86_400_000;
 
-/** A duration in milliseconds, from a whole number of seconds, minutes, hours or days; a year at most. */
+/** Parses a duration of at most a year, such as `10m`; returns milliseconds. */
 export function parseDuration(value: string): number {
   const [, number, unit = ''] = DURATION.exec(value) ?? [];
   const ms = Number(number) * (UNIT_MS.get(unit) ?? NaN);
@@ -24,7 +24,7 @@ export function parseDuration(value: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d, and no more than 365d.');
 }
 
-/** A time, or how long before now it was, such as `14d`; in milliseconds since 1970. */
+/** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
 export const parseTimeOrAge =
   (now: () => number) =>
   (value: string): number =>
@@ -35,7 +35,7 @@ function parseTimeWithHint(value: string): number {
     return parseTime(value);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new InvalidArgumentError(`${cause.message} Or how long ago, such as 14d.`);
+    throw new InvalidArgumentError(`${cause.message} Or a duration before now, such as 14d.`);
   }
 }
 
@@ -48,7 +48,7 @@ const UNIT_BYTES = new Map([
 ]);
 const MAX_RATE = 1_000_000_000_000;
 
-/** Bytes per second, as a whole number of them or of thousands (`k`), millions (`M`) or milliards (`G`). */
+/** Parses bytes per second, where `k`, `M` and `G` are 10³, 10⁶ and 10⁹. */
 export function parseRate(value: string): number {
   const [, number, unit = 'none'] = RATE.exec(value) ?? [];
   const bytes = Number(number) * (UNIT_BYTES.get(unit) ?? NaN);
@@ -63,7 +63,7 @@ const SPANS = [
   ['s', 1],
 ] as const;
 
-/** A time span for people, in its two largest units: `42 s`, `3 min 5 s`, `2 h`, `1 d 4 h`; to the second. */
+/** Formats a time span in its two largest units, such as `42 s` or `1 d 4 h`. */
 export function formatTimeSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const at = SPANS.findIndex(([, unit]) => seconds >= unit);
@@ -75,7 +75,7 @@ export function formatTimeSpan(ms: number): string {
 
 const MAX_SHARDS = 10_000;
 
-/** `i/n`, with i from 0 to n-1, as the indexes of Kubernetes count. */
+/** Parses `i/n` with i from 0 to n-1, like the indexes of Kubernetes jobs. */
 export function parseShard(value: string): Shard {
   const [, i = '', n = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(value) ?? [];
   const [index, count] = [Number(i), Number(n)];

@@ -1,8 +1,8 @@
 import { type Code, type CodeClass, codeFacts } from '../../../codes/index.ts';
 
 /**
- * Exit codes: the evidence is good, it is bad, the call was wrong, it could not be checked, it was interrupted. Only
- * `selftest case` prints `unsupported`: it does not know the kind of a case (docs/formats/selftest.md).
+ * The exit codes of all commands. Only `selftest case` ends with `unsupported`, for an unknown kind of case
+ * (docs/formats/selftest.md).
  */
 export const EXIT = { pass: 0, bad: 1, usage: 2, unchecked: 3, unsupported: 77, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -26,7 +26,7 @@ const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
   internal: EXIT.unchecked,
 };
 
-// Answers of the network and the control plane are not evidence: nothing was checked, whatever the class.
+// Errors of the network and the control plane are not evidence, so nothing was checked.
 const REMOTE = ['control.', 'transport.'];
 
 export function exitOfCode(code: Code): ExitCode {
@@ -34,10 +34,9 @@ export function exitOfCode(code: Code): ExitCode {
   return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;
 }
 
-// Of several results, the one that says most against the evidence: bad, then a wrong call, then not checked.
 const WORST_FIRST: readonly ExitCode[] = [EXIT.interrupted, EXIT.bad, EXIT.usage, EXIT.unchecked];
 
-/** The exit code of several results together; of none at all, "could not check". */
+/** Finds the exit code of several results; without a result, nothing was checked. */
 export function worstExit(exits: readonly ExitCode[]): ExitCode {
   if (exits.length === 0) return EXIT.unchecked;
   return WORST_FIRST.find((exit) => exits.includes(exit)) ?? EXIT.pass;

@@ -8,7 +8,7 @@ import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
 import { formatFailureJson, toFailure, formatFailureText } from './failure.ts';
 
-/** Reports why the work ended: a line on stderr and, with JSON output, an object on stdout. */
+/** Reports an error on stderr and, with JSON output, as an object on stdout. */
 export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
   const error = thrown instanceof CommanderError ? await explainUsage(thrown, argv, cli) : thrown;
   const failure = toFailure(error, cli.signal.aborted);
@@ -25,7 +25,7 @@ function formatStack(error: unknown): string {
   return `${lines.join('')}${cause}`;
 }
 
-// Asked on the raw words, because the words may be what could not be parsed.
+// This reads the raw words, because commander may have failed to parse them.
 function asksForJson(argv: readonly string[]): boolean {
   return argv.some(
     (word, i) =>
@@ -33,8 +33,8 @@ function asksForJson(argv: readonly string[]): boolean {
   );
 }
 
-/** Options that other tools have, and what does the same here. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+/** Advice for options of other tools. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
   ['--pubkey', 'Pass a public key with --key FILE,issuer=NAME.'],
   ['--public-key', 'Pass a public key with --key FILE,issuer=NAME.'],
   ['--issuer', 'Name the issuer next to its key: --key FILE,issuer=NAME.'],
@@ -42,9 +42,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 ]);
 
 const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--password', '--secret']);
-const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.';
+const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that contains the token with --token-file.';
 
-/** The command that a command line calls, as deep as its words name subcommands. */
+/** Finds the command or subcommand that a command line calls. */
 export function findCommand(program: Command, argv: readonly string[]): Command {
   let command = program;
   for (const word of argv) {
@@ -55,7 +55,7 @@ export function findCommand(program: Command, argv: readonly string[]): Command 
   return command;
 }
 
-/** The error of commander for a wrong call, with a near name if there is one. */
+/** Turns an error of commander into a wrong call, with a suggestion if a name is near. */
 async function explainUsage(
   error: CommanderError,
   argv: readonly string[],
@@ -71,7 +71,7 @@ async function explainUsage(
     const hint = rejected === 'version' ? 'Did you mean --version?' : didYouMean(rejected, names);
     return usageError(`unknown command "${rejected}"`, joinHints(hint, help));
   }
-  // A misspelt option is often why another one is missing or an argument too many.
+  // A misspelt option is often the cause of a missing option or an additional argument.
   const names = listOptionNames(command);
   const unknown = argv.find(
     (word) => word.startsWith('--') && word !== '--' && !names.includes(nameOf(word)),
@@ -85,18 +85,18 @@ const listOptionNames = (command: Command): readonly string[] => [
   '--help',
 ];
 
-/** The value after `=` is not repeated: it may be a secret. */
+// The message omits the value after `=`, which may be a secret.
 function unknownOptionError(option: string, command: Command, help: string): DrillproofError {
   const name = nameOf(option);
   if (SECRET_OPTIONS.has(name)) {
     return usageError(
-      'a token is never taken from the command line, where every user of the machine can see it',
+      'a token is never read from the command line, which every user of the machine can see',
       SECRET_HINT,
     );
   }
   const names = listOptionNames(command);
   const needs = name === '--output' ? '--force' : '--key';
-  const advice = names.includes(needs) && names.includes('--trust') ? ELSEWHERE.get(name) : undefined;
+  const advice = names.includes(needs) && names.includes('--trust') ? ADVICE.get(name) : undefined;
   const hint = advice ?? didYouMean(name, names);
   return usageError(`unknown option ${name}`, joinHints(hint, help));
 }

@@ -6,7 +6,7 @@ import { escapeText, stableJson } from '../../../report/index.ts';
 import { formatTimeSpan } from '../options/values.ts';
 import { EXIT, type ExitCode, exitOfCode } from './exit.ts';
 
-/** Why the work ended, as it is reported to people and programs. */
+/** An error as it is reported to people and programs. */
 export type Failure = {
   readonly code: Code;
   readonly message: string;
@@ -16,7 +16,7 @@ export type Failure = {
   readonly exit: ExitCode;
 };
 
-/** Any thrown value as a failure; after an interruption whatever was thrown is the end of it. */
+/** Converts any thrown value. After an interruption, every error is reported as the interruption. */
 export function toFailure(error: unknown, interrupted: boolean): Failure {
   const cause = interrupted ? createInterruptedError(error) : toDrillproofError(error);
   const { code, message, path, details } = cause;
@@ -31,7 +31,6 @@ export function toFailure(error: unknown, interrupted: boolean): Failure {
   };
 }
 
-/** The end of the work by the person or system that runs the command. */
 export const createInterruptedError = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
 
@@ -44,7 +43,7 @@ function toDrillproofError(error: unknown): DrillproofError {
   return new DrillproofError('internal.BUG', message, { cause: error });
 }
 
-/** The system error of the connection, such as ECONNREFUSED, which is deep in the causes. */
+/** Adds the system error of the connection, such as ECONNREFUSED, from the causes. */
 function addReason(error: TransportError): DrillproofError {
   const reason = findReason(error.cause);
   if (reason === undefined) return error;
@@ -61,7 +60,7 @@ function findReason(cause: unknown, depth = 0): string | undefined {
 const isSystemError = (error: unknown): error is Error & { path?: string; syscall: unknown } =>
   error instanceof Error && 'syscall' in error;
 
-/** The calls of the system that change something; an `open` fails for reading more often than for writing. */
+/** System calls that write. `open` counts as reading, which fails more often. */
 const WRITING: ReadonlySet<unknown> = new Set(
   'write writev fsync ftruncate truncate mkdir mkdtemp rename unlink rm rmdir link symlink copyfile chmod fchmod'.split(
     ' ',
@@ -71,7 +70,7 @@ const WRITING: ReadonlySet<unknown> = new Set(
 type Case = { readonly path?: string; readonly code?: string; readonly message: string };
 const MAX_CASES = 10;
 
-/** A failure for people: one line, what to do, and the single faults of a document where there are some. */
+/** Formats a failure for people: one line, its issues if any, and the advice. */
 export function formatFailureText(failure: Failure): string {
   const cases = listCases(failure);
   const omitted = cases.length - MAX_CASES;
@@ -85,7 +84,7 @@ export function formatFailureText(failure: Failure): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** More from the server: how long to wait, and the id by which its operator finds the request. */
+/** Formats the waiting time and the correlation id that the server sent. */
 function formatAnswerDetails({ details }: Failure): string {
   const waitMs: unknown = details?.['retryAfterMs'];
   const id: unknown = details?.['correlationId'];
@@ -108,7 +107,7 @@ export function listAdvice(cases: readonly { readonly code?: string }[], reporte
   return [...codes].filter((code) => code !== reported).map((code) => `${code}: ${codeEntry(code).action}`);
 }
 
-/** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */
+/** Lists the issues, findings or failed files of a failure. */
 function listCases({ details, message }: Failure): readonly Case[] {
   const lists: readonly unknown[] = ['issues', 'findings', 'failures'].map((name) => details?.[name]);
   const all = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isCase) : []));

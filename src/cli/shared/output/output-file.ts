@@ -13,7 +13,6 @@ import {
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../options/values.ts';
 
-/** Writes bytes to a file, or to standard output for `-`. */
 export async function writeBytes(
   cli: Cli,
   path: string,
@@ -25,7 +24,7 @@ export async function writeBytes(
 }
 
 export type WriteOptions = {
-  /** Replace a file that is there. Default false. */
+  /** Replaces an existing file. Default false. */
   readonly force?: boolean;
   /** Default 0o666 less the umask; 0o600 for secrets. */
   readonly mode?: number;
@@ -34,9 +33,9 @@ export type WriteOptions = {
 type Inputs = Pick<Cli, 'inputs'>;
 
 /**
- * Writes a file so that its name never refers to half of it. A device or FIFO is written to, and a link is followed.
+ * Writes a file that gets its name only when it is complete. Devices and FIFOs are written in place, and links followed.
  * @throws DrillproofError `io.EXISTS` unless `force`, `usage.INVALID` for an input of the command, `io.NOT_FOUND`,
- *   `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`; what the chunks throw passes unchanged
+ *   `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`; errors of the chunks are rethrown
  */
 export async function writeOutputFile(
   cli: Inputs,
@@ -54,20 +53,20 @@ export async function writeOutputFile(
 }
 
 /**
- * Refuses an output that could not be written, before the work whose result it takes.
+ * Refuses an output that cannot be written, before the work begins.
  * @throws DrillproofError as `writeOutputFile`
  */
 export async function checkOutputFile(cli: Inputs, path: string, force: boolean): Promise<void> {
   const { target, isReplaced } = await checkPlace(cli, path, force);
   const place = isReplaced ? dirname(target) : target;
   await runWrite(place, () => access(place, constants.W_OK)).catch((error: unknown) => {
-    // What a link names may still be made.
+    // The missing target of a link can be created.
     if (isReplaced || errnoOf(error instanceof Error ? error.cause : error) !== 'ENOENT') throw error;
   });
 }
 
 /**
- * Removes what an earlier run wrote, so that it is not mistaken for the result of this one. What a link names is emptied.
+ * Removes the output of an earlier run, so that it is not mistaken for a new result. The target of a link is emptied.
  * @throws DrillproofError as `writeOutputFile`
  */
 export async function removeStale(cli: Inputs, path: string): Promise<void> {
@@ -76,13 +75,15 @@ export async function removeStale(cli: Inputs, path: string): Promise<void> {
   await runWrite(path, () => (target === path ? rm(path, { force: true }) : truncate(target)));
 }
 
-type OutputPlace = { readonly target: string; /** A new file gets the name. */ readonly isReplaced: boolean };
+type OutputPlace = {
+  readonly target: string;
+  /** False if the file is written in place. */ readonly isReplaced: boolean;
+};
 
 async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<OutputPlace> {
   refuseDash(path);
   if (!force) await refuseExisting(path);
   const [file, link] = await Promise.all([tryStat(path, stat), tryStat(path, lstat)]);
-  // A link to nothing: what it names is made.
   if (file === undefined) return { target: path, isReplaced: link === undefined };
   if (file.isDirectory())
     throw new DrillproofError('io.KIND', `cannot write ${path}: it is a folder`, { path });
@@ -91,7 +92,7 @@ async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<Ou
   return { target: link?.isSymbolicLink() === true ? await realpath(path) : path, isReplaced: true };
 }
 
-/** A regular file that is an input, or lies inside one, under any name. */
+/** Refuses a file that is an input, or is inside an input folder, under any name. */
 async function refuseInput({ inputs }: Inputs, path: string, file: BigIntStats): Promise<void> {
   const place = await realpath(path);
   for (const input of inputs) {
@@ -121,7 +122,7 @@ async function containsFile(folder: string, file: BigIntStats): Promise<boolean>
 
 type Stat = (path: string, options: { readonly bigint: true }) => Promise<BigIntStats>;
 
-/** What a name refers to, if anything can be said of it; an output that cannot be examined fails when it is written. */
+/** Returns undefined for a name that cannot be examined; writing to it reports the error. */
 const tryStat = (path: string, read: Stat): Promise<BigIntStats | undefined> =>
   read(path, { bigint: true }).catch(() => undefined);
 
@@ -129,22 +130,21 @@ async function runWrite<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (errnoOf(cause) === undefined) throw cause; // of the chunks
+    if (errnoOf(cause) === undefined) throw cause; // an error of the chunks
     throw ioError(cause, path, 'write');
   }
 }
 
 /**
- * Makes a folder so that its name never refers to half of it: `fill` writes into a temporary one, which is then renamed.
- * A folder that is not empty is never replaced.
- * @throws DrillproofError as `writeOutputFile`; what `fill` throws passes unchanged
+ * Makes a folder that gets its name only when `fill` has completed. Only an empty folder is replaced.
+ * @throws DrillproofError as `writeOutputFile`; errors of `fill` are rethrown
  */
 export async function writeOutputFolder(
   path: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<void> {
   refuseDash(path);
-  const target = resolve(path); // a folder may be named with a slash after it
+  const target = resolve(path); // removes a trailing slash
   await refuseExistingFolder(target, path);
   await writeDurably(target, async (temporary) => {
     await mkdir(temporary);
@@ -152,12 +152,10 @@ export async function writeOutputFolder(
   });
 }
 
-/** Refuses `-` as a name, for commands that cannot write to standard output. */
 function refuseDash(path: string): void {
   if (path === '-') throw usageError('this cannot be written to standard output', 'Name a file.');
 }
 
-/** @throws DrillproofError `io.EXISTS` when there is anything under the name */
 async function refuseExisting(path: string): Promise<void> {
   try {
     await lstat(path);
@@ -182,31 +180,31 @@ async function refuseExistingFolder(target: string, path: string): Promise<void>
 
 /** A file that is written piece by piece and appears under its name when it is closed. */
 type OutputStream = {
-  /** Resolves when the bytes are taken, or when the file cannot be written. */
+  /** Resolves when the bytes are accepted, or when the file cannot be written. */
   readonly write: (text: string) => Promise<void>;
-  /** Why the file could not be written, if it could not: what `writeOutputFile` throws. */
+  /** Returns the error of `writeOutputFile`, if any. */
   readonly close: () => Promise<unknown>;
   readonly abort: (reason: unknown) => Promise<void>;
 };
 
-/** `writeOutputFile` for bytes that are not all known yet. */
+/** Opens a file for `writeOutputFile` whose bytes are not yet complete. */
 export function openOutputFile(cli: Inputs, path: string, options: WriteOptions): OutputStream {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   writer.closed.catch(() => {});
   const failure = writeOutputFile(cli, path, readable, options).catch((error: unknown) => error);
-  // A file that cannot be written never takes the bytes.
-  const taken = async (work: Promise<void>): Promise<void> => {
+  // A file that cannot be written never accepts bytes.
+  const waitFor = async (work: Promise<void>): Promise<void> => {
     await Promise.race([work.catch(() => {}), failure]);
   };
   return {
-    write: (text) => (text === '' ? Promise.resolve() : taken(writer.write(Buffer.from(text)))),
+    write: (text) => (text === '' ? Promise.resolve() : waitFor(writer.write(Buffer.from(text)))),
     async close() {
-      await taken(writer.close());
+      await waitFor(writer.close());
       return failure;
     },
     async abort(reason) {
-      await taken(writer.abort(reason));
+      await waitFor(writer.abort(reason));
       await failure;
     },
   };

@@ -3,7 +3,7 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
 import type { Run } from '../../../verify/index.ts';
 
-/** Writes the product of a command: JSON of these members, or the text. */
+/** Writes the result of a command: these members as JSON, or the text. */
 export async function writeProduct(
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
@@ -13,7 +13,7 @@ export async function writeProduct(
   else await writeFolded(cli.stdout, text);
 }
 
-/** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
+/** Formats escaped cells in aligned columns under a heading; empty without rows. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(escapeText))];
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
@@ -23,14 +23,13 @@ export function formatTable(heading: readonly string[], rows: readonly (readonly
   return rows.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** Named values below each other, the names in one column; undefined values are omitted. */
+/** Formats names and values in two columns, and omits undefined values. */
 export function alignFacts(rows: readonly (readonly [string, string | undefined])[]): string {
   const present = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
 }
 
-/** `writeProduct` with named values as its text. */
 export const writeFacts = (
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
@@ -39,7 +38,6 @@ export const writeFacts = (
 
 export const readVersion = (): Promise<string> => packaging.version();
 
-/** The tool and the options of a run, as reports state them. */
 export const describeRun = async (options: object): Promise<Pick<Run, 'tool' | 'options'>> => ({
   tool: { name: 'drillproof', version: await readVersion() },
   options: describeOptions(options),

@@ -1,7 +1,7 @@
 import { clipEnd, count, foldLines, percent, escapeText, size } from '../../../report/index.ts';
 import { type Cli, printNote, canPrintNotes } from '../../cli.ts';
 
-/** How far a command is; without bytes where things are only counted. */
+/** The state of the work; without bytes if only items are counted. */
 export type Whole = {
   readonly done: number;
   readonly of: number;
@@ -22,15 +22,14 @@ const LINE_MS = 30_000;
 const CLEAR_LINE = '\r\u001B[K';
 
 /**
- * One line that is redrawn on a terminal. Elsewhere, and in CI, a plain line after five seconds and then every thirty;
- * nothing with `--quiet`.
+ * Redraws one line on a terminal. Elsewhere and in CI it prints a line after five seconds and then every thirty; with
+ * `--quiet` nothing.
  */
 export function createProgress(cli: Cli, verb: string, things: string): Progress {
   if (!canPrintNotes(cli)) return { update() {}, phase() {}, note() {}, end() {} };
   return canRedraw(cli) ? createTerminalProgress(cli, verb, things) : createLogProgress(cli, verb, things);
 }
 
-/** `createProgress` for the time of some work. */
 export async function withProgress<T>(
   cli: Cli,
   verb: string,
@@ -97,9 +96,9 @@ function createLogProgress(cli: Cli, firstVerb: string, things: string): Progres
 
 /** `verified 5 of 10 parts, 512 bytes of 1.0 KiB, 50.0 %`. */
 function formatWhole(verb: string, things: string, { done, of, bytes, totalBytes }: Whole): string {
-  const counted = `${verb} ${count(done)} of ${count(of)} ${things}`;
-  if (bytes === undefined) return counted;
-  if (totalBytes === undefined) return `${counted}, ${size(bytes)}`;
+  const counts = `${verb} ${count(done)} of ${count(of)} ${things}`;
+  if (bytes === undefined) return counts;
+  if (totalBytes === undefined) return `${counts}, ${size(bytes)}`;
   const share = totalBytes > 0 ? `, ${percent(bytes, totalBytes)}` : '';
-  return `${counted}, ${size(bytes)} of ${size(totalBytes)}${share}`;
+  return `${counts}, ${size(bytes)} of ${size(totalBytes)}${share}`;
 }

@@ -19,8 +19,8 @@ export type FormatOptions<F extends string> = {
 };
 
 /**
- * Splits `--format` into standard output (default: text) and files, and checks that all files can be written; `more`
- * are files of other options.
+ * Splits `--format` into standard output (default: text) and files, and checks that these and the files of other options
+ * can be written.
  */
 export async function planOutputs<F extends string>(
   cli: Cli,
@@ -42,7 +42,7 @@ export async function planOutputs<F extends string>(
   return { shown, files, force, paths };
 }
 
-/** Reads what decides the work; then, even if that fails, removes what an earlier run wrote to the files. */
+/** Reads the inputs; then, even if that fails, removes the outputs of an earlier run. */
 export async function replaceStale<T>(
   cli: Cli,
   { paths, force }: Outputs<string>,
@@ -51,12 +51,12 @@ export async function replaceStale<T>(
   try {
     return await read();
   } finally {
-    // Only now are the inputs known that lists and policies name.
+    // Lists and policies name more inputs, which are known only now.
     if (force) for (const path of paths) await removeStale(cli, path);
   }
 }
 
-/** Writes a result in each format; files go first, so that a pipe that breaks loses none. Text is folded. */
+/** Writes a result in each format. Files are written first, so that a broken pipe loses none. */
 export async function writeRenderings<F extends string>(
   cli: Cli,
   { shown, files, force }: Outputs<F>,
@@ -76,12 +76,12 @@ export async function writeRenderings<F extends string>(
   await reportUnwritten(cli, unwritten);
 }
 
-/** Reports files that could not be written. The result stays, but a pass without its report does not count as one. */
+/** Reports files that could not be written. A pass without its report ends with the code of the error. */
 export async function reportUnwritten(cli: Cli, errors: readonly unknown[]): Promise<void> {
   for (const error of errors) {
     const failure = toFailure(error, false);
     await writeFolded(cli.stderr, formatFailureText(failure));
-    // 1 would be the answer "no".
+    // The exit code 1 would mean bad evidence.
     if (cli.exitCode === EXIT.pass) cli.exitCode = failure.exit === EXIT.bad ? EXIT.unchecked : failure.exit;
   }
 }
