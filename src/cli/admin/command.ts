@@ -102,7 +102,7 @@ export function defineAdminCommand(command: Command, cli: Cli): void {
   defineBuild(ingest.command('build').summary('store a build archive'), cli);
   defineLocalReport(ingest.command('local-report').summary('store a local report'), cli);
   const evidence = defineEvidence(command, cli);
-  defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
+  defineMigrate(command.command('migrate').summary('update the schema of the store'), cli);
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
   for (const group of [org, project, token, operation, ingest, ...evidence]) addGroupHelp(group);
@@ -153,14 +153,12 @@ function defineMigrate(command: Command, cli: Cli): void {
 
 type BackupOptions = DataOptions & { readonly out: string };
 
-/** How to copy the blobs, which never change once they are there. */
 function formatBlobAdvice({ blobs, names }: Places): string {
   if (blobs.kind === 'disk') return `rsync -a ${names.blobs}/ TARGET/blobs/`;
   const { endpoint } = blobs.location;
   return `aws s3 sync ${names.blobs} TARGET${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
 }
 
-/** `--out` may be a folder that is there; the file is then named as the store is. */
 async function resolveOut(out: string): Promise<string> {
   const isFolder = await stat(out).then(
     (stats) => stats.isDirectory(),
@@ -170,10 +168,10 @@ async function resolveOut(out: string): Promise<string> {
 }
 
 const BACKUP_HELP = `
-The blobs are not copied: they never change under their names, so any tool that
-copies files will do. Copy them after the store, and no row of the copy names a
-blob that was not there yet. To restore, put the file back as store.sqlite and
-the blobs into blobs/, and run "drillproof admin check".
+The blobs are not copied. They never change under their names, so any tool that
+copies files works. Copy them after the store, so that every blob of the copied
+rows exists. To restore, copy the file back as store.sqlite and the blobs into
+blobs/, and run "drillproof admin check".
 
 The rows of PostgreSQL are copied with its own tool:
 
@@ -236,7 +234,6 @@ const check = (cli: Cli, options: DataOptions): Promise<CheckReport> =>
     withAdmin(cli, options, (stores) => checkStores(stores, { signal: cli.signal, onProgress })),
   );
 
-/** Blobs that no row names are reported, and do not fail the check. */
 function findCheckExit({ findings }: CheckReport): ExitCode {
   const exits = findings
     .filter(({ code }) => codeFacts(code).severity === 'error')

@@ -29,17 +29,16 @@ type CreateOptions = DataOptions &
   };
 
 const addNowOption = (command: Command): Command =>
-  command.option('--now', 'do the queued work of exports and deletions here, before the command ends');
+  command.option('--now', 'do the queued work of exports and deletions in this command');
 
-/** The operation as it is then: with --now after the work that is queued. */
 async function settleOperation(
   { admin, store }: { readonly admin: Admin; readonly store: Store },
   operation: OperationResource,
   { now = false }: NowOption,
-  how: Parameters<Admin['workOff']>[0] = {},
+  work: Parameters<Admin['workOff']>[0] = {},
 ): Promise<OperationResource> {
   if (!now) return operation;
-  await admin.workOff(how);
+  await admin.workOff(work);
   const { organizationId, operationId } = operation;
   return (await store.operations.find(organizationId, operationId))?.resource ?? operation;
 }
@@ -49,7 +48,10 @@ const formatOperation = (operation: OperationResource): string =>
     ['operation', operation.operationId],
     ['state', operation.state],
     ['why', operation.error?.message],
-    ['note', operation.state === 'pending' ? 'a worker does this work; --now does it here' : undefined],
+    [
+      'note',
+      operation.state === 'pending' ? 'a worker does this work; --now does it in this command' : undefined,
+    ],
   ]);
 
 function scopeOf({ scope, project }: CreateOptions): ExportScope {
@@ -66,11 +68,11 @@ export function defineExportCreate(command: Command, cli: Cli): void {
     .description('Request an export of stored evidence. Queued work selects, verifies and lists it.')
     .requiredOption('--organization <id>', 'organization whose evidence is exported')
     .addOption(
-      new Option('--scope <scope>', 'what it is selected from')
+      new Option('--scope <scope>', 'scope of the export')
         .choices(['organization', 'project'])
         .default('organization'),
     )
-    .option('--project <id>', 'the project, for --scope project')
+    .option('--project <id>', 'project, for --scope project')
     .requiredOption('--from <time>', 'start of the window of creation times', parseTime)
     .option('--through <time>', 'end of the window, exclusive (default: now)', parseTime)
     .option('--id <id>', 'id of the export (default: a new id)')
@@ -91,22 +93,25 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
   if (signing !== undefined && !now)
     throw usageError('--signing-key and --signer need --now', 'Add --now, or pass the key to the worker.');
   const scope = scopeOf(options);
-  const created = await withAdmin(cli, options, async (open) => {
+  const result = await withAdmin(cli, options, async (open) => {
     const window = { organizationId: organization, scope, fromAtMs: from, throughAtMs: through };
-    const wanted = { ...window, requestedBy, ...defined({ evidenceExportId: id }) };
-    const asked = await open.admin.createExport(wanted);
-    const operation = await settleOperation(open, asked.operation, options, { signing, signal: cli.signal });
-    const row = await open.store.exports.find(organization, asked.resource.evidenceExportId);
-    return { resource: row?.resource ?? asked.resource, operation };
+    const request = { ...window, requestedBy, ...defined({ evidenceExportId: id }) };
+    const created = await open.admin.createExport(request);
+    const operation = await settleOperation(open, created.operation, options, {
+      signing,
+      signal: cli.signal,
+    });
+    const row = await open.store.exports.find(organization, created.resource.evidenceExportId);
+    return { resource: row?.resource ?? created.resource, operation };
   });
-  const { resource, operation } = created;
+  const { resource, operation } = result;
   const lines = alignFacts([
     ['export', resource.evidenceExportId],
     ['bundles', count(resource.bundleCount)],
     ['local reports', count(resource.localReportCount ?? 0)],
     ['manifest', resource.manifestDigest],
   ]);
-  await writeProduct(cli, { kind: 'created-export', ...created }, lines + formatOperation(operation));
+  await writeProduct(cli, { kind: 'created-export', ...result }, lines + formatOperation(operation));
   if (operation.state === 'failed') cli.exitCode = EXIT.unchecked;
 }
 
@@ -117,13 +122,13 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
     .requiredOption('--project <id>', 'project that it belongs to');
   addNowOption(command).action(
     async (evidenceBundleId: string, options: DataOptions & NowOption & { readonly project: string }) => {
-      const deleted = await withAdmin(cli, options, async (open) => {
-        const asked = await open.admin.deleteBundle({ projectId: options.project, evidenceBundleId });
-        return { ...asked, operation: await settleOperation(open, asked.operation, options) };
+      const result = await withAdmin(cli, options, async (open) => {
+        const deleted = await open.admin.deleteBundle({ projectId: options.project, evidenceBundleId });
+        return { ...deleted, operation: await settleOperation(open, deleted.operation, options) };
       });
       const lines =
-        alignFacts([['bundle', `${evidenceBundleId}, deleted`]]) + formatOperation(deleted.operation);
-      await writeProduct(cli, { kind: 'deleted-bundle', ...deleted }, lines);
+        alignFacts([['bundle', `${evidenceBundleId}, deleted`]]) + formatOperation(result.operation);
+      await writeProduct(cli, { kind: 'deleted-bundle', ...result }, lines);
     },
   );
   addExamples(command, {
@@ -133,7 +138,7 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
 
 export function defineDeleteExport(command: Command, cli: Cli): void {
   addDataOptions(command)
-    .description('Delete an export: its lists and documents. Its resource, and what it listed, stay.')
+    .description('Delete an export: its lists and documents. Its resource and its bundles stay.')
     .argument('<export-id>', 'id of the export')
     .requiredOption('--organization <id>', 'organization that it belongs to');
   addNowOption(command).action(
@@ -141,18 +146,22 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
       evidenceExportId: string,
       options: DataOptions & NowOption & { readonly organization: string },
     ) => {
-      const made = await withAdmin(cli, options, async (open) => {
+      const result = await withAdmin(cli, options, async (open) => {
         const ref = { organizationId: options.organization, evidenceExportId };
-        const asked = await open.admin.deleteExport(ref);
-        const operation = await settleOperation(open, asked.operation, options);
+        const deleted = await open.admin.deleteExport(ref);
+        const operation = await settleOperation(open, deleted.operation, options);
         const row = await open.store.exports.find(options.organization, evidenceExportId);
-        return { resource: row?.resource ?? asked.resource, operation };
+        return { resource: row?.resource ?? deleted.resource, operation };
       });
       const lines = alignFacts([
         ['export', evidenceExportId],
-        ['deletion', made.resource.deletion?.state ?? 'requested'],
+        ['deletion', result.resource.deletion?.state ?? 'requested'],
       ]);
-      await writeProduct(cli, { kind: 'deleted-export', ...made }, lines + formatOperation(made.operation));
+      await writeProduct(
+        cli,
+        { kind: 'deleted-export', ...result },
+        lines + formatOperation(result.operation),
+      );
     },
   );
   addExamples(command, {
@@ -163,11 +172,11 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
 export function defineSweep(command: Command, cli: Cli): void {
   addDataOptions(command)
     .description(
-      'Do the due work of a worker now: settle what is past its deadline, delete due bundles, generate and delete waiting exports, and remove unneeded bytes.',
+      'Do the due work of a worker now: settle overdue operations, delete due bundles, generate and delete queued exports, and remove unneeded bytes.',
     )
     .action(async (options: DataOptions) => {
-      const done = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));
-      await writeProduct(cli, { kind: 'swept', ...done }, formatSwept(done));
+      const result = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));
+      await writeProduct(cli, { kind: 'swept', ...result }, formatSwept(result));
     });
   addExamples(command, { 'from a timer, where no worker runs': 'drillproof admin sweep --quiet' });
 }

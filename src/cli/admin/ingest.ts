@@ -55,7 +55,7 @@ export function defineExport(command: Command, cli: Cli): void {
     .argument('<export>', 'folder of the export, or a ZIP of it')
     .option(
       '--report-metadata <file>',
-      'what the uploader of a local report claims, with its localReportId (may be given again)',
+      'claims of the uploader of a local report, with its localReportId (repeatable)',
       collectTexts,
     )
     .action(async (path: string, options: DataOptions & { readonly reportMetadata?: readonly string[] }) => {
@@ -131,7 +131,7 @@ export function defineLocalReport(command: Command, cli: Cli): void {
   addProjectOption(command)
     .description("Store the archive of a local report with its uploader's claims.")
     .argument('<archive>', 'archive of the report; it is opaque')
-    .requiredOption('--metadata <file>', 'what its uploader claims, see below; - for standard input')
+    .requiredOption('--metadata <file>', 'claims of its uploader, see below; - for standard input')
     .action(async (path: string, options: InProject & { readonly metadata: string }) => {
       const metadata = await readReportMetadata(cli, options.metadata);
       const result = await withFile(path, (file) =>

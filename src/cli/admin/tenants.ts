@@ -90,10 +90,10 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
   addDataOptions(command)
     .description('Create a token. It is shown only once; the control plane stores its hash.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
-    .option('--project <id>', 'project that it may see (may be given again)', collectTexts)
-    .option('--all-projects', 'it may see every project of the organization')
+    .option('--project <id>', 'project that it may read (repeatable)', collectTexts)
+    .option('--all-projects', 'it may read every project of the organization')
     .addOption(
-      new Option('--permission <name>', 'what it may do (may be given again)')
+      new Option('--permission <name>', 'permission of the token (repeatable)')
         .argParser(collectPermission)
         .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
     )
@@ -112,7 +112,7 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
 }
 
 function collectPermission(value: string, before: readonly Permission[]): readonly Permission[] {
-  const match = permissions.find((one) => one === value);
+  const match = permissions.find((name) => name === value);
   if (match === undefined)
     throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
   return before === DEFAULT_PERMISSIONS ? [match] : [...before, match];
@@ -129,10 +129,10 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
     permissions: may,
     ...defined({ expiresAtMs: expiresAt }),
   };
-  const issued = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
-  // The token alone on standard output, so that it can go straight into a file.
-  await writeProduct(cli, { kind: 'token', ...issued }, `${issued.token}\n`);
-  if (cli.format === 'text') await printNotes(cli, formatToken(issued).trimEnd());
+  const token = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
+  // Standard output gets the token alone, so that it can be redirected to a file.
+  await writeProduct(cli, { kind: 'token', ...token }, `${token.token}\n`);
+  if (cli.format === 'text') await printNotes(cli, formatToken(token).trimEnd());
 }
 
 const formatToken = (row: Omit<IssuedToken, 'token'>): string =>

@@ -86,9 +86,9 @@ call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
   addTrustOptions(addStandardOptions(command))
-    .description('Verify offline that a DSSE envelope is about a part or export, and who signed it.')
+    .description('Verify offline that a DSSE envelope names a part or export, and who signed it.')
     .argument('<envelope>', 'the envelope; - for standard input')
-    .requiredOption('--subject <path>', 'require that it is about this part, export or manifest.json')
+    .requiredOption('--subject <path>', 'require that it names this part, export or manifest.json')
     .option(
       '--threshold <n>',
       'require this many different trusted keys (default: 1)',
@@ -154,7 +154,7 @@ async function readSubjectManifest(cli: Cli, path: string): Promise<SubjectManif
   });
 }
 
-/** Whether a path is a regular file that begins as a JSON object does; no evidence does. */
+/** Tells JSON objects from evidence, which never begins with a brace. */
 export async function looksLikeJson(path: string): Promise<boolean> {
   const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
   if (file === undefined) return false;
@@ -171,21 +171,18 @@ async function readManifestDocument(cli: Cli, path: string): Promise<SubjectMani
   const kind = value !== null && typeof value === 'object' && 'kind' in value ? value['kind'] : undefined;
   if (kind === 'evidence.bundle') return { purpose: 'evidence', manifest };
   if (kind === 'evidence.export') return { purpose: 'export', manifest };
-  throw usageError(`${path} is neither a part, an export, nor the manifest of one`);
+  throw usageError(`${path} is not a part, an export, or a manifest`);
 }
 
-/**
- * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without
- * trusting any key.
- */
+/** Verifies a part or the list of an export without trusting any key, and signs a statement about it. */
 const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
   withEvidence(cli, path, async (evidence) => {
-    const how = { asOfMs: signing.issuedAtMs, signal: cli.signal };
+    const settings = { asOfMs: signing.issuedAtMs, signal: cli.signal };
     if (evidence.kind === 'part') {
-      refuseFaulty(path, await verifyPart(evidence.access, how));
+      refuseFaulty(path, await verifyPart(evidence.access, settings));
       return signPart(await readPartDocuments(evidence.access), signing);
     }
-    refuseFaulty(path, await verifyExport(evidence.source, { ...how, depth: 'digest' }));
+    refuseFaulty(path, await verifyExport(evidence.source, { ...settings, depth: 'digest' }));
     const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
     return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
   });
@@ -212,7 +209,6 @@ async function signPart(part: PartDocuments, signing: BundleSigning): Promise<Ds
   return attestDsse(statement, [signing.signer]);
 }
 
-/** Only an attestation has the counters of the run that a rerun reproduces. */
 function readOriginal({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
   if (manifest.rerunOfHostedRunId === undefined) return {};
   if (attestation === undefined)
@@ -220,11 +216,8 @@ function readOriginal({ manifest, attestation }: PartDocuments): Pick<BundleSign
       'pack.INPUT_INVALID',
       'the counters of the run that this rerun reproduces are not in the part',
     );
-  const {
-    originalTrial: trial,
-    originalTrialCount: trialCount,
-    originalAttempt: attempt,
-    originalAttemptLimit: attemptLimit,
-  } = attestation.statement.subject.reproduction;
+  const { reproduction } = attestation.statement.subject;
+  const { originalTrial: trial, originalTrialCount: trialCount } = reproduction;
+  const { originalAttempt: attempt, originalAttemptLimit: attemptLimit } = reproduction;
   return { original: { trial, trialCount, attempt, attemptLimit } };
 }

@@ -33,7 +33,7 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
     'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
     'what a word of a report means': 'drillproof explain intact',
     'what a check proves': 'drillproof explain part.bytes',
-    'every code there is': 'drillproof explain',
+    'every code': 'drillproof explain',
     'every check of a verification': 'drillproof explain --checks',
     'the catalogue for a program': 'drillproof explain --json',
   });
@@ -51,7 +51,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['pinned', 'The list of bundles has the digest that you gave, so none was removed or added.'],
   ['attested', 'A key that you trust signed it. For the list of bundles: none was removed or added.'],
   ['claimed', 'Only the evidence itself states it. For the list of bundles: some could have been removed.'],
-  ['unattested', 'No key signed it: an unsigned part, or a local report that a user uploaded.'],
+  ['unattested', 'No key signed it, as with an unsigned part or a local report that a user uploaded.'],
   ['user_produced', 'A user uploaded it. It is never better than intact.'],
   ['passed', 'The check ran and found nothing wrong.'],
   ['not_checked', 'The check should have run and could not. It never counts as passed.'],
@@ -68,8 +68,8 @@ function formatExplanation(name: string, cli: Cli): string {
   const meaning = WORDS.get(word);
   if (meaning !== undefined)
     return json ? stableJson({ schemaVersion: 1, kind: 'word', word, meaning }) : `${word}\n  ${meaning}\n`;
-  const named = CODES.filter((code) => removeNamespace(code) === name.toUpperCase());
-  if (named.length === 1) return formatExplanation(named[0]!, cli);
+  const matches = CODES.filter((code) => removeNamespace(code) === name.toUpperCase());
+  if (matches.length === 1) return formatExplanation(matches[0]!, cli);
   const names = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
   const hint = didYouMean(name, names) ?? didYouMean(name, names.map(removeNamespace));
   throw usageError(
@@ -123,7 +123,7 @@ const EXIT_WORDS = {
   [EXIT.bad]: 'the evidence is bad',
   [EXIT.usage]: 'wrong call or configuration',
   [EXIT.unchecked]: 'could not be checked',
-  [EXIT.unsupported]: 'not known',
+  [EXIT.unsupported]: 'unsupported',
   [EXIT.interrupted]: 'interrupted',
 };
 

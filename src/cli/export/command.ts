@@ -145,7 +145,7 @@ function describeExport(
 function requireProject(onlyProject: string | undefined): string {
   if (onlyProject !== undefined) return onlyProject;
   throw usageError(
-    'the parts are of several projects',
+    'the parts belong to several projects',
     'Omit --scope project, or name the parts of one project.',
   );
 }
@@ -200,7 +200,7 @@ export function listExportFiles(
   ];
 }
 
-/** The bytes of a file that must still be what was digested. */
+/** Reads a file, and fails if its digest has changed. */
 async function* readUnchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const sum = createDigester();
   for await (const chunk of readFileBytes(file)) {
@@ -212,12 +212,11 @@ async function* readUnchanged(file: string, digest: string, signal: AbortSignal)
     throw new DrillproofError('io.CHANGED', `${file} changed while it was being read`, { path: file });
 }
 
-/** Writes an export as a folder, which has its name only when it is whole. */
 export async function writeExportFolder(folder: string, files: readonly ExportFile[]): Promise<void> {
-  await writeOutputFolder(folder, async (inside) => {
+  await writeOutputFolder(folder, async (temporary) => {
     for (const { path, open } of files) {
-      await mkdir(dirname(join(inside, path)), { recursive: true });
-      await writeNewFile(join(inside, path), open());
+      await mkdir(dirname(join(temporary, path)), { recursive: true });
+      await writeNewFile(join(temporary, path), open());
     }
   });
 }
@@ -230,7 +229,7 @@ export async function writeExportZip(
 ): Promise<void> {
   const pass = new PassThrough();
   const zipped = zipExport(files, pass);
-  zipped.catch(() => undefined); // awaited below, after the writing that it may have ended
+  zipped.catch(() => undefined); // awaited below
   try {
     await writeOutputFile(cli, path, pass, { force });
   } catch (cause) {
@@ -239,7 +238,7 @@ export async function writeExportZip(
       await onceEmitted(pass, 'close');
     }
     if (cause instanceof DrillproofError) throw cause;
-    await zipped; // what ended it
+    await zipped; // throws the cause
     throw cause;
   }
   await zipped;

@@ -19,7 +19,7 @@ import { usageError } from '../shared/options/values.ts';
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 
-/** `FILE[,meta=META.json][,project=ID]`, parsed. */
+/** A parsed `FILE[,meta=META.json][,project=ID]`. */
 export type ReportSpec = { readonly file: string; readonly meta?: string; readonly project?: string };
 
 export const parseReportSpec = (value: string): ReportSpec =>
@@ -36,8 +36,8 @@ export async function readReportMetadata(cli: Cli, path: string): Promise<LocalR
 }
 
 /**
- * What an export has to know of a local report. Without metadata its id follows from its digest, its time is that of
- * the file, and its claims are read from the archive where it is a ZIP with a manifest.json.
+ * Reads the facts of a local report. Without metadata, its id is derived from its digest, its time is that of the file,
+ * and its claims come from the manifest.json of a ZIP archive.
  */
 export async function readReportFacts(
   cli: Cli,
@@ -47,7 +47,7 @@ export async function readReportFacts(
   const metadata = spec.meta === undefined ? undefined : await readReportMetadata(cli, spec.meta);
   const projectId = spec.project ?? onlyProject;
   if (projectId === undefined) {
-    throw usageError(`the project of ${spec.file} is not known`, `Write --report ${spec.file},project=ID.`);
+    throw usageError(`the project of ${spec.file} is unknown`, `Write --report ${spec.file},project=ID.`);
   }
   return closeAfter(await openFile(spec.file), async (access) => {
     const { digest, bytes } = await digestAccess(access);
@@ -81,7 +81,7 @@ async function readArchiveClaims(access: RandomAccess): Promise<Claims> {
       return { manifestDigest, expandedBytes: String(expanded) };
     }
   } catch (error) {
-    // Opaque is what a local report may be; what cannot be read is an error all the same.
+    // A local report may be any file, but it must be readable.
     if (!(error instanceof DrillproofError) || error.code.startsWith('io.')) throw error;
   }
   const { digest } = await digestAccess(access);

@@ -33,7 +33,7 @@ export function defineGateCommand(command: Command, cli: Cli): void {
       'folder, bag or s3://bucket/prefix of an export, a ZIP of it, a part, or with --url the id of an export',
     )
     .action(async (names: string[], options: GateOptions) => {
-      // Loaded only now: help needs nothing of what verifies.
+      // Loaded only now, because help needs no verification.
       const { gate } = await import('./run.ts');
       await gate(cli, names, options);
     });
@@ -85,15 +85,12 @@ function addGateOptions(command: Command): Command {
     )
     .option(
       '--format <kind[=file]>',
-      `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
+      `${FORMATS.join(', ')}: to standard output or a file (repeatable)`,
       collect(parseTarget(FORMATS)),
     )
-    .option(
-      '--allow-past',
-      'with --as-of: allow a past time, at which waivers and keys that have expired since count',
-    )
-    .option('--report-only', 'end with 0 whatever the answer is, if it could be evaluated')
-    .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
+    .option('--allow-past', 'with --as-of: allow a past time, at which expired waivers and keys count')
+    .option('--report-only', 'end with 0 for every answer, if the policy could be evaluated')
+    .option('-v, --verbose', 'also print the basis of the answer: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');
   return addSummaryOptions(addReportSigningOptions(verifying)).option('--force', 'replace existing files');

@@ -17,7 +17,6 @@ const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
   could_not_tell: EXIT.unchecked,
 };
 
-/** With --report-only an answer never stops the pipeline. */
 export const exitOfAnswer = (answer: Answer, { reportOnly = false }: GateOptions): ExitCode =>
   reportOnly ? EXIT.pass : EXIT_OF[answer];
 
@@ -29,8 +28,8 @@ type Writing = {
 };
 
 /**
- * Writes the decision and sets the exit code. Files go first, so that a pipe that breaks loses none; if one cannot be
- * written, the decision is still shown.
+ * Writes the decision and sets the exit code. Files are written first, so that a broken pipe loses none; if a file
+ * cannot be written, the decision is still printed.
  */
 export async function writeDecision(
   cli: Cli,
@@ -60,22 +59,20 @@ export async function writeDecision(
   if (outputs.shown === 'github' && stepSummary !== false) await attempt(appendStepSummary(cli, decision));
   await attempt(summary?.write(decision));
   cli.exitCode = exitOfAnswer(decision.answer, options);
-  if (options.reportOnly === true)
-    await printNote(cli, 'report only: the exit code is 0 whatever the answer is');
+  if (options.reportOnly === true) await printNote(cli, 'report only: the exit code is 0 for every answer');
   await cli.stdout.write(shown);
   await reportUnwritten(cli, unwritten);
 }
 
 const PLAIN = { color: false, width: Infinity };
 
-/** What GitHub takes as the summary of one step; a longer one is not shown at all. */
+/** The limit of GitHub, which does not show longer summaries. */
 const MAX_BYTES = 1024 * 1024;
-/** Less than this would show nothing but the rules. */
+/** The space for more than the rules. */
 const LEAST_BYTES = 16 * 1024;
 
 /**
- * Appends the decision to the summary of the step, where GitHub Actions names a file for it; within what is left of
- * the file by what the step wrote before. Nothing elsewhere.
+ * Appends the decision to the summary of the step within its size limit. Does nothing outside GitHub Actions.
  */
 export async function appendStepSummary(cli: Cli, decision: Decision): Promise<void> {
   const file = cli.env['GITHUB_STEP_SUMMARY'] ?? '';

@@ -12,14 +12,14 @@ import { type VerifySettings, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
 
 /**
- * Copies an export from a control plane into a temporary folder, verifies it there, and always removes the folder. A
- * module of its own, because most gates need no client.
+ * Copies an export from a control plane into a temporary folder, verifies it, and always removes the folder. A separate
+ * module, because most gates need no client.
  */
 export async function verifyRemote(
   cli: Cli,
   evidenceExportId: string,
   options: GateOptions,
-  how: VerifySettings,
+  settings: VerifySettings,
 ): Promise<ExportReport | BundleReport> {
   const { wait } = options;
   const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
@@ -34,10 +34,10 @@ export async function verifyRemote(
         tool: await readToolName(),
         signal: cli.signal,
         now: cli.now,
-        ...defined({ waitMs: wait, expectManifest: how.expect?.manifestDigest }),
+        ...defined({ waitMs: wait, expectManifest: settings.expect?.manifestDigest }),
       },
     );
-    return await verifyPath(cli, to, how);
+    return await verifyPath(cli, to, settings);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -20,31 +20,31 @@ import type { GateOptions } from './command.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 
-export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
+export async function gate(cli: Cli, args: readonly string[], options: GateOptions): Promise<void> {
   const { vsa } = options;
   const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);
-  const settings = await replaceStale(cli, outputs, async () => ({
-    ...(await readSettings(cli, named, options)),
+  const opened = await replaceStale(cli, outputs, async () => ({
+    ...(await readSettings(cli, args, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
-  const { names, policy, how, summary, isPast, sign } = settings;
-  // Until a decision is made, the exit code is that of could-not-tell.
+  const { names, policy, settings, summary, isPast, sign } = opened;
+  // Without a decision, the command ends with could-not-tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await printNote(cli, 'no evidence was named, so there is nothing to check');
   const inputs: EvidenceInput[] = [];
   for (const name of names) {
     cli.signal.throwIfAborted();
-    inputs.push(await verifyInput(cli, name, options, { ...how, short: true }));
+    inputs.push(await verifyInput(cli, name, options, { ...settings, short: true }));
   }
-  const { asOfMs, trust } = how;
+  const { asOfMs, trust } = settings;
   const evaluated = evaluate(inputs, policy, {
     asOfMs,
     ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
   const param = options.param && Object.entries(options.param).map((pair) => pair.join('='));
-  const listed = { ...options, ...defined({ param }) };
+  const reported = { ...options, ...defined({ param }) };
   const run = {
-    ...(await describeRun(listed)),
+    ...(await describeRun(reported)),
     exitCode: exitOfAnswer(evaluated.answer, options),
     unmet: [],
   };
@@ -52,12 +52,12 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   await writeDecision(cli, decision, { outputs, options, summary, sign });
 }
 
-/** Everything but the evidence; whatever is wrong with it is a wrong call. */
-async function readSettings(cli: Cli, named: readonly string[], options: GateOptions) {
-  const namesNothing = named.length === 0 && options.list === undefined;
-  // Both name inputs, which no output may replace, not even when something else is wrong.
-  const [listed, opened] = await Promise.allSettled([
-    namesNothing ? [] : readPaths(cli, named, options),
+/** Reads all configuration. Every error in it is a wrong call. */
+async function readSettings(cli: Cli, args: readonly string[], options: GateOptions) {
+  const namesNothing = args.length === 0 && options.list === undefined;
+  // Both name inputs, which no output may replace, even in a wrong call.
+  const [paths, policyResult] = await Promise.allSettled([
+    namesNothing ? [] : readPaths(cli, args, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
   const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
@@ -66,25 +66,25 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   const isPast = checkPast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
-  const policy = unwrap(opened);
+  const policy = unwrap(policyResult);
   const isFetched = policy.sources.some(({ path }) => /^https:/i.test(path));
   if (options.caFile !== undefined && options.url === undefined && !isFetched)
     throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
-  const how = {
+  const settings = {
     ...(await readConfiguration(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
-    // Every layer must hold, so the strictest one decides.
+    // Every layer must hold, so the strictest decides.
     clockSkewMs: Math.min(...policy.layers.map(skewMsOf)),
   };
-  if (how.trust === undefined)
+  if (settings.trust === undefined)
     await printNote(
       cli,
       'no trust store was given, so nothing can be verified: pass --trust FILE, or --key FILE,issuer=NAME',
     );
-  const names = unwrap(listed);
+  const names = unwrap(paths);
   await refuseRulesInEvidence(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
-  return { names, policy, how, summary, isPast };
+  return { names, policy, settings, summary, isPast };
 }
 
 function unwrap<T>(result: PromiseSettledResult<T>): T {
@@ -106,7 +106,7 @@ async function readConfiguration<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Makers of evidence must not choose the rules: neither the policy nor the keys may lie inside the evidence. */
+/** Refuses a policy or keys inside the evidence, whose author must not choose the rules. */
 async function refuseRulesInEvidence(
   names: readonly string[],
   { sources }: Policy,
@@ -116,12 +116,12 @@ async function refuseRulesInEvidence(
   const inside = findInside(names, rules);
   if (inside !== undefined)
     throw usageError(
-      `${inside.file} lies inside the evidence ${inside.evidence}`,
-      'Keep policies and keys where those who make the evidence cannot change them.',
+      `${inside.file} is inside the evidence ${inside.evidence}`,
+      'Store policies and keys where the authors of the evidence cannot change them.',
     );
 }
 
-/** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */
+/** Refuses a past time, which would revive expired waivers and keys, unless the caller allows it. */
 function checkPast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean {
   const isPast = asOf !== undefined && asOf < cli.now();
   if (!isPast || allowPast) return isPast;
@@ -135,21 +135,21 @@ async function verifyInput(
   cli: Cli,
   name: string,
   options: GateOptions,
-  how: VerifySettings,
+  settings: VerifySettings,
 ): Promise<EvidenceInput> {
   try {
     const remote = options.url !== undefined && isExportId(name);
     if (!remote && (await looksLikeJson(name)))
-      return { name, ...(await readSummaryFacts(cli, name, options, how)) };
+      return { name, ...(await readSummaryFacts(cli, name, options, settings)) };
     const report = remote
-      ? await (await import('./remote.ts')).verifyRemote(cli, name, options, how)
-      : await verifyPath(cli, name, how);
-    const pinned = how.expect?.manifestDigest !== undefined && report.kind === 'bundle';
+      ? await (await import('./remote.ts')).verifyRemote(cli, name, options, settings)
+      : await verifyPath(cli, name, settings);
+    const pinned = settings.expect?.manifestDigest !== undefined && report.kind === 'bundle';
     return {
       name,
       report,
-      ...defined({ envelopes: how.dsse?.map((envelope) => digestOf(envelope)) }),
-      ...(pinned && { pinned: report.manifestDigest === how.expect?.manifestDigest }),
+      ...defined({ envelopes: settings.dsse?.map((envelope) => digestOf(envelope)) }),
+      ...(pinned && { pinned: report.manifestDigest === settings.expect?.manifestDigest }),
     };
   } catch (error) {
     const { code, message, path } = toFailure(error, cli.signal.aborted);
@@ -163,10 +163,8 @@ async function verifyInput(
 
 const MAX_SUMMARY_BYTES = 1024 * 1024;
 
-/** Evidence is never a JSON document, so a file that begins as one must be a verification summary. */
-async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, how: VerifySettings) {
-  const { asOfMs, trust, expect = {} } = how;
-  // An expectation that cannot be applied must not be ignored silently.
+async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, settings: VerifySettings) {
+  const { asOfMs, trust, expect = {} } = settings;
   if (Object.keys(expect).length > 0 || dsse !== undefined)
     throw usageError(
       `${name} is a verification summary, which --expect-… and --dsse do not apply to`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
-import { encodeDsse } from '../../trust/index.ts';
+import { dsseBytes } from '../../trust/index.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { findSetOption } from '../shared/options/options.ts';
 import {
@@ -29,14 +29,14 @@ export const addSummaryOptions = (command: Command): Command =>
     .option('--verifier-id <uri>', `${WITH}id of this gate, which equals the issuer of its key`)
     .option(
       '--resource-uri <uri>',
-      `${WITH}resource that the summary is about (default: made of the digests of the inputs)`,
+      `${WITH}resource that the summary is about (default: derived from the digests of the inputs)`,
     );
 
 export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
 type Setting = NonNullable<Awaited<ReturnType<typeof readSetting>>>;
 
-/** The writer of the summary; `undefined` without --vsa. The key is read before anything is verified. */
+/** Reads the key of the summary before the verification; `undefined` without --vsa. */
 export async function openSummary(
   cli: Cli,
   options: SummaryOptions & { readonly asOf?: number; readonly force?: boolean },
@@ -58,9 +58,9 @@ async function readSetting(cli: Cli, options: SummaryOptions) {
   if (resourceUri !== undefined) requireUri('--resource-uri', resourceUri);
   if (signing.vsaKey === undefined && signing.vsaSigner === undefined)
     throw usageError('no signer given for the summary', 'Pass --vsa-key FILE, or --vsa-signer COMMAND.');
-  const opened = await readSummarySigning(cli, signing, verifierId);
-  if (opened === undefined) return undefined;
-  return { file, signer: opened.signer, verifierId, ...defined({ resourceUri }) };
+  const signed = await readSummarySigning(cli, signing, verifierId);
+  if (signed === undefined) return undefined;
+  return { file, signer: signed.signer, verifierId, ...defined({ resourceUri }) };
 }
 
 function refuseStray(options: SummaryOptions): undefined {
@@ -95,6 +95,6 @@ async function writeSummary(
     await printNote(cli, `no summary was written to ${file}: ${why}`);
     return;
   }
-  await writeOutputFile(cli, file, [encodeDsse(await signSummary(statement, [signer]))], { force });
-  await printNote(cli, `summary: ${file} says ${statement.predicate.verificationResult}`);
+  await writeOutputFile(cli, file, [dsseBytes(await signSummary(statement, [signer]))], { force });
+  await printNote(cli, `summary: ${file} states ${statement.predicate.verificationResult}`);
 }

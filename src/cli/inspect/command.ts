@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {
   type EvidenceSource,
-  decodeSignatureBytes,
-  encodeStatement,
+  signatureBytes,
+  statementBytes,
   type PartDocuments,
   readPartDocuments,
 } from '../../evidence/index.ts';
@@ -61,8 +61,7 @@ Nothing is verified. Use "drillproof verify" for a verdict.
 
 --export-signature writes statement.json (the signed bytes), signature.der and,
 with --trust or --key, key.pem. It prints the openssl command that verifies
-them. For an export it takes the signature of the list; with --bundle, that of
-one bundle.`;
+them. The signature is that of the list or, with --bundle, of one bundle.`;
 
 type Subject = { readonly id: string; readonly manifestCommand?: string } & (
   | { readonly kind: 'part'; readonly documents: PartDocuments }
@@ -117,14 +116,13 @@ const createPartSubject = (documents: PartDocuments, manifestCommand: string | u
 
 const formatUnzip = (path: string): string => `unzip -p ${quoteShellWord(path)} manifest.json`;
 
-/** A command that writes the manifest of an export; `undefined` where it takes more than one. */
+/** Formats a command that prints the manifest of an export; `undefined` if that needs several commands. */
 function formatManifestCommand(path: string, kind: EvidenceSource['kind']): string | undefined {
   if (kind === 'directory') return `cat ${quoteShellWord(join(path, 'manifest.json'))}`;
   if (kind === 's3') return `aws s3 cp ${formatS3Words(path, 'manifest.json')} -`;
   return isS3Url(path) ? undefined : formatUnzip(path);
 }
 
-/** A file below an address in S3, as the command `aws` takes it. */
 function formatS3Words(address: string, file: string): string {
   const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
   const { endpoint } = location;
@@ -168,10 +166,6 @@ async function writeSignature(
     await printNote(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');
 }
 
-/**
- * Writes the signed bytes, the DER signature and the public key of the caller's trust store into a new folder (formats
- * §2).
- */
 async function writeSignatureFiles(
   folder: string,
   attestation: Attestation | ExportAttestation,
@@ -183,11 +177,11 @@ async function writeSignatureFiles(
   if (trust !== undefined && key === undefined) {
     throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
   }
-  await writeOutputFolder(folder, async (inside) => {
-    await writeNewFile(join(inside, 'statement.json'), [encodeStatement(statement)]);
-    await writeNewFile(join(inside, 'signature.der'), [decodeSignatureBytes(attestation)]);
+  await writeOutputFolder(folder, async (temporary) => {
+    await writeNewFile(join(temporary, 'statement.json'), [statementBytes(statement)]);
+    await writeNewFile(join(temporary, 'signature.der'), [signatureBytes(attestation)]);
     if (key !== undefined)
-      await writeNewFile(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
+      await writeNewFile(join(temporary, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
   });
   const [statementPath, signaturePath] = [join(folder, 'statement.json'), join(folder, 'signature.der')];
   const keyPath = join(folder, 'key.pem');

@@ -10,8 +10,8 @@ type Description = { readonly product: Readonly<Record<string, unknown>>; readon
 export function describeExport(documents: ExportDocuments): Description {
   const { manifest, manifestDigest, resource, attestation, files } = documents;
   const { parts, localReports } = manifest;
-  const listed = new Set([...parts, ...localReports].map((row) => row.path));
-  const others = files.filter((file) => !listed.has(file.path));
+  const listedPaths = new Set([...parts, ...localReports].map((row) => row.path));
+  const others = files.filter((file) => !listedPaths.has(file.path));
   const text = [
     alignFacts([
       ['export', manifest.evidenceExportId],
@@ -19,7 +19,7 @@ export function describeExport(documents: ExportDocuments): Description {
       ['scope', manifest.scope.kind === 'project' ? `project ${manifest.scope.projectId}` : 'organization'],
       ['from', isoTime(manifest.fromAtMs)],
       ['through', isoTime(manifest.throughAtMs)],
-      ['state', resource?.state ?? 'unknown: there is no export.json'],
+      ['state', resource?.state ?? 'unknown: export.json is missing'],
       ['manifest', manifestDigest],
       ['list signed by', formatSigner(attestation)],
       ['bundles', count(parts.length)],
@@ -95,7 +95,7 @@ export function describePart({ manifest, manifestDigest, attestation }: PartDocu
 export type SignatureFiles = {
   readonly statementPath: string;
   readonly signaturePath: string;
-  /** Absent if the caller gave no key: evidence never supplies its own. */
+  /** Absent without a key of the caller, because evidence never supplies its own. */
   readonly keyPath?: string;
   readonly command: string;
 };

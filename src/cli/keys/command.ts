@@ -24,9 +24,9 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
     'show whom you trust': 'drillproof keys list trust.json',
-    'rehearse what its loss would cost':
+    'list what its loss would affect':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    'and trust it no longer': 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
+    'revoke it': 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
   });
 }
 
@@ -34,9 +34,7 @@ export type GenerateOptions = { readonly out: string; readonly public?: string; 
 
 function defineGenerate(command: Command, cli: Cli): void {
   addStandardOptions(command)
-    .description(
-      'Make a P-256 signing key. The private key is for its owner alone; give away the public one.',
-    )
+    .description('Make a P-256 signing key. Keep the private key secret, and publish the public key.')
     .requiredOption('--out <file>', 'private key to write, as PKCS#8 in PEM, readable by you alone')
     .option('--public <file>', 'public key to write (default: the same name with .pub.pem)')
     .option('--force', 'replace existing files')
@@ -44,7 +42,7 @@ function defineGenerate(command: Command, cli: Cli): void {
   addExamples(command, { 'make a key pair': 'drillproof keys generate --out key.pem' });
 }
 
-/** A moment, or `none` to take a limit away. */
+/** A time, or `none` to remove a limit. */
 export type Moment = number | 'none';
 
 type KeyOptions<M = Moment> = {
@@ -97,7 +95,6 @@ export type AddOptions = KeyOptions<number> & {
   readonly newOnly?: boolean;
 };
 
-/** A key for evidence must not attest lists unless the caller says so. */
 export const DEFAULT_PURPOSES: readonly Purpose[] = ['evidence'];
 
 const ADD_MORE = `
@@ -129,7 +126,7 @@ function defineAdd(command: Command, cli: Cli): void {
     'for one project only, until a day':
       'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
     'all keys that an issuer publishes': 'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
-    'what the issuer published since':
+    'keys that the issuer published later':
       'drillproof keys add jwks.json --issuer acme-ci --trust trust.json --new-only',
     'record a revoked key':
       'drillproof keys add old.pub.pem --issuer acme-ci --trust trust.json --revoked-at 2026-11-01',
@@ -154,8 +151,7 @@ export type RevokeOptions = Which & { readonly at?: number; readonly notCompromi
 
 const SET_MORE = `
 A time is a date (its midnight in UTC), an ISO 8601 time with its zone, or
-milliseconds since 1970; "none" removes the limit. What is not named stays
-as it is.`;
+milliseconds since 1970; "none" removes the limit. Other members do not change.`;
 
 function defineSet(command: Command, cli: Cli): void {
   addLimitOptions(addKeyOptions(command), parseMoment)
@@ -215,7 +211,7 @@ key retired, as of now or of --at if that is later. Nothing is written. Removing
 a key has the effect of --as compromised.
 
 Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
-3 something could not be read or nothing there is signed, 130 interrupted.`;
+3 something could not be read or nothing is signed, 130 interrupted.`;
 
 function definePlan(command: Command, cli: Cli): void {
   addTrustOptions(addStandardOptions(command))

@@ -55,7 +55,7 @@ export type Plan = {
   readonly before: TrustStore;
   readonly after: TrustStore;
   readonly replacements: readonly TrustedKey[];
-  /** Other names under which the same key stays trusted. */
+  /** Other key ids under which the same key stays trusted. */
   readonly aliases: readonly TrustedKey[];
   readonly results: readonly PlanResult[];
 };
@@ -74,7 +74,6 @@ function countOutcomes(plan: Plan): Readonly<Record<TrustOutcome, number>> {
 
 const listUnopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
 
-/** Bad if something would stop, unchecked if something was not read or nothing was signed. */
 export function exitOfPlan(plan: Plan): ExitCode {
   const { stops, unread, unsigned } = countOutcomes(plan);
   if (stops > 0) return EXIT.bad;
@@ -82,7 +81,7 @@ export function exitOfPlan(plan: Plan): ExitCode {
   return listAllEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
 }
 
-/** Evidence that would still verify, but whose time only its signer claims. */
+/** Counts evidence that would still verify at a time that only its signer claims. */
 const countClaimed = (plan: Plan): number =>
   listAllEffects(plan).filter(
     ({ outcome, codes }) => outcome === 'stands' && codes.includes('attestation.TIME_CLAIMED'),
@@ -158,8 +157,8 @@ const WORDS: Readonly<Record<TrustOutcome, string>> = {
   stops: 'would stop',
   unread: 'could not be read',
   starts: 'would start',
-  refused: 'refused already',
-  stands: 'untouched',
+  refused: 'already refused',
+  stands: 'unchanged',
   unsigned: 'unsigned',
 };
 

@@ -41,12 +41,12 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const results: PlanResult[] = [];
   for (const path of paths) results.push(await planPath(cli, path, { before, after, asOfMs, depth, jobs }));
   const aliases = listAliases(before, key);
-  const whole: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
-  cli.exitCode = exitOfPlan(whole);
-  await writeProduct(cli, buildPlanProduct(whole), formatPlan(whole));
+  const result: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
+  cli.exitCode = exitOfPlan(result);
+  await writeProduct(cli, buildPlanProduct(result), formatPlan(result));
 }
 
-/** The keys that would replace the retired one from that moment on, for the same purposes. */
+/** Reads the keys that replace the retired key from that time on, for the same purposes. */
 async function readReplacements(
   cli: Cli,
   path: string | undefined,
@@ -77,13 +77,13 @@ export type PlanSettings = {
   readonly jobs: number;
 };
 
-async function planPath(cli: Cli, path: string, how: PlanSettings): Promise<PlanResult> {
+async function planPath(cli: Cli, path: string, settings: PlanSettings): Promise<PlanResult> {
   try {
     return await withEvidence(cli, path, async (evidence) => {
-      const readStandings = how.depth === 'full' ? verifyEverything : verifySignaturesOnly;
-      const under = (trust: TrustStore) => readStandings(cli, { path, evidence, trust }, how);
-      const before = await under(how.before);
-      return { path, effects: compareStandings(before, await under(how.after)) };
+      const readStandings = settings.depth === 'full' ? verifyEverything : verifySignaturesOnly;
+      const under = (trust: TrustStore) => readStandings(cli, { path, evidence, trust }, settings);
+      const before = await under(settings.before);
+      return { path, effects: compareStandings(before, await under(settings.after)) };
     });
   } catch (error) {
     if (cli.signal.aborted) throw error;
@@ -92,7 +92,11 @@ async function planPath(cli: Cli, path: string, how: PlanSettings): Promise<Plan
 }
 
 type Subject = { readonly path: string; readonly evidence: OpenEvidence; readonly trust: TrustStore };
-type ReadStandings = (cli: Cli, subject: Subject, how: PlanSettings) => Promise<readonly SignatureStanding[]>;
+type ReadStandings = (
+  cli: Cli,
+  subject: Subject,
+  settings: PlanSettings,
+) => Promise<readonly SignatureStanding[]>;
 
 const verifySignaturesOnly: ReadStandings = async (cli, { evidence, trust }, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };

@@ -49,7 +49,7 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
   try {
     await writeOutputFile(cli, publicPath, [Buffer.from(pem)], { force });
   } catch (cause) {
-    if (!force) await rm(out); // half a key pair is of no use
+    if (!force) await rm(out); // half a key pair is useless
     throw cause;
   }
   await writeFacts(
@@ -146,7 +146,6 @@ async function warnExpired(cli: Cli, keys: readonly TrustedKey[]): Promise<void>
   }
 }
 
-/** A key that was revoked may come back under another name. */
 async function warnRevoked(
   cli: Cli,
   before: TrustStore | undefined,
@@ -175,7 +174,7 @@ function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
   const { anyProject, anyOrganization } = options;
   const flags = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
   if ([...flags, anyProject, anyOrganization].every((value) => value === undefined))
-    throw usageError('no change is given', 'Name what to change, such as --not-after TIME.');
+    throw usageError('no change is given', 'Pass an option with the change, such as --not-after TIME.');
   const revokedAtMs = applyMoment(revokedAt, key.revokedAtMs);
   if (revokedAtMs === undefined && (compromised ?? notCompromised) !== undefined)
     throw usageError('the key is not revoked', 'Add --revoked-at TIME, or use keys revoke.');
@@ -188,7 +187,7 @@ function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
     keyId: key.keyId,
     point: key.point,
     purposes: purpose ?? key.purposes,
-    // A new revocation does not inherit that an earlier one accepted older signatures.
+    // A new revocation does not inherit --not-compromised from an earlier one.
     compromised:
       compromised ?? (notCompromised === true ? false : key.revokedAtMs === undefined || key.compromised),
     ...defined({ notBeforeMs, notAfterMs, revokedAtMs, projects, organizations }),

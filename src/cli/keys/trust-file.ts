@@ -8,18 +8,17 @@ import { MAX_STORE_BYTES, parseTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 
-/** A trust store that is to be changed: what it was when it was read. */
 export type TrustFile = {
   /** As the caller names it. */
   readonly path: string;
-  /** Where it lies, behind all links. */
+  /** Its path after all links. */
   readonly target: string;
   readonly current?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
 };
 
-/** Reads a trust store that is to be changed; one that does not exist yet has no `current`. */
+/** Reads a trust store before a change; a missing one has no `current`. */
 export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
-  if (path === '-') throw usageError('a trust store that is changed must be a file', 'Name a file.');
+  if (path === '-') throw usageError('only a trust store in a file can be changed', 'Name a file.');
   try {
     const target = await realpath(path);
     const { mode } = await stat(target);
@@ -37,8 +36,8 @@ export function requireStore({ path, current }: TrustFile): TrustStore {
 }
 
 /**
- * Puts these keys in the place of the trust store in one step, sorted and one member to a line, so that a change reads
- * as what it is. Nothing is written if another program changed the file since it was read.
+ * Replaces the keys of a trust store atomically, sorted and with one member per line, for readable diffs. Nothing is
+ * written if another program has changed the file since it was read.
  */
 export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKey[]): Promise<TrustStore> {
   const store = trustStore(keys);
@@ -47,8 +46,8 @@ export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKe
     throw new LimitError('json.TOO_LARGE', `${file.path} would have more than ${MAX_STORE_BYTES} bytes`);
   const { current, target } = file;
   if (current !== undefined) await refuseChanged(file, current.bytes);
-  const how = current === undefined ? {} : { force: true, mode: current.mode };
-  await writeOutputFile({ inputs: new Set() }, target, [bytes], how); // it is also the input
+  const options = current === undefined ? {} : { force: true, mode: current.mode };
+  await writeOutputFile({ inputs: new Set() }, target, [bytes], options); // it is also the input
   return store;
 }
 
@@ -62,12 +61,10 @@ async function refuseChanged({ path, target }: TrustFile, before: Uint8Array): P
   throw new DrillproofError('io.CHANGED', message, { path, details: { hint } });
 }
 
-/** Characters of a key id from which on its beginning names it; `keys list` shows more. */
+/** The minimum length of the beginning of a key id; `keys list` shows more. */
 const LEAST = 12;
 
-/**
- * The key that a person names: by its whole key id or, where that names none, by the beginning that `keys list` shows.
- */
+/** Finds a key by its key id or, if no key has it, by the beginning of its key id. */
 export function findKey(store: TrustStore, name: string, issuer: string | undefined): TrustedKey {
   const keys = store.keys.filter((key) => issuer === undefined || key.issuer === issuer);
   const exact = keys.filter(({ keyId }) => keyId === name);
@@ -83,13 +80,12 @@ export function findKey(store: TrustStore, name: string, issuer: string | undefi
     );
   if (more.length === 0) return key;
   const several = `${more.length + 1} keys of the trust store are called ${quoted}${whose}`;
-  throw usageError(several, 'Say which with the whole key id and --issuer NAME.');
+  throw usageError(several, 'Select one with its complete key id and --issuer NAME.');
 }
 
 export const listAliases = (store: TrustStore, key: TrustedKey): readonly TrustedKey[] =>
   store.keys.filter((other) => other !== key && Buffer.compare(other.point, key.point) === 0);
 
-/** Whether the store has this very key under this name; another key under it is a clash, which is refused. */
 export function isTrusted(store: TrustStore | undefined, { issuer, keyId, point }: TrustedKey): boolean {
   const existing = store?.find(issuer, keyId);
   return existing !== undefined && Buffer.compare(existing.point, point) === 0;
