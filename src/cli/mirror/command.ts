@@ -39,7 +39,10 @@ import {
 const MORE = `
 A file gets its final name only after its bytes were verified, and manifest.json
 is written last. After an interruption, run the same command again to resume it.
-A complete mirror is checked again and not changed.`;
+A complete mirror is checked and not changed.`;
+
+const PLANE = '--project prj_0123456789ab --url http://127.0.0.1:8080';
+const ID = 'evexp_0123456789ab';
 
 export function defineMirrorCommand(command: Command, cli: Cli): void {
   addQueueOptions(addSinkOptions(addRemoteOptions(addStandardOptions(command))))
@@ -85,34 +88,24 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', parseDigest)
     .option(
       '--manifest <file>',
-      'manifest of the export, where the control plane does not serve it; - for standard input',
+      'manifest of the export, if the control plane does not serve it; - for standard input',
     )
     .option('--without-local-reports', 'omit local reports')
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
   addExamples(command, {
-    'mirror an export':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
+    'mirror an export': `drillproof mirror ${ID} ${PLANE} --to ./mirror`,
     'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',
-    'into a bucket, retained for years':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/evexp_0123456789ab --s3-retain-until 2033-01-01',
-    'as a BagIt bag, for an archive that takes bags':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./bag --bagit',
-    'list what is missing or damaged':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
-    'once it is generated, at 1 MB per second, sharing parts with other mirrors':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
-    'every export of a project, each into its own folder':
-      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
-    'list the incomplete exports of an archive':
-      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
-    'one of eight shares of a list, as in an indexed Kubernetes job':
-      'drillproof mirror --list exports.txt --shard 0/8 --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --json',
-    'together with any number of machines that run the same line':
-      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --queue postgres://drill@db.example/queue',
-    'only if the manifest has a known digest':
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    'into a bucket, retained for years': `drillproof mirror ${ID} ${PLANE} --to s3://archive/${ID} --s3-retain-until 2033-01-01`,
+    'as a BagIt bag, for an archive that takes bags': `drillproof mirror ${ID} ${PLANE} --to ./bag --bagit`,
+    'list what is missing or damaged': `drillproof mirror ${ID} ${PLANE} --to ./mirror --check`,
+    'once it is generated, at 1 MB per second, sharing parts with other mirrors': `drillproof mirror ${ID} ${PLANE} --to ./mirror --wait 2h --limit-rate 1M --store ./store`,
+    'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
+    'list the incomplete exports of an archive': `drillproof mirror --all ${PLANE} --to ./archive --check`,
+    'one of eight shares of a list, as in an indexed Kubernetes job': `drillproof mirror --list exports.txt --shard 0/8 ${PLANE} --to s3://archive/exports --json`,
+    'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
+    'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
   }).addHelpText('after', MORE);
 }
 
@@ -161,7 +154,7 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
   const signal = AbortSignal.any([cli.signal, stop.signal]);
   const setting = await openSetting({ ...cli, signal }, client, options);
   const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
-  watch.events.tell({ type: 'run-started', tool: await readToolName(), source: client.baseUrl });
+  watch.events.write({ type: 'run-started', tool: await readToolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
     if (exportRef === undefined) {
       const mirrorOrCheck = options.check === true ? checkComplete : mirrorExport;
@@ -171,13 +164,13 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
           onProgress,
           ...defined({ expectManifest: wish.expectManifest }),
         });
-      const how = { client: origin.client, watch, each, stop };
-      return mirrorEach(cli, { ...options, project: origin.project }, how);
+      const settings = { client: origin.client, watch, each, stop };
+      return mirrorEach(cli, { ...options, project: origin.project }, settings);
     }
-    watch.events.tell({ type: 'exports', exports: 1 });
-    const how = await setting(exportRef.evidenceExportId, options.to);
+    watch.events.write({ type: 'exports', exports: 1 });
+    const settings = await setting(exportRef.evidenceExportId, options.to);
     const mirrorOrCheck = options.check === true ? checkOne : mirrorOne;
-    return mirrorOrCheck(cli, { exportRef, how, watch }, options);
+    return mirrorOrCheck(cli, { exportRef, settings, watch }, options);
   });
 }
 
@@ -193,38 +186,38 @@ async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<vo
 
 type Single = {
   readonly exportRef: ExportRef;
-  readonly how: MirrorOptions;
+  readonly settings: MirrorOptions;
   readonly watch: MirrorWatch;
 };
 
 async function checkOne(
   cli: Cli,
-  { exportRef, how, watch: { events } }: Single,
+  { exportRef, settings, watch: { events } }: Single,
   { to }: MirrorCommandOptions,
 ): Promise<void> {
   const check = await withProgress(cli, 'checked', 'files', (progress) => {
     const onProgress = events.follow(exportRef.evidenceExportId, followCheck(progress));
-    return checkMirror(exportRef, { ...how, onProgress });
+    return checkMirror(exportRef, { ...settings, onProgress });
   });
   await writeCheck(cli, check, to);
 }
 
-async function checkComplete(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
-  const check = await checkMirror(exportRef, how);
+async function checkComplete(exportRef: ExportRef, settings: MirrorOptions): Promise<MirrorCheck> {
+  const check = await checkMirror(exportRef, settings);
   assertComplete(check);
   return check;
 }
 
 async function mirrorOne(
   cli: Cli,
-  { exportRef, how, watch: { events, totals } }: Single,
+  { exportRef, settings, watch: { events, totals } }: Single,
   options: MirrorCommandOptions,
 ): Promise<void> {
   const { evidenceExportId } = exportRef;
   try {
     const receipt = await withProgress(cli, 'mirrored', 'files', (progress) => {
       const onProgress = events.follow(evidenceExportId, followMirror(progress, totals, cli.now));
-      return mirrorExport(exportRef, { ...how, onProgress });
+      return mirrorExport(exportRef, { ...settings, onProgress });
     });
     events.exportEnded(evidenceExportId, totals);
     await writeProduct(cli, { ...receipt }, formatReceipt(receipt, options.to, options, totals));

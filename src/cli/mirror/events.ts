@@ -91,21 +91,19 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
 type Line = z.infer<typeof mirrorEventSchema>;
 type Body<L> = L extends unknown ? Omit<L, keyof typeof head> : never;
 
-/** An event without what all of them have. */
 export type MirrorEventBody = Body<Line>;
 
 export type MirrorEvents = {
-  readonly tell: (body: MirrorEventBody) => void;
+  readonly write: (body: MirrorEventBody) => void;
   readonly follow: (evidenceExportId: string, next: OnProgress) => OnProgress;
   readonly listRetry: (error: unknown, delayMs: number) => void;
   readonly exportEnded: (evidenceExportId: string, tally: MirrorTally, error?: unknown) => void;
   readonly close: (totals: MirrorTally, error?: unknown) => void;
 };
 
-/** Progress of each file and each export is reported at most once in this time. */
 const EVERY_MS = 1_000;
 
-/** With `--format json` events replace the text for people on standard error; otherwise there are none. */
+/** Opens the events of `--format json`, which replace the notes on standard error. */
 export function openEvents(cli: Cli): MirrorEvents {
   if (cli.format !== 'json' || cli.quiet) return NONE;
   cli.eventsOnStderr = true;
@@ -113,7 +111,7 @@ export function openEvents(cli: Cli): MirrorEvents {
 }
 
 const NONE: MirrorEvents = {
-  tell() {},
+  write() {},
   follow: (_evidenceExportId, next) => next,
   listRetry() {},
   exportEnded() {},
@@ -127,14 +125,14 @@ function writeEvents(cli: Cli): MirrorEvents {
   const write = (body: MirrorEventBody): void =>
     void cli.stderr.write(formatEvent({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body }));
   return {
-    tell: write,
+    write,
     follow(evidenceExportId, next) {
       startedExports.set(evidenceExportId, cli.now());
       write({ type: 'export-started', evidenceExportId });
-      const teller = new ExportEvents(evidenceExportId, write);
+      const writeEvent = writeExportEvents(evidenceExportId, write);
       return (event) => {
         next(event);
-        teller.take(event, cli.now());
+        writeEvent(event, cli.now());
       };
     },
     listRetry(error, delayMs) {
@@ -148,27 +146,17 @@ function writeEvents(cli: Cli): MirrorEvents {
       else write({ type: 'export-failed', ...describeFault(cli, error), ...figures });
     },
     close(totals, error) {
-      const { exitCode, ...fault } =
-        error === undefined ? { exitCode: limitExit(cli.exitCode) } : describeEnd(cli, error);
-      write({
-        type: 'run-ended',
-        exitCode,
-        ...fault,
-        ...countFigures(totals),
-        durationMs: durationMs(startedAtMs),
-      });
+      const figures = { ...countFigures(totals), durationMs: durationMs(startedAtMs) };
+      const exit = error === undefined ? cli.exitCode : toFailure(error, cli.signal.aborted).exit;
+      const fault = error === undefined ? {} : describeFault(cli, error);
+      write({ type: 'run-ended', exitCode: limitExit(exit), ...fault, ...figures });
     },
   };
 }
 
 const formatEvent = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
 
-function describeEnd(cli: Cli, error: unknown) {
-  const { exit, code, message, action } = toFailure(error, cli.signal.aborted);
-  return { exitCode: limitExit(exit), code, message, action };
-}
-
-// Only `selftest case` has another one.
+// Only `selftest case` ends with this code.
 const limitExit = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
 
 function describeFault(cli: Cli, error: unknown) {
@@ -180,45 +168,32 @@ function countFigures({ files, states, failed, provenBytes: bytes, moved, retrie
   return { files, ...states, failed, bytes, transferredBytes: moved, retries };
 }
 
-/** Writes the events of one export, `bytes` not more often than a reader needs. */
-class ExportEvents {
-  private readonly evidenceExportId: string;
-  private readonly tell: (body: MirrorEventBody) => void;
-  private readonly tally = new MirrorTally();
-  private readonly toldAtMs = new Map<string, number>();
-
-  constructor(evidenceExportId: string, tell: (body: MirrorEventBody) => void) {
-    this.evidenceExportId = evidenceExportId;
-    this.tell = tell;
-  }
-
-  take(event: MirrorEvent, nowMs: number): void {
-    this.tally.take(event, nowMs);
-    if (event.type === 'part-done' || event.type === 'failed') this.toldAtMs.delete(event.path);
-    if (event.type !== 'bytes' || this.isDue(event.path, nowMs)) this.tell(this.bodyOf(event));
-    if (event.type === 'bytes' && this.isDue('', nowMs)) this.tellProgress();
-  }
-
-  private isDue(name: string, nowMs: number): boolean {
-    if (nowMs - (this.toldAtMs.get(name) ?? -Infinity) < EVERY_MS) return false;
-    this.toldAtMs.set(name, nowMs);
+/** Writes the events of one export, but `bytes` and `progress` at most once in `EVERY_MS`. */
+function writeExportEvents(evidenceExportId: string, write: (body: MirrorEventBody) => void) {
+  const tally = new MirrorTally();
+  const writtenAtMs = new Map<string, number>();
+  const isDue = (name: string, nowMs: number): boolean => {
+    if (nowMs - (writtenAtMs.get(name) ?? -Infinity) < EVERY_MS) return false;
+    writtenAtMs.set(name, nowMs);
     return true;
-  }
+  };
+  return (event: MirrorEvent, nowMs: number): void => {
+    tally.take(event, nowMs);
+    if (event.type === 'part-done' || event.type === 'failed') writtenAtMs.delete(event.path);
+    if (event.type !== 'bytes' || isDue(event.path, nowMs)) write(buildBody(evidenceExportId, event));
+    if (event.type !== 'bytes' || !isDue('', nowMs)) return;
+    const { done, files, bytes, totalBytes } = tally;
+    write({ type: 'progress', evidenceExportId, done, of: files, bytes, totalBytes });
+  };
+}
 
-  private bodyOf(event: MirrorEvent): MirrorEventBody {
-    const { evidenceExportId } = this;
-    if (event.type === 'failed') return { ...event, evidenceExportId, action: codeEntry(event.code).action };
-    if (event.type === 'done')
-      return { type: 'receipt', evidenceExportId, outcome: event.outcome, path: event.receipt };
-    if (event.type !== 'retry') return { ...event, evidenceExportId };
-    const { type, path, delayMs, error } = event;
-    return { type, evidenceExportId, path, delayMs: Math.round(delayMs), ...describeReason(error) };
-  }
-
-  private tellProgress(): void {
-    const { done, files: of, bytes, totalBytes } = this.tally;
-    this.tell({ type: 'progress', evidenceExportId: this.evidenceExportId, done, of, bytes, totalBytes });
-  }
+function buildBody(evidenceExportId: string, event: MirrorEvent): MirrorEventBody {
+  if (event.type === 'failed') return { ...event, evidenceExportId, action: codeEntry(event.code).action };
+  if (event.type === 'done')
+    return { type: 'receipt', evidenceExportId, outcome: event.outcome, path: event.receipt };
+  if (event.type !== 'retry') return { ...event, evidenceExportId };
+  const { type, path, delayMs, error } = event;
+  return { type, evidenceExportId, path, delayMs: Math.round(delayMs), ...describeReason(error) };
 }
 
 const describeReason = (error: unknown) =>

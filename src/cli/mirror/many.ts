@@ -36,7 +36,7 @@ import {
   describeTransfer,
   writeArchive,
 } from './output.ts';
-import { ManyMirrors, MirrorTally, readErrorMessage, formatRetry } from './progress.ts';
+import { followMany, MirrorTally, readErrorMessage, formatRetry } from './progress.ts';
 import type { MirrorCommandOptions } from './setting.ts';
 
 type ManyOptions = MirrorCommandOptions & { readonly project: string };
@@ -47,7 +47,7 @@ type WatchedMirror = (
   wish: Wish,
 ) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
-/** The settings that machines must have in common to share a run. */
+/** Lists the settings that must be equal on all machines of a run. */
 function listFacts({ baseUrl }: Client, options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
@@ -73,8 +73,8 @@ const doneSchema = z.object({
   worker: z.string(),
 });
 
-function buildRunReport(run: SharedRun, results: readonly JobResult[], asked: Selection): ArchiveReport {
-  const { left = new Map<string, number>(), older = 0 } = asked;
+function buildRunReport(run: SharedRun, results: readonly JobResult[], selection: Selection): ArchiveReport {
+  const { left = new Map<string, number>(), older = 0 } = selection;
   const rows = results
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -119,66 +119,65 @@ type ManySettings = {
 };
 
 /**
- * Mirrors each export of a list or a project into a place of its own, reports the results, and sets the exit code to
- * the worst.
+ * Mirrors each export of a list or a project into a separate place, reports the results, and sets the exit code to the
+ * worst.
  */
 export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettings): Promise<void> {
   const { events, totals } = how.watch;
   const verb = options.check === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
-    const asked = await selectExports(cli, how.client, options, createRetryNotes(progress, events));
-    events.tell({ type: 'exports', exports: asked.wishes.length });
-    const shown = new ManyMirrors(progress, asked.wishes.length, totals, cli.now);
-    const watched = watchMirrors(cli, options.to, how, { progress, shown });
+    const selection = await selectExports(cli, how.client, options, createRetryNotes(progress, events));
+    events.write({ type: 'exports', exports: selection.wishes.length });
+    const shown = followMany(progress, selection.wishes.length, totals, cli.now);
+    const mirrorWatched = watchMirrors(cli, options.to, how, { progress, shown });
     return options.queue === undefined
-      ? mirrorAlone(asked, watched, options, totals)
-      : mirrorShared(cli, options, how, { asked, watched });
+      ? mirrorAlone(selection, mirrorWatched, options, totals)
+      : mirrorShared(cli, options, how, { selection, mirrorWatched });
   });
   await writeArchive(cli, report);
 }
 
 async function mirrorAlone(
-  asked: Selection,
-  watched: WatchedMirror,
+  selection: Selection,
+  mirrorWatched: WatchedMirror,
   { concurrency }: ManyOptions,
   totals: MirrorTally,
 ): Promise<ArchiveReport> {
   const mirrored = new Map<string, string>();
   const each = async (wish: Wish): Promise<void> => {
-    const { manifestDigest } = await watched(wish);
+    const { manifestDigest } = await mirrorWatched(wish);
     mirrored.set(wish.evidenceExportId, manifestDigest);
   };
-  const outcome = await mirrorMany(asked.wishes, each, { atOnce: concurrency });
-  return buildArchiveReport(outcome, mirrored, totals, asked);
+  const outcome = await mirrorMany(selection.wishes, each, { atOnce: concurrency });
+  return buildArchiveReport(outcome, mirrored, totals, selection);
 }
 
-/** Mirrors the exports together with every other machine that gives the same command. */
 async function mirrorShared(
   cli: Cli,
   options: ManyOptions,
   { client, stop }: ManySettings,
-  { asked, watched }: { readonly asked: Selection; readonly watched: WatchedMirror },
+  { selection, mirrorWatched }: { readonly selection: Selection; readonly mirrorWatched: WatchedMirror },
 ): Promise<ArchiveReport> {
   const work: SharedWork = {
     kind: 'mirror',
     facts: listFacts(client, options),
-    items: asked.wishes.map(createItem),
+    items: selection.wishes.map(createItem),
     async act(data) {
-      const { manifestDigest, tally } = await watched(wishSchema.parse(data));
+      const { manifestDigest, tally } = await mirrorWatched(wishSchema.parse(data));
       return { manifestDigest, transfer: describeTransfer(tally) };
     },
     atOnce: options.concurrency,
     stop,
   };
   const { run, results } = await shareWork(cli, work, options);
-  return buildRunReport(run, results, asked);
+  return buildRunReport(run, results, selection);
 }
 
 function watchMirrors(
   cli: Cli,
   to: string,
   { watch: { events }, each }: ManySettings,
-  { progress, shown }: { readonly progress: Progress; readonly shown: ManyMirrors },
+  { progress, shown }: { readonly progress: Progress; readonly shown: ReturnType<typeof followMany> },
 ): WatchedMirror {
   return async (wish) => {
     const { evidenceExportId } = wish;
@@ -207,13 +206,13 @@ async function selectExports(
   options: ManyOptions,
   onRetry: OnRetry,
 ): Promise<Selection> {
-  const whole = await findExports(cli, client, options, onRetry);
-  if (whole.wishes.length === 0) throw createNoExportsError(whole, options);
+  const exports = await findExports(cli, client, options, onRetry);
+  if (exports.wishes.length === 0) throw createNoExportsError(exports, options);
   const { shard, list } = options;
-  if (shard === undefined) return whole;
-  // What a project has may change from one shard to the next; a list may not.
-  const cut = list === undefined ? {} : { list: listDigest(whole.wishes.map(idOf)) };
-  return { ...whole, wishes: selectShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
+  if (shard === undefined) return exports;
+  // The exports of a project may change between shards; those of a list may not.
+  const cut = list === undefined ? {} : { list: listDigest(exports.wishes.map(idOf)) };
+  return { ...exports, wishes: selectShard(exports.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
 function createNoExportsError({ older = 0 }: Selection, { since }: ManyOptions): DrillproofError {
@@ -247,7 +246,7 @@ async function findExports(
   });
 }
 
-/** The folder, or the prefix, of one export; the parameters of an address stay behind it. */
+/** Appends the id of an export to a folder or to the prefix of an address. */
 export function joinPlace(to: string, evidenceExportId: string): string {
   if (!isS3Url(to)) return join(to, evidenceExportId);
   const [place = '', ...parameters] = to.split('?');
@@ -255,12 +254,11 @@ export function joinPlace(to: string, evidenceExportId: string): string {
 }
 
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-const FORM =
-  'Each line is the id of an export, and the digest of its manifest after a space where you know it.';
+const FORM = 'Each line is the id of an export, optionally with a space and the digest of its manifest.';
 
 /**
- * The exports of a list, one on each line (`evexp_… [sha256:…]`); empty lines and those that begin with # are none.
- * The whole list is read before anything is fetched.
+ * Reads a list of exports, one per line (`evexp_… [sha256:…]`), before anything is fetched. Empty lines and lines that
+ * begin with # are skipped.
  */
 async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
   const name = list === '-' ? 'standard input' : list;

@@ -27,7 +27,7 @@ import { FILE_STATES, type MirrorTally } from './progress.ts';
 
 const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
 
-/** The files of a mirror, for people, and the command lines that verify them again. */
+/** Formats a receipt, and the command lines that verify the mirror again. */
 export function formatReceipt(
   receipt: MirrorReceipt,
   to: string,
@@ -52,7 +52,7 @@ export function formatReceipt(
   return `${lines}\n${PROVEN}\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}\n${alone}`;
 }
 
-/** The files of an incomplete mirror. The error that follows names the failures. */
+/** Formats the files of an incomplete mirror. The error names the failures. */
 export const formatIncomplete = (tally: MirrorTally): string =>
   alignFacts([
     [
@@ -63,18 +63,19 @@ export const formatIncomplete = (tally: MirrorTally): string =>
     ['failed', tally.failed === 0 ? undefined : countNoun(tally.failed, 'file')],
   ]);
 
-/** `12 fetched, 3 kept`. */
 const formatTalliedStates = ({ states }: Pick<MirrorTally, 'states'>): string =>
   formatStates((state) => states[state]);
 
 function formatStates(timesOf: (state: FileState) => number): string {
-  const told = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(([, times]) => times > 0);
-  return told.length === 0 ? 'none' : told.map(([state, times]) => `${count(times)} ${state}`).join(', ');
+  const counts = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(
+    ([, times]) => times > 0,
+  );
+  return counts.length === 0 ? 'none' : counts.map(([state, times]) => `${count(times)} ${state}`).join(', ');
 }
 
 type Transfer = Pick<MirrorTally, 'moved' | 'transferMs' | 'retries'>;
 
-/** What came over the network, in which time and how fast; `undefined` when nothing did. */
+/** Formats bytes, time and rate of the transfer; `undefined` without one. */
 function formatTransfer({ moved, transferMs, retries }: Transfer): string | undefined {
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
@@ -95,7 +96,7 @@ export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Prom
   await writeProduct(cli, { ...check }, formatMirrorCheck(check, to));
 }
 
-/** For a look at many mirrors, where what is not whole counts as failed. */
+/** Throws for an incomplete mirror, which counts as failed among many. */
 export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
   const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';
@@ -103,7 +104,7 @@ export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   const failures = absent ? [] : faults.map(describeFile);
   const message = absent
     ? `it is not in the target: ${countNoun(files, 'file')} missing`
-    : `${faults.length} of ${countNoun(files, 'file')} not as they must be`;
+    : `${faults.length} of ${countNoun(files, 'file')} differ from the manifest`;
   throw new DrillproofError(code, message, { details: { failures } });
 }
 
@@ -120,7 +121,7 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
-    ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
+    ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} missing or damaged`],
   ]);
   return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'size'], rows)}`;
 }
@@ -134,10 +135,9 @@ export type Discovery = {
 type Failure = ArchiveReport['failures'][number];
 type FailedFile = Failure['files'][number];
 
-/** Files of one export that are named; the receipt of the export has all. */
 const MAX_FILES = 10;
 
-/** The results of many exports; `mirrored` has the digest of the manifest of each that is complete. */
+/** Builds the report on many exports; `mirrored` has the manifest digests of the complete ones by id. */
 export function buildArchiveReport(
   outcome: ArchiveOutcome,
   mirrored: ReadonlyMap<string, string>,
@@ -186,7 +186,7 @@ export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<voi
   await writeProduct(cli, report, formatArchive(report));
 }
 
-/** The exit code of the worst result. A shard may be empty; a whole run may not. */
+/** Finds the worst exit code. Only a shard may be empty. */
 function findArchiveExit({ exports, codes, shard }: ArchiveReport): ExitCode {
   if (exports === 0 && shard === undefined) return EXIT.unchecked;
   return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
@@ -219,9 +219,9 @@ function listTransferFacts(
 ): readonly (readonly [string, string | undefined])[] {
   const { files, bytes, transferredBytes: moved, retries, transferMs, ...states } = transfer;
   const done = Object.values(states).reduce((sum, times) => sum + times, 0);
-  const told = `${count(done)} of ${countNoun(files, 'file')}, ${size(bytes)} (${formatTalliedStates({ states })})`;
+  const text = `${count(done)} of ${countNoun(files, 'file')}, ${size(bytes)} (${formatTalliedStates({ states })})`;
   return [
-    ['files', files === 0 ? undefined : told],
+    ['files', files === 0 ? undefined : text],
     ['transfer', formatTransfer({ moved, retries, transferMs })],
   ];
 }

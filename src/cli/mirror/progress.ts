@@ -1,11 +1,11 @@
 import type { FileState, MirrorEvent, OnProgress } from '../../mirror/index.ts';
 import type { Progress, Whole } from '../shared/output/progress.ts';
 
-/** Counts what one mirror did so far, from its events. It stores only the files under way. */
+/** Counts the events of one mirror. It stores only the files of running downloads. */
 export class MirrorTally {
   files = 0;
   totalBytes = 0;
-  /** Files and bytes that are verified in the mirror, or under way. */
+  /** Files and bytes that are verified in the mirror or partly downloaded. */
   done = 0;
   bytes = 0;
   /** Bytes received over the network, including bytes that were discarded. */
@@ -13,7 +13,6 @@ export class MirrorTally {
   failed = 0;
   retries = 0;
   readonly states: Record<FileState, number> = { fetched: 0, resumed: 0, linked: 0, kept: 0 };
-  /** From the plan to the end of the last file. */
   private beganAtMs = Infinity;
   private endedAtMs = 0;
   private readonly parts = new Map<string, number>();
@@ -33,7 +32,7 @@ export class MirrorTally {
     return { done, of, bytes, totalBytes };
   }
 
-  /** Bytes of verified files, without those under way. */
+  /** Bytes of verified files, without partial downloads. */
   get provenBytes(): number {
     return [...this.parts.values()].reduce((sum, bytes) => sum - bytes, this.bytes);
   }
@@ -64,7 +63,7 @@ export class MirrorTally {
     this.endedAtMs = nowMs;
   }
 
-  // Fewer bytes than before: the file was started again.
+  // Fewer bytes than before mean that the file was restarted.
   private addDownloaded(path: string, received: number): void {
     const before = this.parts.get(path) ?? 0;
     this.addReceived(path, received, received < before ? received : received - before);
@@ -78,7 +77,7 @@ export class MirrorTally {
 
   private endFile({ path, bytes, state }: Extract<MirrorEvent, { type: 'part-done' }>, nowMs: number): void {
     this.states[state]++;
-    if (state === 'kept') return; // it was so when the plan was made
+    if (state === 'kept') return; // the plan counts it
     this.addReceived(path, bytes, 0);
     this.done++;
     this.removeFile(path, nowMs);
@@ -127,71 +126,61 @@ export function followCheck(progress: Progress): OnProgress {
   };
 }
 
-export class ManyMirrors {
-  private readonly progress: Progress;
-  private readonly of: number;
-  private readonly totals: MirrorTally;
-  private readonly now: () => number;
-  private readonly running = new Map<string, MirrorTally>();
-  private done = 0;
-
-  constructor(progress: Progress, of: number, totals: MirrorTally, now: () => number) {
-    this.progress = progress;
-    this.of = of;
-    this.totals = totals;
-    this.now = now;
-  }
-
-  begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
-    this.running.set(evidenceExportId, tally);
-    this.show();
-    const note = createNoteWriter(this.progress, `${evidenceExportId}: `);
-    return (event) => {
-      tally.take(event, this.now());
-      note(event);
-      if (event.type !== 'looked') this.show();
-    };
-  }
-
-  end(evidenceExportId: string): void {
-    const tally = this.running.get(evidenceExportId);
-    this.running.delete(evidenceExportId);
-    this.done++;
-    if (tally !== undefined) this.totals.add(tally);
-    this.show();
-  }
-
-  private show(): void {
-    let { bytes } = this.totals;
-    for (const tally of this.running.values()) bytes += tally.bytes;
-    this.progress.update({ done: this.done, of: this.of, bytes });
-  }
-}
-
-function createNoteWriter(progress: Progress, of = ''): OnProgress {
-  let failed = 0;
-  return (event) => {
-    if (event.type !== 'failed') writeNote(progress, event, of);
-    else if (++failed <= MAX_FAILED)
-      progress.note(`failed: ${of}${event.code}: ${addPath(event.path, event.message)}`);
-    else if (failed === MAX_FAILED + 1) progress.note(`failed: ${of}more files; they are counted at the end`);
+/** Shows the progress of `of` mirrors, and adds each to the totals at its end. */
+export function followMany(progress: Progress, of: number, totals: MirrorTally, now: () => number) {
+  const running = new Map<string, MirrorTally>();
+  let done = 0;
+  const show = (): void => {
+    let { bytes } = totals;
+    for (const tally of running.values()) bytes += tally.bytes;
+    progress.update({ done, of, bytes });
+  };
+  return {
+    begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
+      running.set(evidenceExportId, tally);
+      show();
+      const note = createNoteWriter(progress, `${evidenceExportId}: `);
+      return (event) => {
+        tally.take(event, now());
+        note(event);
+        if (event.type !== 'looked') show();
+      };
+    },
+    end(evidenceExportId: string): void {
+      const tally = running.get(evidenceExportId);
+      running.delete(evidenceExportId);
+      done++;
+      if (tally !== undefined) totals.add(tally);
+      show();
+    },
   };
 }
 
-function writeNote(progress: Progress, event: MirrorEvent, of: string): void {
+function createNoteWriter(progress: Progress, subject = ''): OnProgress {
+  let failed = 0;
+  return (event) => {
+    if (event.type !== 'failed') writeNote(progress, event, subject);
+    else if (++failed <= MAX_FAILED)
+      progress.note(`failed: ${subject}${event.code}: ${addPath(event.path, event.message)}`);
+    else if (failed === MAX_FAILED + 1)
+      progress.note(`failed: ${subject}more files; they are counted at the end`);
+  };
+}
+
+function writeNote(progress: Progress, event: MirrorEvent, subject: string): void {
   if (event.type === 'retry') {
-    progress.note(formatRetry(event, `${of}${addPath(event.path, readErrorMessage(event.error))}`));
+    progress.note(formatRetry(event, `${subject}${addPath(event.path, readErrorMessage(event.error))}`));
   } else if (event.type === 'waiting') {
     const { state, completed, of: all, delayMs } = event;
     progress.note(
-      `${of}${state}, ${completed} of ${all} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`,
+      `${subject}${state}, ${completed} of ${all} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`,
     );
   } else if (event.type === 'source-deleted') {
-    progress.note(`${of}the source deletes this export; continuing with the files that are here`);
+    progress.note(`${subject}the source deletes this export; continuing with the files in the mirror`);
   }
 }
 
-/** `again in 0.4 s: …`, before something is asked for once more. */
+/** Formats `again in 0.4 s: …` before a retry. */
 export const formatRetry = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
   `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
 

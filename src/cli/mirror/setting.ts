@@ -38,7 +38,7 @@ import {
   readFile,
 } from '../../evidence/index.ts';
 
-/** With a queue, a dead worker may hold the lease of a place in S3, which ends within a minute. */
+/** With a queue, the lease of a dead worker in S3 expires within a minute. */
 const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
@@ -83,7 +83,6 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
   };
 }
 
-/** The name of this program in receipts and events. */
 export const readToolName = async (): Promise<string> => `drillproof/${await readVersion()}`;
 
 async function openShared(
@@ -97,7 +96,7 @@ async function openShared(
   });
 }
 
-/** Requires one export, a list, or all of a project; options about one export go with the first. */
+/** Requires an id, --list or --all, and refuses options that do not apply to it. */
 export function assertOneSelection(
   evidenceExportId: string | undefined,
   options: MirrorCommandOptions,
@@ -109,18 +108,17 @@ export function assertOneSelection(
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Pass exactly one.');
   if (since !== undefined && all === undefined) throw usageError('--since needs --all', 'Add --all.');
   assertQueue(options, options.to);
-  const [given, hint] =
+  const [stray, hint] =
     evidenceExportId === undefined
       ? [findSetOption(options, ['manifest', 'expectManifest']), 'Name the export by its id.']
       : [findSetOption(options, ['shard', 'queue']), 'Name the exports with --list FILE or --all.'];
-  if (given !== undefined)
+  if (stray !== undefined)
     throw usageError(
-      `${given} is for ${evidenceExportId === undefined ? 'one export' : 'many exports'}`,
+      `${stray} is for ${evidenceExportId === undefined ? 'one export' : 'many exports'}`,
       hint,
     );
 }
 
-/** A second mirror has one export, and nothing to wait for. */
 function assertFrom(options: MirrorCommandOptions): void {
   const other = findSetOption(options, [
     ...(['url', 'tokenFile', 'caFile', 'list', 'all', 'since'] as const),
@@ -130,7 +128,6 @@ function assertFrom(options: MirrorCommandOptions): void {
     throw usageError(`--from copies one mirror and cannot be combined with ${other}`, `Omit ${other}.`);
 }
 
-/** A check writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
   const stray = findSetOption(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
   if (stray !== undefined)
@@ -155,15 +152,12 @@ export function addSinkOptions(command: Command): Command {
     .addOption(
       new Option(
         '--s3-lock-mode <mode>',
-        'who may end it early: governance, users with a special permission; compliance, no user (default: governance)',
+        'who may remove the lock early: governance, users with a special permission; compliance, no user (default: governance)',
       ).choices(['governance', 'compliance']),
     )
     .option('--s3-legal-hold', 'put a legal hold on every object');
 }
 
-/**
- * Opens a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is loaded only now.
- */
 async function openSink(
   cli: Cli,
   to: string,
@@ -205,7 +199,7 @@ type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient 
 export async function openReplicas(cli: Cli, place: string) {
   const archive = await openScrubArchive(place, { env: cli.env });
   return {
-    /** The mirror of that name in the archive, or the only one. */
+    /** Opens the mirror of that name in the archive, or the only mirror. */
     async open(name: string | undefined): Promise<Replica> {
       const mirror = archive.open(selectMirror(archive, name, place));
       const { source } = await mirror.look();
@@ -219,11 +213,11 @@ function selectMirror({ single, mirrors }: ScrubArchive, name: string | undefine
   const [only] = mirrors;
   if (single && only !== undefined) return only;
   if (name !== undefined && mirrors.includes(name)) return name;
-  const what = name === undefined ? 'is not a mirror' : `holds no mirror ${name}`;
+  const what = name === undefined ? 'is not a mirror' : `contains no mirror ${name}`;
   throw new DrillproofError('scrub.REPLICA_UNREADABLE', `${place} ${what}`, { path: place });
 }
 
-/** The place as receipts name it, without anything that could be a secret. */
+/** Formats a place for receipts, without secrets. */
 const formatAddress = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
 
 export async function readExportRef(

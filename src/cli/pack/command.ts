@@ -44,7 +44,7 @@ export function definePackCommand(command: Command, cli: Cli): void {
     )
     .option('--force', 'replace an existing part')
     .option('--example', 'print a complete RUN.json with a result, to change, and end')
-    // As --help does, it ends before the other options are required.
+    // Like --help, it ends before required options are checked.
     .on('option:example', () => {
       void cli.stdout.write(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`);
       throw new CommanderError(0, 'commander.helpDisplayed', '');
@@ -193,7 +193,7 @@ const HASH = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const RUN_ID = 'run_example';
 const VIRTUAL_END_US = 5_000_000;
 
-/** The description of a run with its result, for people to change: it has every member that `pack` requires. */
+/** Builds a description of a run with every member that `pack` requires. */
 const buildExample = (createdAtMs: number): RunExample => ({
   evidenceBundleId: 'evidence_0123456789ab',
   organizationId: 'org_0123456789ab',

@@ -39,7 +39,7 @@ export type RunFile = {
   readonly facts: RunFacts;
   readonly runResult?: z.infer<typeof runFileResultSchema>;
   readonly original?: z.infer<typeof runFileSchema>['original'];
-  /** The files of the description itself, as absolute paths; they are not objects of the bundle. */
+  /** Absolute paths of the description and the result, which are not objects of the bundle. */
   readonly ownFiles: ReadonlySet<string>;
 };
 
@@ -88,7 +88,7 @@ function typeInput<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T
 
 const MAX_FILES = 100_000;
 
-/** Every file below a folder, as paths with `/`, sorted by UTF-8 bytes. */
+/** Lists every file below a folder with `/` in its path, sorted by UTF-8 bytes. */
 export async function listFilesBelow(folder: string): Promise<readonly string[]> {
   const files: string[] = [];
   const pending = [''];
@@ -114,7 +114,6 @@ async function list(folder: string, root: string) {
   }
 }
 
-/** The bytes of a file, opened when they are first read. */
 export async function* readFileBytes(
   path: string,
   signal?: AbortSignal,

@@ -120,7 +120,7 @@ const formatPolicy = (
 ): string =>
   `${name} is valid\n${alignFacts([
     ['  digest', digest],
-    ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
+    ...sources.map(({ path, digest: fileDigest }) => ['  file', `${path} ${fileDigest}`] as const),
     ['  waivers', String(waivers)],
     ...warnings.map(({ policy, path, message }) => ['  warning', `${policy} ${path}: ${message}`] as const),
   ])}`;
@@ -132,7 +132,7 @@ export function defineExplain(command: Command, cli: Cli): void {
     .action(async (file: string | undefined, options: PolicyOptions) => {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const { name, digest, sources, layers } = policy;
-      const explained = layers.map((layer, at) => ({
+      const policies = layers.map((layer, at) => ({
         name: nameOf(layer, at, policy),
         rules: explainRules(layer),
         waivers: layer.waivers ?? [],
@@ -145,7 +145,7 @@ export function defineExplain(command: Command, cli: Cli): void {
           name,
           digest,
           sources,
-          policies: explained,
+          policies,
           unasked: listMissingRules(layers),
         },
         formatPolicyWords(page, policy, cli.now()),
@@ -179,8 +179,8 @@ function formatPolicyWords(page: Page, policy: Policy, nowMs: number): string {
       },
       {
         title: `${escapeText(nameOf(layer, at, policy))} waives`,
-        lines: (layer.waivers ?? []).flatMap((one) =>
-          wrapLabel(page, '  - ', escapeText(describeWaiver(one, nowMs))),
+        lines: (layer.waivers ?? []).flatMap((waiver) =>
+          wrapLabel(page, '  - ', escapeText(describeWaiver(waiver, nowMs))),
         ),
       },
     ]),

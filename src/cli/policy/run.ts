@@ -42,7 +42,7 @@ import { createFetch } from '../shared/input/remote.ts';
 
 const PARENT = /\bpath["']?\s*:\s*["']?([^"'\n,}]+)/g;
 
-/** The policy of a file with everything that it extends (default: the default policy). */
+/** Reads a policy with its parents (default: the default policy). */
 export async function openPolicy(
   cli: Cli,
   path: string | undefined,
@@ -56,7 +56,7 @@ export async function openPolicy(
   const read = async (file: string) => {
     if (isPolicyAddress(file)) return readPolicyAddress(cli, file, caFile);
     const bytes = await readInput(file, MAX_POLICY_BYTES, cli);
-    // No output may replace them, not even when the policy is refused.
+    // No output may replace the parents, even if the policy is refused.
     for (const [, parent = ''] of Buffer.from(bytes).toString().matchAll(PARENT))
       cli.inputs.add(resolveRelative(file, parent.trim()));
     return { path: file, bytes };
@@ -72,7 +72,7 @@ const resolveRelative = (from: string, path: string): string =>
 const MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,
 parts, or JSON reports of "drillproof verify"), inputs (such reports in the
-file) or runs (made up: "refund failed 8d ago, signed by acme-ci"); optionally
+file) or runs (invented: "refund failed 8d ago, signed by acme-ci"); optionally
 dsse, expectManifest, params and asOf; the expected answer and, optionally, the
 expected states of rules and codes. docs/gate/policy.md has examples.
 
@@ -88,16 +88,16 @@ export function defineTest(command: Command, cli: Cli): void {
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
     .action(async (file: string, cases: string, options: TrustOptions & PolicyOptions) => {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
-      const tested: CaseReport[] = [];
+      const reports: CaseReport[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
       const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
       for (const expected of withFileName(cases, () => parseCases(bytes, cases)))
-        tested.push(await tryCase(cli, trial, expected));
-      const failed = tested.filter(({ holds }) => !holds).length;
+        reports.push(await tryCase(cli, trial, expected));
+      const failed = reports.filter(({ holds }) => !holds).length;
       await writeProduct(
         cli,
-        { kind: 'policy-test', policy: policy.name, digest: policy.digest, cases: tested, failed },
-        formatTests(tested, failed),
+        { kind: 'policy-test', policy: policy.name, digest: policy.digest, cases: reports, failed },
+        formatTests(reports, failed),
       );
       cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
     });
@@ -128,15 +128,15 @@ async function tryCase(
     jobs: 1,
     ...defined({ asOf, expectManifest, dsse: dsse?.map((path) => join(folder, path)) }),
   });
-  const how = { ...verified, clockSkewMs: Math.min(...policy.layers.map(skewMsOf)) };
+  const settings = { ...verified, clockSkewMs: Math.min(...policy.layers.map(skewMsOf)) };
   const inputs: EvidenceInput[] = [...(expected.inputs ?? [])];
   for (const path of expected.evidence ?? []) {
     const place = join(folder, path);
-    const report = (await findStoredReport(place)) ?? (await verifyPath(cli, place, how));
+    const report = (await findStoredReport(place)) ?? (await verifyPath(cli, place, settings));
     const pinned = expectManifest !== undefined && report.kind === 'bundle';
     inputs.push({ name: path, report, ...(pinned && { pinned: report.manifestDigest === expectManifest }) });
   }
-  const asOfMs = asOf ?? findTime(inputs, how.asOfMs);
+  const asOfMs = asOf ?? findTime(inputs, settings.asOfMs);
   if (runs !== undefined)
     inputs.push({ name: 'runs', report: buildSyntheticReport(runs, expected.list ?? {}, asOfMs) });
   const decision = evaluate(inputs, policy, { asOfMs });
@@ -144,7 +144,7 @@ async function tryCase(
   return { name: expected.name, holds: differences.length === 0, differences };
 }
 
-/** The time of stored reports, if the case has none. */
+/** Finds the time of the stored reports for a case without a time. */
 function findTime(inputs: readonly EvidenceInput[], nowMs: number): number {
   const times = new Set(inputs.flatMap((input) => ('report' in input ? [input.report.asOfMs] : [])));
   const [only] = times;
@@ -161,14 +161,14 @@ async function findStoredReport(path: string): Promise<z.infer<typeof storedSche
   throw new DrillproofError('policy.INVALID', `${path} is not a report on an export or bundle`, { path });
 }
 
-const formatTests = (tested: readonly CaseReport[], failed: number): string =>
+const formatTests = (reports: readonly CaseReport[], failed: number): string =>
   [
-    ...tested.flatMap(({ name, holds, differences: found }) => [
+    ...reports.flatMap(({ name, holds, differences }) => [
       `${holds ? 'holds' : 'FAILS'}  ${escapeText(name)}`,
-      ...found.map((one) => `       - ${escapeText(one)}`),
+      ...differences.map((difference) => `       - ${escapeText(difference)}`),
     ]),
     '',
-    `${tested.length - failed} of ${tested.length} cases hold`,
+    `${reports.length - failed} of ${reports.length} cases hold`,
     '',
   ].join('\n');
 
@@ -178,7 +178,6 @@ const REMOTE = /^(?:https?:\/\/|git:)/i;
 const PINNED = /^([^]*)#(sha256:[0-9a-f]{64})$/;
 const FETCH_TIMEOUT_MS = 30_000;
 
-/** Whether a policy is named by an address or a git revision, and not by a path. */
 const isPolicyAddress = (place: string): boolean => REMOTE.test(place);
 
 /** Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file. */
@@ -193,7 +192,6 @@ async function readPinnedPolicy(cli: Cli, place: string, caFile?: string): Promi
   throw new DrillproofError('policy.SOURCE_MISMATCH', message, { details: { expected, actual } });
 }
 
-/** Reads a policy that something else pins. */
 async function readPolicyAddress(cli: Cli, address: string, caFile?: string): Promise<PolicyBytes> {
   const isGit = /^git:/i.test(address);
   const bytes = await (isGit ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));

@@ -43,7 +43,7 @@ function defineList(command: Command, cli: Cli): void {
 const MORE = `
 Each receipt names the previous one by its digest, so the chain shows when one
 was changed, added, or removed from the middle. It does not show that the newest
-were removed: --expect-head takes the digest of a receipt that must be there.
+were removed: pass the digest of a receipt that must exist with --expect-head.
 Receipts are a local log. They prove nothing about when evidence existed.
 
 Exit codes: 0 every chain is valid, 1 one is not, 2 wrong call or configuration,
@@ -53,7 +53,7 @@ function defineVerify(command: Command, cli: Cli): void {
   addStandardOptions(command)
     .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
     .argument('<path>', PLACE)
-    .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', parseDigest)
+    .option('--expect-head <digest>', 'require a receipt with this SHA-256 in the chain', parseDigest)
     .action((path: string, options: ReceiptsOptions) => verify(cli, path, options));
   addExamples(command, {
     'an archive': 'drillproof receipts verify ./archive',
@@ -97,11 +97,11 @@ async function verifyMirrorReceipts(
   path: string,
   options: ReceiptsOptions,
 ): Promise<readonly MirrorReceipts[]> {
-  const how: ReceiptSettings = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
+  const settings: ReceiptSettings = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
   return closeAfter(await openReceiptTree(cli, path), async (tree) =>
     tree.single === undefined
-      ? verifyEach(cli, path, tree, how)
-      : [await verifySingle(path, tree, tree.single, how)],
+      ? verifyEach(cli, path, tree, settings)
+      : [await verifySingle(path, tree, tree.single, settings)],
   );
 }
 
@@ -109,19 +109,19 @@ async function verifyEach(
   cli: Cli,
   path: string,
   tree: ReceiptTree,
-  how: ReceiptSettings,
+  settings: ReceiptSettings,
 ): Promise<MirrorReceipts[]> {
   const mirrors = await mirrorsIn(tree.source);
-  if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} holds no mirror`, { path });
-  if (how.expectHead !== undefined && mirrors.length > 1)
+  if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
+  if (settings.expectHead !== undefined && mirrors.length > 1)
     throw usageError(
-      `--expect-head is about one mirror, and ${path} contains ${mirrors.length}`,
+      `--expect-head is for one mirror, and ${path} contains ${mirrors.length}`,
       'Name one of them.',
     );
   return withProgress(cli, 'verified', 'mirrors', async ({ update }) => {
     const reports: MirrorReceipts[] = [];
     for (const { prefix, source } of mirrors) {
-      reports.push({ path: formatMirrorPlace(path, prefix), report: await verifyReceipts(source, how) });
+      reports.push({ path: formatMirrorPlace(path, prefix), report: await verifyReceipts(source, settings) });
       update({ done: reports.length, of: mirrors.length });
     }
     return reports;
@@ -132,14 +132,13 @@ async function verifySingle(
   path: string,
   { source }: ReceiptTree,
   single: string,
-  { expectHead, ...how }: ReceiptSettings,
+  { expectHead, ...settings }: ReceiptSettings,
 ): Promise<MirrorReceipts> {
   if (expectHead !== undefined)
-    throw usageError(`--expect-head is about a chain, and ${path} is one receipt`, 'Name the mirror.');
-  return { path, report: await verifyReceipt(source, single, how) };
+    throw usageError(`--expect-head is for a chain, and ${path} is one receipt`, 'Name the mirror.');
+  return { path, report: await verifyReceipt(source, single, settings) };
 }
 
-/** The place of a mirror as a person would name it; the parameters of an address stay behind it. */
 function formatMirrorPlace(path: string, prefix: string): string {
   if (prefix === '') return path;
   const [place = '', ...parameters] = isS3Url(path) ? path.split('?') : [path];
@@ -148,27 +147,26 @@ function formatMirrorPlace(path: string, prefix: string): string {
 
 const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 
-/** What a person named that holds receipts: a tree of mirrors, or one receipt at a path of `source`. */
+/** A tree of mirrors, or one receipt at the path `single` of `source`. */
 type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
   close(): Promise<void>;
 };
 
-/**
- * Opens a folder, a prefix in S3 or a one-file export as a tree in which mirrors are looked for, and any other file as
- * a single receipt.
- */
+/** Opens a folder, a prefix in S3 or an export in a ZIP as a tree of mirrors, and other files as a receipt. */
 async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
     const volume = await openVolume(path, cli.env);
     return { source: volume.source(), close: () => volume.close() };
   }
-  const opened = await openZipFile(await openFile(path));
-  if (opened.kind === 'export') return opened;
-  await opened.close();
+  const file = await openZipFile(await openFile(path));
+  if (file.kind === 'export') return file;
+  await file.close();
   const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
-  const bytes = await closeAfter(await openFile(path), (file) => readWhole(file, MAX_RECEIPT_BYTES, path));
+  const bytes = await closeAfter(await openFile(path), (access) =>
+    readWhole(access, MAX_RECEIPT_BYTES, path),
+  );
   return { source: memorySource({ [single]: bytes }), single, close: () => Promise.resolve() };
 }
 

@@ -29,7 +29,7 @@ const THEMES = {
 } as const;
 type Theme = (typeof THEMES)[keyof typeof THEMES];
 
-/** A chart as SVG, once for each color scheme. It contains our words and numbers alone. */
+/** Draws a chart as SVG for each color scheme, with trusted text only. */
 export const drawChart = (chart: Chart): { readonly light: string; readonly dark: string } => ({
   light: drawSvg(chart, THEMES.light),
   dark: drawSvg(chart, THEMES.dark),

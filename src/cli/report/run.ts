@@ -57,7 +57,7 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
 
 function removeEqualReports(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
   const byText = new Map(reports.map((report) => [stableJson(report.report), report]));
-  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
 }
 
 function assertOneKind(reports: readonly Named<Mergeable>[]): void {
@@ -70,9 +70,11 @@ function assertOneKind(reports: readonly Named<Mergeable>[]): void {
 }
 
 async function writeMerged(cli: Cli, reports: readonly Named<Mergeable>[]): Promise<void> {
-  const archives = reports.filter((one): one is Named<ArchiveReport> => one.report.kind === 'mirror.archive');
-  const scrubs = reports.filter((one): one is Named<ScrubReport> => one.report.kind === 'scrub');
-  const verified = reports.filter((one): one is Named<ReportsReport> => one.report.kind === 'reports');
+  const archives = reports.filter(
+    (item): item is Named<ArchiveReport> => item.report.kind === 'mirror.archive',
+  );
+  const scrubs = reports.filter((item): item is Named<ScrubReport> => item.report.kind === 'scrub');
+  const verified = reports.filter((item): item is Named<ReportsReport> => item.report.kind === 'reports');
   if (archives.length > 0) return writeArchive(cli, mergeArchives(archives));
   if (scrubs.length > 0) return writeMergedScrub(cli, mergeScrubs(scrubs));
   return writeVerified(cli, mergeResults(verified));
@@ -106,7 +108,7 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
 function findFailedExit(result: PathResult['result']): ExitCode {
   if (result.kind === 'error') return result.exitCode;
   const exit = exitOfVerdict(result.verdict, false);
-  // What is verified and did not pass lacks the coverage that was asked for.
+  // A verified result that did not pass lacks the required coverage.
   return exit === EXIT.pass ? EXIT.bad : exit;
 }
 
@@ -169,7 +171,7 @@ function formatChain({ verdict, reports, findings }: ReportChain): string {
   return [head, formatTable(['#', 'REPORT', 'SIGNED BY', 'RESULT', 'DIGEST'], rows), ...problems].join('');
 }
 
-/** Shows many reports over time as a page. The exit code is that of the chain, if any report is signed. */
+/** Writes a page about many reports. If reports are signed, their chain decides the exit code. */
 export async function showHistory(
   cli: Cli,
   names: readonly string[],
@@ -179,9 +181,9 @@ export async function showHistory(
   const { file = '-' } = format;
   if (file !== '-') await checkOutputFile(cli, file, force);
   const trust = await readTrust(cli, options);
-  const opened = (await readFiles(cli, names)).map(openFile);
-  const chain = findChain(opened, { asOfMs: asOf, ...defined({ trust }) });
-  const entries = opened.map(({ name, report, signed }): HistoryEntry =>
+  const reports = (await readFiles(cli, names)).map(openFile);
+  const chain = findChain(reports, { asOfMs: asOf, ...defined({ trust }) });
+  const entries = reports.map(({ name, report, signed }): HistoryEntry =>
     defined({ name, report, issuedAtMs: signed?.issuedAtMs }),
   );
   const { drawChart } = await import('./charts.ts');
@@ -198,9 +200,9 @@ const openFile = ({ name, report: bytes }: Named<Uint8Array>): Opened => ({
   ...withFileName(name, () => openReport(bytes)),
 });
 
-/** The chain of the signed reports among others, in the order of their numbers. */
-function findChain(opened: readonly Opened[], options: ChainOptions): ReportChain | undefined {
-  const files = opened.flatMap(({ name, bytes, signed }) =>
+/** Verifies the signed reports as a chain, in the order of their numbers. */
+function findChain(reports: readonly Opened[], options: ChainOptions): ReportChain | undefined {
+  const files = reports.flatMap(({ name, bytes, signed }) =>
     signed === undefined ? [] : [{ name, report: bytes }],
   );
   return files.length === 0 ? undefined : verifyReportChain(orderSignedReports(files), options);

@@ -21,7 +21,7 @@ flushed before they replace a damaged file.
 
 Exit codes: 0 every file that was read is good or repaired, 1 something is
 damaged or missing, 2 wrong call, 3 something could not be read or there is
-nothing to read, 130 interrupted: the journal records what was read.`;
+nothing to read, 130 interrupted (the journal records files that were read).`;
 
 export function defineScrubCommand(command: Command, cli: Cli): void {
   addReportSigningOptions(addQueueOptions(addTrustOptions(addReportFormatOptions(command))))

@@ -82,7 +82,7 @@ const formatReason = ({ message, repair }: TalliedFault): string =>
 type TalliedFault = ScrubReport['faults'][number];
 
 const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
-/** Faults that are listed, so that the memory of a run is bounded. */
+/** The limit of listed faults bounds the memory of a run. */
 const MAX_FAULTS = 10_000;
 
 type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'shard' | 'run'>;
@@ -105,13 +105,13 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
   const totals = Object.assign(sums, { outcomes, results, faults, strays: [...strays] });
   return {
     totals,
-    add({ faults: found, ...result }) {
+    add({ faults: newFaults, ...result }) {
       results.push(result);
       sums.mirrors++;
       outcomes[result.outcome]++;
       for (const name of ['files', 'read', 'readBytes', 'young', 'left', 'leftBytes'] as const)
         sums[name] += result[name];
-      for (const fault of found) {
+      for (const fault of newFaults) {
         if (faults.length < MAX_FAULTS) faults.push({ mirror: result.name, ...fault });
         else sums.moreFaults++;
       }

@@ -62,7 +62,10 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
   assertQueue(options, place);
   if (options.queue !== undefined) refuseUnshared(options);
   const stop = new AbortController();
-  const how = await readScrubOptions({ ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) }, options);
+  const settings = await readScrubOptions(
+    { ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) },
+    options,
+  );
   const repairs = await openRepairs(cli, options);
   const archive = await openScrubArchive(place, { env: cli.env, jobs, ...defined({ journal }) });
   try {
@@ -71,7 +74,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
     const mirrors = selectShard(archive.mirrors, shardName, shard);
-    const work = { place, mirrors, archive, how, repairs, stop };
+    const work = { place, mirrors, archive, settings, repairs, stop };
     await writeScrub(cli, await scrubAll(cli, work, options), place, { outputs, ...defined({ sign }) });
   } finally {
     await repairs?.close();
@@ -83,7 +86,7 @@ type ScrubWork = {
   readonly place: string;
   readonly mirrors: readonly string[];
   readonly archive: ScrubArchive;
-  readonly how: ScrubOptions;
+  readonly settings: ScrubOptions;
   readonly repairs: Repairs | undefined;
   readonly stop: AbortController;
 };
@@ -106,7 +109,7 @@ type AddScrub = (result: MirrorScrub) => void;
 type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
 
 function createScrubber(
-  { mirrors: all, archive, how, repairs }: ScrubWork,
+  { mirrors: all, archive, settings, repairs }: ScrubWork,
   { project }: ScrubCommandOptions,
   progress: Progress,
 ): ScrubSome {
@@ -116,20 +119,24 @@ function createScrubber(
     bytes += event.bytes;
     progress.update({ done, of: all.length, bytes });
   };
-  const repair = { ...how, ...defined({ projectId: project }) };
+  const repair = { ...settings, ...defined({ projectId: project }) };
   return (mirrors, add) =>
-    scrubMany({ mirrors, open: (name) => archive.open(name) }, { ...how, onProgress }, async (result, at) => {
-      printFaults(progress, result);
-      add(
-        repairs === undefined
-          ? result
-          : await repairMirror(at, result, () => repairs.clientFor(result.name), repair),
-      );
-      done++;
-    });
+    scrubMany(
+      { mirrors, open: (name) => archive.open(name) },
+      { ...settings, onProgress },
+      async (result, at) => {
+        printFaults(progress, result);
+        add(
+          repairs === undefined
+            ? result
+            : await repairMirror(at, result, () => repairs.clientFor(result.name), repair),
+        );
+        done++;
+      },
+    );
 }
 
-/** The settings that machines must have in common to share a run. */
+/** Describes the settings that must be equal on all machines of a run. */
 const describePolicy = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 0 }: ScrubOptions) => ({
   tool,
   depth,
@@ -138,7 +145,7 @@ const describePolicy = ({ tool, depth = 'digest', trust, secondOpinion, olderTha
   olderThanMs,
 });
 
-/** A scrub writes only its journals, so a read-only place means that they cannot be written. */
+/** Adds advice to io.READ_ONLY, because a scrub writes nothing but its journals. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'io.READ_ONLY') return error;
   const { code, message, path } = error;
@@ -170,7 +177,6 @@ async function readScrubOptions(cli: Cli, options: ScrubCommandOptions): Promise
 }
 
 type Repairs = {
-  /** The source of one mirror of the archive, by its name there. */
   clientFor(name: string): Promise<MirrorClient>;
   close(): Promise<void>;
 };
@@ -205,14 +211,13 @@ function refuseUnshared(options: ScrubCommandOptions): void {
     );
 }
 
-/** Scrubs the mirrors together with every other machine that gives the same command. */
 async function scrubShared(
   cli: Cli,
-  { place, mirrors, how, stop }: ScrubWork,
+  { place, mirrors, settings, stop }: ScrubWork,
   options: ScrubCommandOptions,
   { scrubSome, add }: { readonly scrubSome: ScrubSome; readonly add: AddScrub },
 ): Promise<SharedRun> {
-  const policy = { ...describePolicy(how), repairFrom: options.repairFrom ?? null };
+  const policy = { ...describePolicy(settings), repairFrom: options.repairFrom ?? null };
   const work: SharedWork = {
     kind: 'scrub',
     facts: { place: describePlace(place), policy },

@@ -113,10 +113,10 @@ async function testProgram(
   options: SelftestOptions,
 ): Promise<SelftestReport> {
   const current = platform.name === 'node' ? 'native' : 'portable';
-  const wanted = options.platform;
-  if (wanted === current) return testInProcess(cli, rows);
+  const { platform: name } = options;
+  if (name === current) return testInProcess(cli, rows);
   const portable = runPortable(formatArguments(options), cli.signal);
-  return wanted === 'both' ? joinReports(await testInProcess(cli, rows), await portable) : portable;
+  return name === 'both' ? joinReports(await testInProcess(cli, rows), await portable) : portable;
 }
 
 const formatArguments = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
@@ -145,12 +145,12 @@ async function testCommand(
   const { exec: command = '', timeout, jobs } = options;
   const scratch = await mkdtemp(join(tmpdir(), 'drillproof-selftest-'));
   try {
-    const how: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
+    const exec: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
     const progress = createProgress(cli, 'tried', 'cases');
     let done = 0;
     const results = await mapConcurrently(rows, jobs, async ({ kind, testCase }) => {
       cli.signal.throwIfAborted();
-      const result = await execCase(kind, testCase, how);
+      const result = await execCase(kind, testCase, exec);
       progress.update({ done: ++done, of: rows.length });
       return result;
     });
@@ -161,7 +161,7 @@ async function testCommand(
   }
 }
 
-/** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/formats/selftest.md. */
+/** Verifies the folder of one case by the protocol of `--exec` (docs/formats/selftest.md). */
 async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
   const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
@@ -181,13 +181,13 @@ type Selection = {
 };
 
 async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
-  const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
+  const { vectors = packaging.selftest?.vectors, kind: wantedKinds, case: ids } = selection;
   if (vectors === undefined)
     throw usageError('the single file contains no vectors', 'Pass --vectors DIR with those of the package.');
   const kinds = await listKinds(vectors);
-  for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
+  for (const kind of wantedKinds ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];
-  for (const kind of kinds.filter((name) => wanted?.includes(name) ?? true)) {
+  for (const kind of kinds.filter((name) => wantedKinds?.includes(name) ?? true)) {
     const path = join(vectors, `${kind}.json`);
     files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
   }
@@ -223,14 +223,14 @@ function assertKnown(what: string, name: string, names: readonly string[]): void
 const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
 
 /**
- * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
- * own: which primitives a program has is decided when its modules are loaded.
+ * Runs `drillproof selftest` on the portable primitives of browsers, in a separate process, because modules select their
+ * primitives when they are loaded.
  */
 async function runPortable(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)
     throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
   const { main } = packaging.selftest;
-  // Where the hook has no effect, the child is native again and must not start another one.
+  // If the hook has no effect, the child is native too and must not start another process.
   if (process.env[NESTED] !== undefined)
     throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
   const command = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
@@ -262,7 +262,7 @@ function tryParseJson(text: string): unknown {
   }
 }
 
-/** A module, loaded before all others, that lets `#platform` mean the portable primitives. */
+/** Formats a module that redirects `#platform` to the portable primitives. */
 function formatHook(main: string): string {
   const native = pathToFileURL(createRequire(main).resolve('#platform')).href;
   const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;

@@ -30,18 +30,17 @@ type Options = LogOptions & {
 };
 
 const MORE = `
-DATABASE_URL=postgres://… keeps the rows in PostgreSQL, and
-BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes elsewhere than
-in the folder; with both, any number of instances may run. Each limit also has
-a variable: DRILLPROOF_REQUEST_RATE for --request-rate, and so on.
+DATABASE_URL=postgres://… stores the rows in PostgreSQL, and
+BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes in another
+place; with both, any number of instances may run. Each limit also has a
+variable, such as DRILLPROOF_REQUEST_RATE for --request-rate.
 
 It serves plain HTTP. For access over a network, put a TLS proxy in front of it
 and pass --trust-proxy and --public-url; docs/server/server.md has an example.
 
-It runs until SIGINT or SIGTERM. From then on /readyz answers 503; after
---drain-delay it takes no new connection, lets answers that are under way end
-within --drain, and exits with 0. Make tokens with "drillproof admin token
-create".`;
+It runs until SIGINT or SIGTERM. Then /readyz answers 503; after --drain-delay
+the server accepts no new connections, completes running answers within --drain,
+and exits with 0. Make tokens with "drillproof admin token create".`;
 
 const DAY_S = 86_400;
 
@@ -73,7 +72,7 @@ export function defineServeCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-/** An address without a slash at its end, a query or a fragment. */
+/** Parses an address without a query or fragment, and removes trailing slashes. */
 function parsePublicUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
@@ -91,7 +90,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
   const { store, blobs, places } = await openData(cli, data, true, database);
   const audit = openAudit(cli, options, places);
   let url = '';
-  // Without a public address, links use the address it listens on, unless clients cannot reach that.
+  // Without --public-url, links use the address of the server, unless clients cannot reach it.
   const isLocal = !trustProxy && !EVERY_ADDRESS.has(host);
   const links = options.publicUrl ?? (isLocal ? () => url : '');
   const version = await readVersion();
@@ -117,7 +116,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
       await announce(await formatWelcome({ store, places }, data, host), 'serve.started', { url, version });
       if (!cli.signal.aborted) await once(cli.signal, 'abort');
       server.stopping();
-      await announce('stopping: answers that are under way may end', 'serve.stopping');
+      await announce('stopping: completing running answers', 'serve.stopping');
       await sleep(drainDelay * 1000);
     } finally {
       await listening.close();
@@ -148,13 +147,12 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
   return lines.join('\n');
 }
 
-// If the environment names both places, the folder is not used.
 const formatDataOption = ({ folders }: Stores['places'], data: string): string =>
   folders.includes(data) ? ` --data ${escapeText(data)}` : '';
 
 /** A limit that the operator sets, by an option or an environment variable; the option wins. */
 type Setting = {
-  /** As in `--request-rate`, `DRILLPROOF_REQUEST_RATE` and the table in docs/server/server.md. */
+  /** The name of the option and, in upper case, of the variable. */
   readonly name: string;
   readonly limit: keyof typeof DEFAULTS;
   readonly what: string;
@@ -202,7 +200,7 @@ export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
 
 export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] / SCALE[unit];
 
-// Only requests may be cut at once; a server with none of the others could not serve.
+// Only --drain may be 0; the server needs a positive value of the other limits.
 const createSettingParser = ({ limit, unit }: Setting): ((value: string) => number) =>
   parseNumberBetween(limit === 'drainMs' ? 0 : 1, MAX[unit]);
 

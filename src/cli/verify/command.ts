@@ -29,7 +29,7 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
     .option('--require-coverage', 'fail if a file or byte is not covered by a digest')
     .option('-v, --verbose', 'print every check, part and finding')
     .action(async (paths: string[], options: VerifyCommandOptions) => {
-      // Loaded only now: help needs nothing of what verifies.
+      // Loaded only now, because help needs no verification.
       const { verify } = await import('./run.ts');
       await verify(cli, paths, options);
     });

@@ -10,7 +10,7 @@ import { usageError } from '../shared/options/values.ts';
 
 type Claim = { readonly issuer: string; readonly keyId: string };
 
-// A hint is pasted into shells, and the evidence chose the issuer.
+// People paste hints into shells, and the issuer comes from untrusted evidence.
 const PLAIN = /^[\w.@:-]+$/;
 
 export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
@@ -38,7 +38,7 @@ function formatAdvice({ file }: KeySpec, claims: readonly Claim[]): string {
   return `The evidence claims the issuer ${JSON.stringify(issuer)} with another key, ${keyId}. Ask the issuer for that key, then ${pass}.`;
 }
 
-/** Reports a misspelt issuer as a wrong call: the key itself signed, and only the name given with it differs. */
+/** Reports a wrong issuer as a wrong call if the key itself signed the evidence. */
 export async function refuseWrongIssuer(
   cli: Cli,
   path: string,
@@ -63,9 +63,9 @@ const hasUnknownKey = (report: ExportReport | BundleReport): boolean =>
   report.findings.some(({ code }) => code === 'trust.KEY_UNKNOWN') ||
   (report.kind === 'export' && report.parts.some(hasUnknownKey));
 
-/** The ids by which a statement may name the keys of a file. */
+/** Reads the ids by which a statement may name the keys of a file. */
 async function readKeyIds(cli: Cli, { file, keyId }: KeySpec): Promise<ReadonlySet<string> | undefined> {
-  // Standard input can be read once only, and the keys are read from it elsewhere.
+  // Standard input can be read only once, and another function reads the keys from it.
   if (file === '-') return new Set();
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
   try {
@@ -77,7 +77,7 @@ async function readKeyIds(cli: Cli, { file, keyId }: KeySpec): Promise<ReadonlyS
   }
 }
 
-/** The signers that the list and the first signed part claim; what cannot be read claims nothing. */
+/** Reads the signers that the list and the first signed part claim, and ignores unreadable ones. */
 async function readClaims(cli: Cli, path: string): Promise<readonly Claim[]> {
   const claims: Claim[] = [];
   try {

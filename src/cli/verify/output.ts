@@ -25,7 +25,6 @@ import { type Failure, buildFailureJson, formatFailureText } from '../shared/out
 import { openOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 
-/** One result of a run: a report, or why there is none, and its exit code. */
 export type Result = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
@@ -40,7 +39,7 @@ type Look = {
 
 type Ending = { readonly run: Run; readonly shard?: ShardFacts };
 
-/** How results become bytes one after the other, so that none has to stay in memory. */
+/** Renders results one by one, so that none stays in memory. */
 type Rendering = {
   readonly begin: string;
   result(result: Result, index: number, look: Look): string;
@@ -68,7 +67,6 @@ const ONE: Readonly<Record<ReportFormat, Rendering>> = {
   },
 };
 
-/** Many paths: in text what passed takes a line; in JSON everything is there, the summary last. */
 const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   text: {
     begin: '',
@@ -97,7 +95,6 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   },
 };
 
-/** Such JSON as a member of a document that is written piece by piece. */
 const formatIndented = (value: unknown, indent: number): string =>
   stableJson(value)
     .trimEnd()
@@ -105,7 +102,7 @@ const formatIndented = (value: unknown, indent: number): string =>
 
 type ResultWriter = {
   add(result: Result): Promise<void>;
-  /** Completes every rendering, and sets the exit code to the worst result. Files appear only now. */
+  /** Completes every rendering, renames the files, and sets the exit code to the worst result. */
   end(): Promise<void>;
   abort(reason: unknown): Promise<void>;
 };
@@ -119,7 +116,7 @@ type WriteOptions = {
   readonly sign?: SignText;
 };
 
-/** Writes every rendering while the results come. Files go first, so that a pipe that breaks loses none. */
+/** Writes every rendering with each result. Files are written first, so that a broken pipe loses none. */
 export async function writeResults(
   cli: Cli,
   outputs: Omit<Outputs<ReportFormat>, 'paths'>,
@@ -156,12 +153,12 @@ export async function writeResults(
   return {
     abort,
     async add(result) {
-      // Standard output begins with the first result, because an earlier error is a document of its own.
+      // Standard output begins with the first result, because an earlier error is a separate document.
       if (!begun && shown.begin !== '') await stdout.write(shown.begin);
       begun = true;
       exits.add(result.exit);
       summary.add({ ...result, passed: hasPassed(result) });
-      await all((rendering, how) => rendering.result(result, index, how));
+      await all((rendering, style) => rendering.result(result, index, style));
       index++;
     },
     async end() {
@@ -189,7 +186,7 @@ type Stream = {
   readonly close: () => Promise<unknown>;
 };
 
-/** The stream of a JSON report that is signed: it takes everything before it writes the envelope. */
+/** Collects a JSON report, and writes it as a signed envelope at its end. */
 function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: SignText | undefined): S {
   if (format !== 'json' || sign === undefined) return stream;
   const texts: string[] = [];
@@ -203,7 +200,7 @@ function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: Sign
   };
 }
 
-/** Exports with different manifests under one id: at least one of each is not what it says. */
+/** Lists export ids with different manifests, of which at least one is wrong. */
 const listContradictions = (summary: SummaryCollector): Run['unmet'] =>
   summary
     .summary()

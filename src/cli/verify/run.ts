@@ -53,32 +53,32 @@ export type VerifySettings = VerifyOptions & {
   readonly jobs: number;
 };
 
-/** Verifies every path, writes each report as it is made, and sets the exit code to the worst of them. */
+/** Verifies every path, writes each report at once, and sets the exit code to the worst. */
 export async function verify(
   cli: Cli,
-  named: readonly string[],
+  args: readonly string[],
   options: VerifyCommandOptions,
 ): Promise<void> {
   const outputs = await planOutputs(cli, options);
-  const { all, paths, how, sign } = await replaceStale(cli, outputs, async () => ({
-    ...(await readSettings(cli, named, options)),
+  const { all, paths, settings, sign } = await replaceStale(cli, outputs, async () => ({
+    ...(await readSettings(cli, args, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
   const { shard, verbose = false } = options;
   // A list always gets the form for many paths, even if it names one.
-  const many = options.list !== undefined || named.length > 1 || shard !== undefined;
+  const many = options.list !== undefined || args.length > 1 || shard !== undefined;
   const run = await describeRun(options);
   const cut = shard && { ...shard, list: listDigest(all.map(shardName)) };
   const writer = await writeResults(cli, outputs, {
     many,
     run,
     verbose,
-    ...defined({ shard: cut, trust: how.trust, sign }),
+    ...defined({ shard: cut, trust: settings.trust, sign }),
   });
   try {
     for (const path of paths) {
       cli.signal.throwIfAborted();
-      const verified = await tryPath(cli, path, { ...options, how, many });
+      const verified = await tryPath(cli, path, { ...options, settings, many });
       await writer.add(finishResult(verified, options, { ...run, path }));
     }
     await writer.end();
@@ -90,17 +90,17 @@ export async function verify(
   if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
 }
 
-async function readSettings(cli: Cli, named: readonly string[], options: VerifyCommandOptions) {
-  const all = await readPaths(cli, named, options);
+async function readSettings(cli: Cli, args: readonly string[], options: VerifyCommandOptions) {
+  const all = await readPaths(cli, args, options);
   const paths = selectShard(all, shardName, options.shard);
   if (options.dsse !== undefined && paths.length > 1)
-    throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
+    throw usageError('--dsse is about one part or export', 'Verify the others in a separate run.');
   await refuseMissingIssuer(cli, paths[0], options);
   await warnAboutKeysInside(cli, paths, options);
-  return { all, paths, how: await readVerifyOptions(cli, options) };
+  return { all, paths, settings: await readVerifyOptions(cli, options) };
 }
 
-/** Keys that came with the evidence prove nothing: whoever changed the evidence could have changed them. */
+/** Warns about keys inside the evidence, which prove nothing. */
 async function warnAboutKeysInside(
   cli: Cli,
   paths: readonly string[],
@@ -110,7 +110,7 @@ async function warnAboutKeysInside(
   if (inside === undefined) return;
   await printNote(
     cli,
-    `warning: ${inside.file} lies inside the evidence ${inside.evidence}; use keys that you received on another channel`,
+    `warning: ${inside.file} is inside the evidence ${inside.evidence}; use keys that you received on another channel`,
   );
 }
 
@@ -119,14 +119,14 @@ type PathReport = { readonly path: string } & (
   | { readonly failure: Failure }
 );
 
-/** The report on a path. Among several paths, a failure of one does not hide the others. */
+/** Verifies a path. Among several paths, one failure does not hide the other reports. */
 async function tryPath(
   cli: Cli,
   path: string,
-  { how, many, ...trust }: TrustOptions & { readonly how: VerifySettings; readonly many: boolean },
+  { settings, many, ...trust }: TrustOptions & { readonly settings: VerifySettings; readonly many: boolean },
 ): Promise<PathReport> {
   try {
-    const report = await verifyPath(cli, path, how);
+    const report = await verifyPath(cli, path, settings);
     await refuseWrongIssuer(cli, path, report, trust);
     return { path, report };
   } catch (error) {
@@ -161,7 +161,6 @@ export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Pr
   };
 }
 
-/** The second implementation of everything that decides, if it is asked for. */
 export const loadSecondOpinion = async (wanted = false): Promise<SecondOpinion | undefined> =>
   wanted ? (await import('../../node/second-opinion/index.ts')).secondOpinion : undefined;
 
@@ -174,22 +173,21 @@ const readExpectations = (options: VerifyingOptions): Expectations =>
     bundles: options.expectBundles,
   });
 
-/** The report on the evidence at a path. */
 export const verifyPath = (
   cli: Cli,
   path: string,
-  { jobs, ...how }: VerifySettings,
+  { jobs, ...settings }: VerifySettings,
 ): Promise<ExportReport | BundleReport> =>
   withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') {
-      refuseExportExpectations(path, how.expect ?? {});
-      return verifyPart(evidence.access, how);
+      refuseExportExpectations(path, settings.expect ?? {});
+      return verifyPart(evidence.access, settings);
     }
     return withProgress(cli, 'verified', 'parts', ({ update }) => {
       const { source } = evidence;
-      const watched = { ...how, onProgress: createProgressHandler(update) };
-      if (source.kind === 'directory') return verifyDirectory(path, { ...watched, jobs });
-      return verifyExport(source, source.kind === 's3' ? { ...watched, concurrency: jobs } : watched);
+      const options = { ...settings, onProgress: createProgressHandler(update) };
+      if (source.kind === 'directory') return verifyDirectory(path, { ...options, jobs });
+      return verifyExport(source, source.kind === 's3' ? { ...options, concurrency: jobs } : options);
     });
   });
 
@@ -198,7 +196,7 @@ function refuseExportExpectations(path: string, expect: Expectations): void {
   if (evidenceExportId === undefined && bundles === undefined) return;
   const option = evidenceExportId === undefined ? '--expect-bundles' : '--expect-export';
   throw usageError(
-    `${option} is about an export, and ${path} is a single part`,
+    `${option} is for an export, and ${path} is a single part`,
     `Omit ${option}, or name the export.`,
   );
 }

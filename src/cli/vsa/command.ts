@@ -61,7 +61,7 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--expect-policy <digest>', 'require the policy with this SHA-256', parseDigest)
     .option(
       '--expect-input <digest>',
-      'SHA-256 of a manifest that it must be about (give every one of them)',
+      'require this SHA-256 of a manifest as input (repeatable; name all inputs)',
       collect(parseDigest),
     )
     .option('--max-age <duration>', 'refuse an older summary; such as 12h or 7d', parseDuration)

@@ -33,13 +33,12 @@ type Options = LogOptions &
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
 kinds of work that it does and a function that does one piece of it;
-docs/server/server.md describes it. Without a runner authoring turns and reruns
-stay queued, and only what needs none is done: exports are generated and what
-is due is deleted.
+docs/server/server.md describes it. Without a runner, authoring turns and reruns
+stay queued, and the worker does only exports and deletions.
 
-DATABASE_URL and BLOBS_URL say where the data are when they are not in the
-folder, as for "drillproof serve". Any number of workers may run. It runs until
-it is interrupted, lets work that is under way end, and gives back the rest.`;
+DATABASE_URL and BLOBS_URL name a database and a blob store to use instead of
+the folder, as for "drillproof serve". Any number of workers may run. A worker
+runs until it is interrupted, completes its running work, and returns the rest.`;
 
 export function defineWorkerCommand(command: Command, cli: Cli): void {
   addStandardOptions(command)
@@ -97,7 +96,7 @@ async function runWorker(cli: Cli, options: Options): Promise<void> {
     });
     if (!cli.signal.aborted) await once(cli.signal, 'abort');
     health.stopping();
-    await announce('stopping: work that is under way may end', 'worker.stopping');
+    await announce('stopping: completing running work', 'worker.stopping');
     await worker.stop();
     await announce('stopped', 'worker.stopped');
   } finally {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { followMirror, ManyMirrors, MirrorTally } from '../../../src/cli/mirror/progress.ts';
+import { followMany, followMirror, MirrorTally } from '../../../src/cli/mirror/progress.ts';
 import type { Progress, Whole } from '../../../src/cli/shared/output/progress.ts';
 import type { MirrorEvent } from '../../../src/mirror/index.ts';
 
@@ -124,7 +124,7 @@ it('progress of one mirror names ten files that fail, and notes once that there 
 it('progress of many mirrors counts finished mirrors and all received bytes, without a total that is not known', () => {
   const { progress, whole, notes } = recordProgress();
   const totals = new MirrorTally();
-  const many = new ManyMirrors(progress, 3, totals, () => 0);
+  const many = followMany(progress, 3, totals, () => 0);
   const notifyFirst = many.begin('one', new MirrorTally());
   const notifySecond = many.begin('two', new MirrorTally());
   notifyFirst({ type: 'planned', files: 1, bytes: 1000, missingFiles: 1, missingBytes: 1000 });
