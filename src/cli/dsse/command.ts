@@ -16,7 +16,7 @@ import {
   attestDsse,
   attestExportDsse,
   type BundleSigning,
-  buildBundleStatement,
+  bundleStatement,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
   exportStatement,
@@ -27,7 +27,7 @@ import {
   readRunResult,
 } from '../../evidence/index.ts';
 import { renderers, stableJson } from '../../report/index.ts';
-import { encodeDsse, type DsseEnvelope } from '../../trust/index.ts';
+import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
 import {
   type BundleReport,
   type ExportReport,
@@ -107,20 +107,16 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   const signing = await readSigning(cli, options);
   if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
   const envelope = await createDsse(cli, path, signing);
-  const { issuer, signer } = signing;
-  await writeBytes(cli, options.out, [encodeDsse(envelope)], { force: options.force === true });
+  const { issuer } = signing;
+  const { keyId } = signing.signer;
+  await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
   const text = alignFacts([
     ['subject', path],
     ['envelope', options.out],
-    ['signed by', `${issuer}, key ${signer.keyId}`],
+    ['signed by', `${issuer}, key ${keyId}`],
   ]);
   if (options.out === '-') await printNotes(cli, text.trimEnd());
-  else
-    await writeProduct(
-      cli,
-      { kind: 'dsse', subject: path, path: options.out, issuer, keyId: signer.keyId },
-      text,
-    );
+  else await writeProduct(cli, { kind: 'dsse', subject: path, path: options.out, issuer, keyId }, text);
 }
 
 async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
@@ -205,7 +201,7 @@ async function signPart(part: PartDocuments, signing: BundleSigning): Promise<Ds
     throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
       path: '/objects',
     });
-  const statement = buildBundleStatement(manifest, manifestDigest, result, { ...signing, ...readOriginal(part) });
+  const statement = bundleStatement(manifest, manifestDigest, result, { ...signing, ...readOriginal(part) });
   return attestDsse(statement, [signing.signer]);
 }
 

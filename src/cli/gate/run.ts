@@ -12,7 +12,7 @@ import { findSetOption } from '../shared/options/options.ts';
 import { openReportSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../shared/output/exit.ts';
-import { toFailure } from '../shared/output/failure.ts';
+import { describeFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { readVerifyOptions, type VerifySettings, verifyPath } from '../verify/run.ts';
@@ -152,7 +152,7 @@ async function verifyInput(
       ...(pinned && { pinned: report.manifestDigest === settings.expect?.manifestDigest }),
     };
   } catch (error) {
-    const { code, message, path } = toFailure(error, cli.signal.aborted);
+    const { code, message, path } = describeFailure(error, cli.signal.aborted);
     if (cli.signal.aborted || /^(?:usage|internal|client)\./.test(code)) throw error;
     if (codeEntry(code).class === 'internal') throw error;
     const missing = code === 'io.NOT_FOUND' && options.url === undefined && isExportId(name);

@@ -12,6 +12,8 @@ import {
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
+const KEY = 'sha256:fc6290a9ccf4';
+
 export function defineKeysCommand(command: Command, cli: Cli): void {
   command.description('Make signing keys, and manage trust stores: the keys that you trust.');
   defineGenerate(command.command('generate').summary('make a signing key'), cli);
@@ -24,9 +26,8 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
     'show whom you trust': 'drillproof keys list trust.json',
-    'list what its loss would affect':
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    'revoke it': 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
+    'list what its loss would affect': `drillproof keys plan --retire ${KEY} --compromised --trust trust.json ./mirror`,
+    'revoke it': `drillproof keys revoke ${KEY} --trust trust.json`,
   });
 }
 
@@ -162,11 +163,9 @@ function defineSet(command: Command, cli: Cli): void {
       (await import('./run.ts')).set(cli, keyId, options),
     );
   addExamples(command, {
-    'set the end of a key':
-      'drillproof keys set sha256:fc6290a9ccf4 --not-after 2026-12-31T23:59:59.999Z --trust trust.json',
-    'limit it to one project':
-      'drillproof keys set sha256:fc6290a9ccf4 --project prj_0123456789ab --trust trust.json',
-    'remove the end': 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json',
+    'set the end of a key': `drillproof keys set ${KEY} --not-after 2026-12-31T23:59:59.999Z --trust trust.json`,
+    'limit it to one project': `drillproof keys set ${KEY} --project prj_0123456789ab --trust trust.json`,
+    'remove the end': `drillproof keys set ${KEY} --not-after none --trust trust.json`,
   }).addHelpText('after', SET_MORE);
 }
 
@@ -179,10 +178,8 @@ function defineRevoke(command: Command, cli: Cli): void {
       (await import('./run.ts')).revoke(cli, keyId, options),
     );
   addExamples(command, {
-    'a key that may be stolen: refuse all its signatures':
-      'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
-    'a key that was destroyed: accept earlier signatures':
-      'drillproof keys revoke sha256:fc6290a9ccf4 --at 2026-11-01 --not-compromised --trust trust.json',
+    'a key that may be stolen: refuse all its signatures': `drillproof keys revoke ${KEY} --trust trust.json`,
+    'a key that was destroyed: accept earlier signatures': `drillproof keys revoke ${KEY} --at 2026-11-01 --not-compromised --trust trust.json`,
   });
 }
 
@@ -240,11 +237,8 @@ function definePlan(command: Command, cli: Cli): void {
       (await import('./plan.ts')).plan(cli, paths, options),
     );
   addExamples(command, {
-    'if the key were compromised':
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    'if it ended with the year':
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2',
-    'if it were replaced':
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror',
+    'if the key were compromised': `drillproof keys plan --retire ${KEY} --compromised --trust trust.json ./mirror`,
+    'if it ended with the year': `drillproof keys plan --retire ${KEY} --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2`,
+    'if it were replaced': `drillproof keys plan --retire ${KEY} --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror`,
   }).addHelpText('after', PLAN_MORE);
 }

@@ -20,7 +20,7 @@ import type { Cli } from '../cli.ts';
 import { readInput, withEvidence, withFileName } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { toFailure } from '../shared/output/failure.ts';
+import { describeFailure } from '../shared/output/failure.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import type { PlanOptions } from './command.ts';
@@ -87,7 +87,7 @@ async function planPath(cli: Cli, path: string, settings: PlanSettings): Promise
     });
   } catch (error) {
     if (cli.signal.aborted) throw error;
-    return { path, failure: toFailure(error, false) };
+    return { path, failure: describeFailure(error, false) };
   }
 }
 

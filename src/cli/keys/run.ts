@@ -77,8 +77,7 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
       ? before
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
   await writeAdded(cli, options, { store, added, alreadyTrusted: keys.length - added.length });
-  await warnExpired(cli, added);
-  await warnRevoked(cli, before, added);
+  await warnAboutKeys(cli, before, added);
 }
 
 function refuseUselessOptions(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
@@ -136,28 +135,18 @@ async function writeAdded(
   );
 }
 
-async function warnExpired(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
-  for (const { keyId, notAfterMs } of keys) {
+/** Warns about expired keys, and about revoked keys that are added under another name. */
+async function warnAboutKeys(cli: Cli, before: TrustStore | undefined, keys: readonly TrustedKey[]) {
+  for (const key of keys) {
+    const { keyId, notAfterMs } = key;
     if (notAfterMs !== undefined && notAfterMs < cli.now())
       await printNote(
         cli,
         `key ${keyId} expired at ${isoTime(notAfterMs)}: later signatures will not verify`,
       );
-  }
-}
-
-async function warnRevoked(
-  cli: Cli,
-  before: TrustStore | undefined,
-  keys: readonly TrustedKey[],
-): Promise<void> {
-  if (before === undefined) return;
-  for (const key of keys) {
-    for (const other of listAliases(before, key).filter(({ revokedAtMs }) => revokedAtMs !== undefined))
-      await printNote(
-        cli,
-        `key ${key.keyId} is the same key as ${other.keyId} of ${other.issuer}, which is revoked`,
-      );
+    for (const { keyId: alias, issuer, revokedAtMs } of before === undefined ? [] : listAliases(before, key))
+      if (revokedAtMs !== undefined)
+        await printNote(cli, `key ${keyId} is the same key as ${alias} of ${issuer}, which is revoked`);
   }
 }
 

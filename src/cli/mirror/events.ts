@@ -5,7 +5,7 @@ import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
 import { printableJson } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { toFailure } from '../shared/output/failure.ts';
+import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
 import { allow, countSchema as count } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
@@ -147,7 +147,7 @@ function writeEvents(cli: Cli): MirrorEvents {
     },
     close(totals, error) {
       const figures = { ...countFigures(totals), durationMs: durationMs(startedAtMs) };
-      const exit = error === undefined ? cli.exitCode : toFailure(error, cli.signal.aborted).exit;
+      const exit = error === undefined ? cli.exitCode : describeFailure(error, cli.signal.aborted).exit;
       const fault = error === undefined ? {} : describeFault(cli, error);
       write({ type: 'run-ended', exitCode: limitExit(exit), ...fault, ...figures });
     },
@@ -160,7 +160,7 @@ const formatEvent = (event: object): string => `${printableJson(JSON.stringify(e
 const limitExit = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
 
 function describeFault(cli: Cli, error: unknown) {
-  const { code, message, action } = toFailure(error, cli.signal.aborted);
+  const { code, message, action } = describeFailure(error, cli.signal.aborted);
   return { code, message, action };
 }
 

@@ -162,33 +162,32 @@ const nameOf = ({ name }: PolicyDocument, at: number, policy: Policy): string =>
 
 function formatPolicyWords(page: Page, policy: Policy, nowMs: number): string {
   const { layers } = policy;
+  const wrap = (text: string): readonly string[] => wrapLabel(page, '  - ', escapeText(text));
   const lines = sections(page, [
-    ...layers.flatMap((layer, at) => [
-      {
-        title: `${escapeText(nameOf(layer, at, policy))} requires`,
-        lines: explainRules(layer).flatMap(({ rule, words }) => [
-          ...wrapLabel(page, '  - ', escapeText(words)),
-          `    ${page.paint.dim(rule)}`,
-        ]),
-      },
-      {
-        title: `${escapeText(nameOf(layer, at, policy))} only warns about`,
-        lines: Object.entries(layer.enforcement ?? {}).flatMap(([rule, { effectiveFrom }]) =>
-          wrapLabel(page, '  - ', effectiveFrom === undefined ? rule : `${rule}, before ${effectiveFrom}`),
-        ),
-      },
-      {
-        title: `${escapeText(nameOf(layer, at, policy))} waives`,
-        lines: (layer.waivers ?? []).flatMap((waiver) =>
-          wrapLabel(page, '  - ', escapeText(describeWaiver(waiver, nowMs))),
-        ),
-      },
-    ]),
+    ...layers.flatMap((layer, at) => {
+      const title = escapeText(nameOf(layer, at, policy));
+      const required = explainRules(layer).flatMap(({ rule, words }) => [
+        ...wrap(words),
+        `    ${page.paint.dim(rule)}`,
+      ]);
+      const enforcement = Object.entries(layer.enforcement ?? {});
+      return [
+        { title: `${title} requires`, lines: required },
+        {
+          title: `${title} only warns about`,
+          lines: enforcement.flatMap(([rule, { effectiveFrom }]) =>
+            wrap(effectiveFrom === undefined ? rule : `${rule}, before ${effectiveFrom}`),
+          ),
+        },
+        {
+          title: `${title} waives`,
+          lines: (layer.waivers ?? []).flatMap((waiver) => wrap(describeWaiver(waiver, nowMs))),
+        },
+      ];
+    }),
     {
       title: 'Not required',
-      lines: listMissingRules(layers).flatMap((rule) =>
-        wrapLabel(page, '  - ', `${RULES[rule].title} (${rule})`),
-      ),
+      lines: listMissingRules(layers).flatMap((rule) => wrap(`${RULES[rule].title} (${rule})`)),
     },
   ]);
   const all = layers.length === 1 ? '' : `. Each of the ${layers.length} policies must hold`;

@@ -29,7 +29,7 @@ import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { type Failure, toFailure } from '../shared/output/failure.ts';
+import { type Failure, describeFailure } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
@@ -131,7 +131,7 @@ async function tryPath(
     return { path, report };
   } catch (error) {
     if (!many || cli.signal.aborted) throw error;
-    return { path, failure: toFailure(error, false) };
+    return { path, failure: describeFailure(error, false) };
   }
 }
 

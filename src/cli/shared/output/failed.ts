@@ -6,12 +6,12 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { createProgram } from '../../program.ts';
 import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
-import { formatFailureJson, toFailure, formatFailureText } from './failure.ts';
+import { formatFailureJson, describeFailure, formatFailureText } from './failure.ts';
 
 /** Reports an error on stderr and, with JSON output, as an object on stdout. */
 export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
   const error = thrown instanceof CommanderError ? await explainUsage(thrown, argv, cli) : thrown;
-  const failure = toFailure(error, cli.signal.aborted);
+  const failure = describeFailure(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(formatFailureJson(failure));
   if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, formatFailureText(failure));
   if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, formatStack(error));

@@ -17,7 +17,7 @@ export type Failure = {
 };
 
 /** Converts any thrown value. After an interruption, every error is reported as the interruption. */
-export function toFailure(error: unknown, interrupted: boolean): Failure {
+export function describeFailure(error: unknown, interrupted: boolean): Failure {
   const cause = interrupted ? createInterruptedError(error) : toDrillproofError(error);
   const { code, message, path, details } = cause;
   const { hint, ...rest } = details ?? {};

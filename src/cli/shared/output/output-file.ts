@@ -157,26 +157,22 @@ function refuseDash(path: string): void {
 }
 
 async function refuseExisting(path: string): Promise<void> {
-  try {
-    await lstat(path);
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return;
-    throw ioError(cause, path, 'write');
-  }
-  throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
+  if ((await readExisting(path, () => lstat(path))) !== undefined)
+    throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
 }
 
 async function refuseExistingFolder(target: string, path: string): Promise<void> {
-  let names: readonly string[];
-  try {
-    names = await readdir(target);
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return;
-    throw ioError(cause, path, 'write');
-  }
-  if (names.length > 0)
+  const names = await readExisting(path, () => readdir(target));
+  if (names !== undefined && names.length > 0)
     throw new DrillproofError('io.EXISTS', `${path} is a folder that is not empty`, { path });
 }
+
+/** Reads what a name refers to; `undefined` if it does not exist. */
+const readExisting = <T>(path: string, read: () => Promise<T>): Promise<T | undefined> =>
+  read().catch((cause: unknown) => {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw ioError(cause, path, 'write');
+  });
 
 /** A file that is written piece by piece and appears under its name when it is closed. */
 type OutputStream = {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { type FormatTarget, usageError } from '../options/values.ts';
 import { EXIT } from './exit.ts';
-import { toFailure, formatFailureText } from './failure.ts';
+import { describeFailure, formatFailureText } from './failure.ts';
 import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
 
 export type Outputs<F extends string> = {
@@ -79,7 +79,7 @@ export async function writeRenderings<F extends string>(
 /** Reports files that could not be written. A pass without its report ends with the code of the error. */
 export async function reportUnwritten(cli: Cli, errors: readonly unknown[]): Promise<void> {
   for (const error of errors) {
-    const failure = toFailure(error, false);
+    const failure = describeFailure(error, false);
     await writeFolded(cli.stderr, formatFailureText(failure));
     // The exit code 1 would mean bad evidence.
     if (cli.exitCode === EXIT.pass) cli.exitCode = failure.exit === EXIT.bad ? EXIT.unchecked : failure.exit;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   formatFailureJson,
-  toFailure,
+  describeFailure,
   formatFailureText,
 } from '../../../../src/cli/shared/output/failure.ts';
 import { DrillproofError, TransportError } from '../../../../src/errors.ts';
 
-const format = (error: unknown, interrupted = false) => formatFailureText(toFailure(error, interrupted));
+const format = (error: unknown, interrupted = false) => formatFailureText(describeFailure(error, interrupted));
 
 describe('a failure', () => {
   it('has one line with the code and one with the advice', () => {
@@ -24,7 +24,7 @@ describe('a failure', () => {
   ])(
     'of the system call %s with %s has the code %s and names the action',
     (syscall, code, expected, words) => {
-      const failure = toFailure(Object.assign(new Error(code), { syscall, code, path: 'x' }), false);
+      const failure = describeFailure(Object.assign(new Error(code), { syscall, code, path: 'x' }), false);
       expect([failure.code, failure.message]).toEqual([expected, expect.stringContaining(words) as string]);
     },
   );
@@ -74,19 +74,19 @@ describe('a failure', () => {
 
   it('a system error has its code, and an internal error is internal.BUG without a stack', () => {
     const system = Object.assign(new Error('EACCES: no'), { code: 'EACCES', syscall: 'open', path: '/x' });
-    expect(toFailure(system, false)).toMatchObject({ code: 'io.UNREADABLE', exit: 3 });
-    const bug = toFailure(new RangeError('index'), false);
+    expect(describeFailure(system, false)).toMatchObject({ code: 'io.UNREADABLE', exit: 3 });
+    const bug = describeFailure(new RangeError('index'), false);
     expect(bug).toMatchObject({ code: 'internal.BUG', exit: 3 });
     expect(formatFailureText(bug)).not.toMatch(/\n\s+at /);
-    expect(toFailure('a string', false).message).toBe('a string');
+    expect(describeFailure('a string', false).message).toBe('a string');
   });
 
   it('after an interruption is transport.ABORTED for every error', () => {
-    expect(toFailure(new RangeError('index'), true)).toMatchObject({ code: 'transport.ABORTED', exit: 130 });
+    expect(describeFailure(new RangeError('index'), true)).toMatchObject({ code: 'transport.ABORTED', exit: 130 });
   });
 
   it('is one JSON object for programs', () => {
-    const failure = toFailure(
+    const failure = describeFailure(
       new DrillproofError('io.EXISTS', 'x', { path: 'p', details: { hint: 'do this', n: 1 } }),
       false,
     );
