@@ -16,10 +16,10 @@ import {
   attestDsse,
   attestExportDsse,
   type BundleSigning,
-  bundleStatement,
+  buildBundleStatement,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
-  exportStatement,
+  buildExportStatement,
   openPart,
   type PartDocuments,
   readFile,
@@ -27,7 +27,7 @@ import {
   readRunResult,
 } from '../../evidence/index.ts';
 import { renderers, stableJson } from '../../report/index.ts';
-import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
+import { encodeDsse, type DsseEnvelope } from '../../trust/index.ts';
 import {
   type BundleReport,
   type ExportReport,
@@ -109,7 +109,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   const envelope = await createDsse(cli, path, signing);
   const { issuer } = signing;
   const { keyId } = signing.signer;
-  await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
+  await writeBytes(cli, options.out, [encodeDsse(envelope)], { force: options.force === true });
   const text = alignFacts([
     ['subject', path],
     ['envelope', options.out],
@@ -180,7 +180,7 @@ const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<Dss
     }
     refuseFaulty(path, await verifyExport(evidence.source, { ...settings, depth: 'digest' }));
     const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
-    return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
+    return attestExportDsse(buildExportStatement(manifest, manifestDigest, signing), [signing.signer]);
   });
 
 function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
@@ -201,7 +201,10 @@ async function signPart(part: PartDocuments, signing: BundleSigning): Promise<Ds
     throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
       path: '/objects',
     });
-  const statement = bundleStatement(manifest, manifestDigest, result, { ...signing, ...readOriginal(part) });
+  const statement = buildBundleStatement(manifest, manifestDigest, result, {
+    ...signing,
+    ...readOriginal(part),
+  });
   return attestDsse(statement, [signing.signer]);
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
-import { dsseBytes } from '../../trust/index.ts';
+import { encodeDsse } from '../../trust/index.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { findSetOption } from '../shared/options/options.ts';
 import {
@@ -95,6 +95,6 @@ async function writeSummary(
     await printNote(cli, `no summary was written to ${file}: ${why}`);
     return;
   }
-  await writeOutputFile(cli, file, [dsseBytes(await signSummary(statement, [signer]))], { force });
+  await writeOutputFile(cli, file, [encodeDsse(await signSummary(statement, [signer]))], { force });
   await printNote(cli, `summary: ${file} states ${statement.predicate.verificationResult}`);
 }

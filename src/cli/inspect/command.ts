@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import {
   type EvidenceSource,
-  signatureBytes,
-  statementBytes,
+  decodeSignatureBytes,
+  encodeStatement,
   type PartDocuments,
   readPartDocuments,
 } from '../../evidence/index.ts';
@@ -178,8 +178,8 @@ async function writeSignatureFiles(
     throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
   }
   await writeOutputFolder(folder, async (temporary) => {
-    await writeNewFile(join(temporary, 'statement.json'), [statementBytes(statement)]);
-    await writeNewFile(join(temporary, 'signature.der'), [signatureBytes(attestation)]);
+    await writeNewFile(join(temporary, 'statement.json'), [encodeStatement(statement)]);
+    await writeNewFile(join(temporary, 'signature.der'), [decodeSignatureBytes(attestation)]);
     if (key !== undefined)
       await writeNewFile(join(temporary, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
   });

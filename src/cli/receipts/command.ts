@@ -14,7 +14,7 @@ import { writeProduct, alignFacts, formatTable } from '../shared/output/product.
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../evidence/index.ts';
+import { type EvidenceSource, memorySource, listMirrors, readWhole } from '../../evidence/index.ts';
 import { ioError, isS3Url, openFile, openVolume, openZipFile } from '../../node/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
@@ -111,7 +111,7 @@ async function verifyEach(
   tree: ReceiptTree,
   settings: ReceiptSettings,
 ): Promise<MirrorReceipts[]> {
-  const mirrors = await mirrorsIn(tree.source);
+  const mirrors = await listMirrors(tree.source);
   if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
   if (settings.expectHead !== undefined && mirrors.length > 1)
     throw usageError(

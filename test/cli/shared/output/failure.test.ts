@@ -6,7 +6,8 @@ import {
 } from '../../../../src/cli/shared/output/failure.ts';
 import { DrillproofError, TransportError } from '../../../../src/errors.ts';
 
-const format = (error: unknown, interrupted = false) => formatFailureText(describeFailure(error, interrupted));
+const format = (error: unknown, interrupted = false) =>
+  formatFailureText(describeFailure(error, interrupted));
 
 describe('a failure', () => {
   it('has one line with the code and one with the advice', () => {
@@ -82,7 +83,10 @@ describe('a failure', () => {
   });
 
   it('after an interruption is transport.ABORTED for every error', () => {
-    expect(describeFailure(new RangeError('index'), true)).toMatchObject({ code: 'transport.ABORTED', exit: 130 });
+    expect(describeFailure(new RangeError('index'), true)).toMatchObject({
+      code: 'transport.ABORTED',
+      exit: 130,
+    });
   });
 
   it('is one JSON object for programs', () => {
