@@ -12,14 +12,14 @@ import {
 import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 
-const made = await makeExport({ parts: 2 });
-const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+const sample = await makeExport({ parts: 2 });
+const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
 const verify = (change: Record<string, Uint8Array> = {}, more: Partial<VerifyExportOptions> = {}) =>
-  verifyExport(memorySource({ ...made.files, ...change }), { ...options, ...more });
+  verifyExport(memorySource({ ...sample.files, ...change }), { ...options, ...more });
 const states = (report: ExportReport): LinkState[] => chainOf(report).map(({ state }) => state);
 const firstOf = (report: ExportReport): string | undefined => chainOf(report).find(({ first }) => first)?.id;
-const partPath = (): string => Object.keys(made.files).find((path) => path.startsWith('parts/'))!;
+const partPath = (): string => Object.keys(sample.files).find((path) => path.startsWith('parts/'))!;
 
 describe('the chain of a report', () => {
   it('holds in every link for a verified export with a signed list', async () => {
@@ -29,25 +29,25 @@ describe('the chain of a report', () => {
   });
 
   it('breaks at the archives for a changed part, and claims nothing behind them', async () => {
-    const report = await verify({ [partPath()]: flipped(made.files[partPath()]!, 300) });
+    const report = await verify({ [partPath()]: flipped(sample.files[partPath()]!, 300) });
     expect(firstOf(report)).toBe('archives');
     expect(states(report)).toEqual(['holds', 'holds', 'does_not_hold', ...Array(6).fill('could_not_tell')]);
   });
 
   it('breaks at the documents for a changed manifest', async () => {
-    const report = await verify({ 'manifest.json': flipped(made.files['manifest.json']!, 40) });
+    const report = await verify({ 'manifest.json': flipped(sample.files['manifest.json']!, 40) });
     expect(firstOf(report)).toBe('documents');
     expect(states(report).slice(1)).not.toContain('holds');
   });
 
   it('breaks at the keys for a key that expired before it signed', async () => {
-    const trust = makeTrust(made.signer, { notAfterMs: 1 });
+    const trust = makeTrust(sample.signer, { notAfterMs: 1 });
     expect(firstOf(await verify({}, { trust }))).toBe('keys');
   });
 
   it('was not asked about keys and signatures without trusted keys', async () => {
     const { trust: _trust, ...asked } = options;
-    const chain = chainOf(await verifyExport(memorySource(made.files), asked));
+    const chain = chainOf(await verifyExport(memorySource(sample.files), asked));
     expect(Object.fromEntries(chain.map(({ id, state }) => [id, state]))).toMatchObject({
       statements: 'holds',
       keys: 'not_asked',
@@ -95,9 +95,9 @@ describe('the chain of a report', () => {
 
   it('has every check of an export, a bundle and a local report in exactly one link', () => {
     const linked = LINK_IDS.flatMap(checksOfLink);
-    const own = Object.entries(CHECKS).filter(([, { of }]) =>
+    const rows = Object.entries(CHECKS).filter(([, { of }]) =>
       of.some((subject) => ['export', 'bundle', 'local-report'].includes(subject)),
     );
-    expect(linked.toSorted()).toEqual(own.map(([id]) => id).toSorted());
+    expect(linked.toSorted()).toEqual(rows.map(([id]) => id).toSorted());
   });
 });

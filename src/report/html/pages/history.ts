@@ -179,8 +179,8 @@ function countVerdicts(report: SignableReport, evidence: readonly Evidence[]): C
     return { ...counts, intact: good, incomplete: unreadable + unread, failed: damaged };
   }
   if (report.kind === 'reports') counts.incomplete = report.results.length - evidence.length;
-  const judged = report.kind === 'decision' ? report.inputs : evidence.flatMap(partsOf);
-  for (const { verdict = 'incomplete' } of judged) counts[verdict]++;
+  const results = report.kind === 'decision' ? report.inputs : evidence.flatMap(partsOf);
+  for (const { verdict = 'incomplete' } of results) counts[verdict]++;
   return counts;
 }
 
