@@ -58,7 +58,7 @@ async function makeRequest(
     },
     {
       path: TURNS.replace(id('authsess', 1), authoringSessionId),
-      body: { prompt: 'go on' },
+      body: { prompt: 'continue' },
       changes: { jobs: 1 },
     },
     { path: RERUNS, body: {}, changes: { jobs: 1 } },
