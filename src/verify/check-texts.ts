@@ -208,8 +208,8 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
 
 /** All codes that a check can give. */
 export const codesOf = (check: CheckId): readonly Code[] => {
-  const { own, shared } = CHECK_TEXTS[check];
-  return [...own, ...shared];
+  const { own: codes, shared } = CHECK_TEXTS[check];
+  return [...codes, ...shared];
 };
 
 /** The checks that can give a code, in the order in which they run; none for facts that belong to no check. */

@@ -92,8 +92,8 @@ export const listRequiredChecks = (
   ...reasons: readonly Required[]
 ): readonly CheckId[] =>
   CHECK_IDS.filter((id) => {
-    const { of, required } = CHECKS[id];
-    return of.includes(subject) && required !== undefined && reasons.includes(required);
+    const { of: subjects, required } = CHECKS[id];
+    return subjects.includes(subject) && required !== undefined && reasons.includes(required);
   });
 
 /**

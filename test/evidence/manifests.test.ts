@@ -12,7 +12,7 @@ import { codeOf } from '../bytes/thrown-by.ts';
 import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
 
 const bundle = (await makePart(1)).packed.manifest;
-const made = await makeExport({ reports: 2 });
+const sample = await makeExport({ reports: 2 });
 
 /** Facts of a signed bundle whose bindings hold. */
 async function makeFacts(identity: object = {}) {
@@ -32,12 +32,12 @@ test('the objects of a bundle manifest are found by role, and their bytes are ad
 });
 
 test('an export resource agrees with the manifest it was made from', () => {
-  const { resource, manifest, manifestDigest, documents } = made.packed;
+  const { resource, manifest, manifestDigest, documents } = sample.packed;
   expect(listResourceDifferences(resource, manifest, manifestDigest, documents[0]!.bytes.length)).toEqual([]);
 });
 
 test('an export resource names every field that differs, with both values', () => {
-  const { resource, manifest, manifestDigest, documents } = made.packed;
+  const { resource, manifest, manifestDigest, documents } = sample.packed;
   const { localReportCount: _count, ...rest } = resource;
   const differing = {
     ...rest,
@@ -104,6 +104,6 @@ test('bindings show a missing value as absent', async () => {
 });
 
 test('documents are bytes of their own canonical form', () => {
-  const [manifest] = made.packed.documents;
-  expect(fromUtf8(manifest!.bytes)).toBe(fromUtf8(canonicalBytes(made.packed.manifest)));
+  const [manifest] = sample.packed.documents;
+  expect(fromUtf8(manifest!.bytes)).toBe(fromUtf8(canonicalBytes(sample.packed.manifest)));
 });

@@ -54,8 +54,8 @@ it('the bytes that an envelope signs differ whenever type or payload differ, whe
   const text = fc.string({ maxLength: 12 });
   forAll(100, [text, text, text, text], (a, b, c, d) => {
     fc.pre(a !== c || b !== d);
-    const [left, right] = [encodePreAuth(a, toUtf8(b)), encodePreAuth(c, toUtf8(d))];
-    expect(Buffer.compare(left, right)).not.toBe(0);
+    const [bytesA, bytesB] = [encodePreAuth(a, toUtf8(b)), encodePreAuth(c, toUtf8(d))];
+    expect(Buffer.compare(bytesA, bytesB)).not.toBe(0);
   });
 });
 

@@ -138,4 +138,4 @@ describe('the table of checks', () => {
   });
 });
 
-const isOf = (check: CheckId, code: string): boolean => codesOf(check).some((known) => known === code);
+const isOf = (check: CheckId, code: string): boolean => codesOf(check).some((listed) => listed === code);

@@ -12,11 +12,11 @@ import {
 } from '../../src/verify/index.ts';
 import { makeExport, makeSigner, makeTrust, NOW } from '../support/evidence.ts';
 
-const made = await makeExport();
+const sample = await makeExport();
 
-const access = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
+const access = memoryAccess(sample.files['parts/evidence_000000000001.zip']!);
 const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [
-  ['an export', (options) => verifyExport(memorySource(made.files), options)],
+  ['an export', (options) => verifyExport(memorySource(sample.files), options)],
   ['a part', (options) => verifyPart(access, options)],
   ['a part at depth digest', (options) => verifyPart(access, { ...options, depth: 'digest' })],
   ['an attestation', (options) => verifyAttestation('{}', options)],
@@ -24,7 +24,7 @@ const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Repo
 
 describe.each(KINDS)('the report of %s', (_, verify) => {
   it('names the whole trust store, in JSON and in text', async () => {
-    const trust = makeTrust(made.signer);
+    const trust = makeTrust(sample.signer);
     const report = await verify({ asOfMs: NOW, trust });
     expect(report).toMatchObject({ trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } });
     expect(renderJson(report)).toContain(trust.fingerprint);
@@ -32,7 +32,7 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
   });
 
   it('has another fingerprint after an unrelated key was added', async () => {
-    const trust = makeTrust(made.signer);
+    const trust = makeTrust(sample.signer);
     const other = makeTrust(makeSigner()).keys.map((key) => ({ ...key, issuer: 'stranger' }));
     const wider = await verify({ asOfMs: NOW, trust: trustStore([...trust.keys, ...other]) });
     expect('trust' in wider && wider.trust?.fingerprint).not.toBe(trust.fingerprint);
@@ -46,7 +46,7 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
 });
 
 it('the report of every part of an export names the trust store', async () => {
-  const trust = makeTrust(made.signer);
-  const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust });
+  const trust = makeTrust(sample.signer);
+  const report = await verifyExport(memorySource(sample.files), { asOfMs: NOW, trust });
   expect(report.parts.map((part) => part.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);
 });

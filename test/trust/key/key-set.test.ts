@@ -96,9 +96,9 @@ describe('a JWK Set', () => {
 });
 
 it('one key is read from PEM and from a JWK, which may name it', () => {
-  const own = [{ keyId: keyIdOf(pointOf(1)), point: pointOf(1) }];
-  expect(importPublicKeys(publicKeyPem(pointOf(1)))).toEqual(own);
-  expect(importPublicKeys(json(bare(1)))).toEqual(own);
+  const named = [{ keyId: keyIdOf(pointOf(1)), point: pointOf(1) }];
+  expect(importPublicKeys(publicKeyPem(pointOf(1)))).toEqual(named);
+  expect(importPublicKeys(json(bare(1)))).toEqual(named);
   expect(importPublicKeys(json(jwk(1, { kid: 'ci-2026' })))).toEqual([
     { keyId: 'ci-2026', point: pointOf(1) },
   ]);

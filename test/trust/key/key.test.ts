@@ -21,7 +21,7 @@ it('a key id is sha256: and the SHA-256 of the SubjectPublicKeyInfo that node:cr
   expect(keyIdOf(point)).toBe(`sha256:${createHash('sha256').update(der).digest('hex')}`);
 });
 
-it('a key id is asked of an uncompressed point only', () => {
+it('a key id and a JWK require an uncompressed point', () => {
   expect(() => keyIdOf(compressed)).toThrow(TypeError);
   expect(() => formatPublicJwk(compressed)).toThrow(TypeError);
 });
@@ -86,7 +86,7 @@ describe('a file that is not a key', () => {
     });
   });
 
-  it('is never taken for another key when one byte of the SubjectPublicKeyInfo changes', () => {
+  it('is refused, not read as another key, when one byte of the SubjectPublicKeyInfo changes', () => {
     for (let at = 0; at < spki.length; at++) {
       const changed = Uint8Array.from(spki, (byte, i) => (i === at ? byte ^ 1 : byte));
       expect(codeOf(() => importPublicKey(pemOf(changed)))).toMatch(/^trust\.KEY_(INVALID|UNSUPPORTED)$/);

@@ -6,11 +6,11 @@ import { bagOf, manifestOf, type Files } from '../../support/bag.ts';
 import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { countOpens, failListing, failReads, replaceByLink } from '../sources.ts';
 
-const made = await makeExport();
+const sample = await makeExport();
 
-const { files } = made;
+const { files } = sample;
 const verifySource = (source: EvidenceSource): Promise<ExportReport> =>
-  verifyExport(source, { asOfMs: NOW, trust: makeTrust(made.signer) });
+  verifyExport(source, { asOfMs: NOW, trust: makeTrust(sample.signer) });
 const verify = (bag: Files): Promise<ExportReport> => verifySource(bagSource(memorySource(bag)));
 const codesOf = ({ findings }: ExportReport): string[] =>
   findings.map(({ code }) => code).filter((code) => code.startsWith('bag.'));

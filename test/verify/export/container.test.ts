@@ -18,10 +18,10 @@ import {
 } from '../../support/evidence.ts';
 import { countOpens, failReads } from '../sources.ts';
 
-const made = await makeExport();
-const zip = await pack(Object.entries(made.files));
+const sample = await makeExport();
+const zip = await pack(Object.entries(sample.files));
 
-const trust = makeTrust(made.signer);
+const trust = makeTrust(sample.signer);
 const source = zipSource(await openZip(memoryAccess(zip)));
 const digest = hashOf('something else') as `sha256:${string}`;
 
@@ -60,12 +60,12 @@ describe('the second reader of a one-file export', () => {
   });
 
   it('does not apply to a folder', async () => {
-    const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust, secondOpinion });
+    const report = await verifyExport(memorySource(sample.files), { asOfMs: NOW, trust, secondOpinion });
     expect(stateAndVerdict(report)).toEqual(['verified', undefined]);
   });
 
   it('does not disagree about a compressed entry, which has its own code', async () => {
-    const entries = Object.entries(made.files).map(([name, bytes]) => ({ name, open: () => once(bytes) }));
+    const entries = Object.entries(sample.files).map(([name, bytes]) => ({ name, open: () => once(bytes) }));
     const access = memoryAccess(await collect(writeZip(entries)));
     const report = await verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, secondOpinion });
     expect(stateOf(report, 'second.reader')).toBe('passed');

@@ -31,14 +31,14 @@ const RESOURCE = 'export.json';
 const ATTESTATION = 'export-attestation.json';
 const SECOND = 'parts/evidence_000000000002.zip';
 
-const made = await makeExport();
-const unsigned = await makeExport({ signer: made.signer, signedList: false });
+const sample = await makeExport();
+const unsigned = await makeExport({ signer: sample.signer, signedList: false });
 
 const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
-  verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(made.signer), ...options });
+  verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(sample.signer), ...options });
 
 /** The export with an edited manifest, and an export.json that agrees with it: an attack without a key. */
-function withManifest(edit: (manifest: ExportManifest) => void, files = made.files): Files {
+function withManifest(edit: (manifest: ExportManifest) => void, files = sample.files): Files {
   const manifest = edited<ExportManifest>(files[MANIFEST], (value) => {
     edit(value);
     if (Array.isArray(value.parts)) value.selectionDigest = selectionDigest(value.parts, value.localReports);
@@ -57,9 +57,9 @@ function withManifest(edit: (manifest: ExportManifest) => void, files = made.fil
 
 /** The export with an edited export attestation, signed again by the trusted key. */
 async function withAttestation(edit: (statement: ExportStatement) => void): Promise<Files> {
-  const statement = structuredClone(made.packed.attestation!.statement);
+  const statement = structuredClone(sample.packed.attestation!.statement);
   edit(statement);
-  return { ...made.files, [ATTESTATION]: canonicalBytes(await attest(statement, made.signer)) };
+  return { ...sample.files, [ATTESTATION]: canonicalBytes(await attest(statement, sample.signer)) };
 }
 
 /** Lists the parts in reverse order. */
@@ -69,16 +69,16 @@ const reverseParts = ({ parts }: ExportManifest): void => {
 };
 
 test.each([MANIFEST, ATTESTATION])('an export with any byte of %s flipped fails', async (path) => {
-  const bytes = made.files[path]!;
+  const bytes = sample.files[path]!;
   for (let offset = 0; offset < bytes.length; offset += 3) {
-    const report = await verify({ ...made.files, [path]: flipped(bytes, offset) }, { depth: 'digest' });
+    const report = await verify({ ...sample.files, [path]: flipped(bytes, offset) }, { depth: 'digest' });
     expect([offset, report.verdict]).toEqual([offset, 'failed']);
   }
 });
 
 describe('the manifest of an export', () => {
   test('must exist', async () => {
-    const report = await verify(omitFiles(made.files, MANIFEST));
+    const report = await verify(omitFiles(sample.files, MANIFEST));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.MANIFEST_MISSING']]);
     for (const id of ['export.selection', 'export.files', 'export.attestation'] as const)
       expect(stateOf(report, id)).toBe('not_checked');
@@ -87,7 +87,7 @@ describe('the manifest of an export', () => {
   });
 
   test('that lacks one bundle is only refused by a pinned digest or the number of bundles', async () => {
-    const { files } = await makeExport({ signer: made.signer, parts: 1, signedList: false });
+    const { files } = await makeExport({ signer: sample.signer, parts: 1, signedList: false });
     const report = await verify(files);
     expect([report.verdict, report.completeness]).toEqual(['verified', 'claimed']);
     expect(codesOf(report)).toEqual(['export.COMPLETENESS_CLAIMED']);
@@ -110,7 +110,7 @@ describe('the manifest of an export', () => {
   });
 
   test('orders parts of the same millisecond by id', async () => {
-    const { signer } = made;
+    const { signer } = sample;
     const same = await makeExport({ signer, signedList: false, bundle: { createdAtMs: NOW - 100_000 } });
     expect((await verify(same.files)).verdict).toBe('verified');
     expect(errorsOf(await verify(withManifest(reverseParts, same.files)))).toEqual([
@@ -121,22 +121,22 @@ describe('the manifest of an export', () => {
 
 describe('export.json', () => {
   test('must exist', async () => {
-    const report = await verify(omitFiles(made.files, RESOURCE));
+    const report = await verify(omitFiles(sample.files, RESOURCE));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.RESOURCE_MISSING']]);
   });
 
   test('may have values that the manifest does not determine', async () => {
-    const resource = edited(made.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
-    expect((await verify({ ...made.files, [RESOURCE]: resource })).verdict).toBe('verified');
+    const resource = edited(sample.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
+    expect((await verify({ ...sample.files, [RESOURCE]: resource })).verdict).toBe('verified');
   });
 });
 
-const pinnedDigest = { manifestDigest: made.packed.manifestDigest };
+const pinnedDigest = { manifestDigest: sample.packed.manifestDigest };
 
 describe('completeness', () => {
   test('is attested by a trusted key, and pinned by the caller even then', async () => {
-    expect((await verify(made.files)).completeness).toBe('attested');
-    const report = await verify(made.files, { expect: pinnedDigest });
+    expect((await verify(sample.files)).completeness).toBe('attested');
+    const report = await verify(sample.files, { expect: pinnedDigest });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'pinned']);
     expect(report.signer).toBeDefined();
   });
@@ -151,14 +151,14 @@ describe('completeness', () => {
   });
 
   test('is claimed without a trust store, and pinned without one by the caller', async () => {
-    const claimed = await verifyExport(memorySource(made.files), { asOfMs: NOW });
+    const claimed = await verifyExport(memorySource(sample.files), { asOfMs: NOW });
     expect(claimed.completeness).toBe('claimed');
-    const pinned = await verifyExport(memorySource(made.files), { asOfMs: NOW, expect: pinnedDigest });
+    const pinned = await verifyExport(memorySource(sample.files), { asOfMs: NOW, expect: pinnedDigest });
     expect([pinned.verdict, pinned.completeness]).toEqual(['intact', 'pinned']);
   });
 
   test('of a project is attested by a key for this project alone', async () => {
-    const report = await verify(made.files, { trust: makeTrust(made.signer, { projects: [PROJECT] }) });
+    const report = await verify(sample.files, { trust: makeTrust(sample.signer, { projects: [PROJECT] }) });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'attested']);
   });
 
@@ -200,18 +200,18 @@ describe('the expectations about an export', () => {
     ['open if a part of them is met', { bundles: 2, manifestDigest: digestOf(broken) }, []],
     ['broken by the digest alone', { bundles: 2, ...pinnedDigest }, ['expect.MANIFEST_MISMATCH']],
   ] as const)('are %s', async (_, expected, codes) => {
-    const report = await verify({ ...made.files, [MANIFEST]: broken }, { expect: expected });
+    const report = await verify({ ...sample.files, [MANIFEST]: broken }, { expect: expected });
     expect(stateOf(report, 'export.expected')).toBe(codes.length === 0 ? 'not_checked' : 'failed');
     expect(errorsOf(report)).toEqual([...codes, 'export.MANIFEST_INVALID']);
   });
 
   test('do not apply when nothing is expected', async () => {
-    expect(stateOf(await verify(made.files), 'export.expected')).toBe('not_applicable');
+    expect(stateOf(await verify(sample.files), 'export.expected')).toBe('not_applicable');
   });
 
   test('about a project are not met by an export of an organization, unless all of it is of the project', async () => {
     const input = { scope: { kind: 'organization' as const } };
-    const { files } = await makeExport({ signer: made.signer, signedList: false, input });
+    const { files } = await makeExport({ signer: sample.signer, signedList: false, input });
     expect(await stateWith(PROJECT, files)).toBe('passed');
     expect(await stateWith(idOf('prj', 9), files)).toBe('failed');
     const mixed = withManifest((m) => void (m.localReports[0]!.projectId = idOf('prj', 9)), files);

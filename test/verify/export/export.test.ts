@@ -26,31 +26,31 @@ const PART = 'parts/evidence_000000000001.zip';
 const SECOND = 'parts/evidence_000000000002.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
 
-const made = await makeExport();
+const sample = await makeExport();
 
-const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
-const source = memorySource(made.files);
+const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
+const source = memorySource(sample.files);
 const verifySource = (from: EvidenceSource, more: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifyExport(from, { ...options, ...more });
 const verify = (files: Files, more: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifySource(memorySource(files), more);
-const sizeOf = (path: string, files: Files = made.files): number => files[path]!.length;
+const sizeOf = (path: string, files: Files = sample.files): number => files[path]!.length;
 
 describe('a whole export', () => {
   test('is verified when a trusted key signed every bundle and the list', async () => {
-    const report = await verify(made.files);
+    const report = await verify(sample.files);
     expect(report.findings).toEqual([]);
     expect(report.verdict).toBe('verified');
     expect(report.completeness).toBe('attested');
-    expect(report.signer).toMatchObject({ keyId: made.signer.keyId });
-    expect(report.manifestDigest).toBe(made.packed.manifestDigest);
+    expect(report.signer).toMatchObject({ keyId: sample.signer.keyId });
+    expect(report.manifestDigest).toBe(sample.packed.manifestDigest);
     expect(report.parts.map(({ verdict }) => verdict)).toEqual(['verified', 'verified']);
     expect(report.localReports.map(({ verdict }) => verdict)).toEqual(['intact']);
   });
 
   test('has coverage that adds up: every byte is covered, and signed bytes are attested', async () => {
-    const { coverage, parts } = await verify(made.files);
-    const totalBytes = Object.values(made.files).reduce((sum, { length }) => sum + length, 0);
+    const { coverage, parts } = await verify(sample.files);
+    const totalBytes = Object.values(sample.files).reduce((sum, { length }) => sum + length, 0);
     const attested = [PART, SECOND, 'manifest.json', 'export-attestation.json'];
     const whole = { uncovered: [], mirrorFiles: [] };
     expect(coverage).toEqual({
@@ -134,7 +134,7 @@ describe('a file that cannot be read', () => {
   });
 
   test('does not hide a file that is missing', async () => {
-    const report = await verifySource(failReads(memorySource(omitFiles(made.files, SECOND)), PART));
+    const report = await verifySource(failReads(memorySource(omitFiles(sample.files, SECOND)), PART));
     expect(report.parts.map(({ verdict }) => verdict)).toEqual(['incomplete', 'failed']);
     expect(report.verdict).toBe('failed');
   });
@@ -155,12 +155,12 @@ describe('the verdict on an export', () => {
 
   test('is that of its worst bundle', async () => {
     expect((await verifySource(failReads(source, SECOND, 'read'))).verdict).toBe('incomplete');
-    const damaged = memorySource({ ...made.files, [PART]: flipped(made.files[PART]!, 50) });
+    const damaged = memorySource({ ...sample.files, [PART]: flipped(sample.files[PART]!, 50) });
     expect((await verifySource(failReads(damaged, SECOND, 'read'))).verdict).toBe('failed');
   });
 
   test('never makes a local report better than intact', async () => {
-    const [report] = (await verify(made.files)).localReports;
+    const [report] = (await verify(sample.files)).localReports;
     expect(report).toMatchObject({ verdict: 'intact', provenance: 'user_produced', trust: 'unattested' });
     expect(report!.findings.map(({ code }) => code)).toEqual(['local-report.UNATTESTED']);
   });
@@ -169,7 +169,7 @@ describe('the verdict on an export', () => {
 describe('another file in an export', () => {
   test('is reported as uncovered and does not change the verdict', async () => {
     const report = await verify({
-      ...made.files,
+      ...sample.files,
       'notes.txt': toUtf8('x'),
       'receipts/note.txt': toUtf8('xy'),
     });
@@ -179,13 +179,15 @@ describe('another file in an export', () => {
   });
 
   test('fails when it is a link, which can point anywhere', async () => {
-    const report = await verifySource(replaceByLink(memorySource({ ...made.files, zz: toUtf8('x') }), 'zz'));
+    const report = await verifySource(
+      replaceByLink(memorySource({ ...sample.files, zz: toUtf8('x') }), 'zz'),
+    );
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
-  const withSums = { ...made.files, SHA256SUMS: toUtf8(`${'0'.repeat(64)}  manifest.json\n`) };
+  const withSums = { ...sample.files, SHA256SUMS: toUtf8(`${'0'.repeat(64)}  manifest.json\n`) };
   test('is a file of the mirror, outside coverage, when a mirror writes it', async () => {
-    const whole = await verify(made.files);
+    const whole = await verify(sample.files);
     const report = await verify(withSums);
     expect([report.verdict, report.findings]).toEqual(['verified', []]);
     expect(report.coverage).toEqual({ ...whole.coverage, mirrorFiles: ['SHA256SUMS'] });
@@ -211,7 +213,7 @@ describe('another file in an export', () => {
 describe('the work of a verification', () => {
   test('reports its progress', async () => {
     const events: unknown[] = [];
-    await verify(made.files, { onProgress: (event) => events.push(event) });
+    await verify(sample.files, { onProgress: (event) => events.push(event) });
     const [first, second] = [sizeOf(PART), sizeOf(SECOND)];
     const part = { kind: 'part', verdict: 'verified', of: 2 };
     expect(events).toEqual([
@@ -222,7 +224,7 @@ describe('the work of a verification', () => {
   });
 
   test('gives the same verdicts with short reports on the bundles', async () => {
-    const files = { ...made.files, [PART]: flipped(made.files[PART]!, 50) };
+    const files = { ...sample.files, [PART]: flipped(sample.files[PART]!, 50) };
     const whole = await verify(files);
     const parts = whole.parts.map((part) => ({ ...part, checks: [] }));
     expect(await verify(files, { short: true })).toEqual({ ...whole, parts });
@@ -244,7 +246,7 @@ describe('the work of a verification', () => {
   test.each([0, -1, Number.NaN])('refuses a concurrency of %d', async (concurrency) => {
     const events: unknown[] = [];
     const onProgress = (event: unknown): unknown => events.push(event);
-    await expect(verify(made.files, { concurrency, onProgress })).rejects.toThrow(TypeError);
+    await expect(verify(sample.files, { concurrency, onProgress })).rejects.toThrow(TypeError);
     expect(events).toEqual([]);
   });
 
@@ -272,7 +274,7 @@ describe('the work of a verification', () => {
 
   test('continues when a part could not be read by the function of the caller', async () => {
     const error = new DrillproofError('io.CHANGED', 'it shrank');
-    const report = await verify(made.files, { verifyPart: () => Promise.reject(error) });
+    const report = await verify(sample.files, { verifyPart: () => Promise.reject(error) });
     expect([report.verdict, ...report.parts.map(errorsOf)]).toEqual([
       'incomplete',
       ['io.CHANGED'],

@@ -63,15 +63,15 @@ describe('shareMembers', () => {
 });
 
 it('the reports on the parts of an export are complete, and share equal members', async () => {
-  const made = await makeExport({ parts: 3 });
-  const bytes = await pack(Object.entries(made.files));
+  const sample = await makeExport({ parts: 3 });
+  const bytes = await pack(Object.entries(sample.files));
   const copies: BundleReport[] = [];
-  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const { parts } = await verifyExport(zipSource(await openZip(memoryAccess(bytes))), {
     ...options,
     async verifyPart(path, listed) {
       const report = await verifyArchive(
-        memoryAccess(made.files[path]!),
+        memoryAccess(sample.files[path]!),
         createPartContext(resolveSettings(options), { listed }),
       );
       copies.push(structuredClone(report));

@@ -11,46 +11,46 @@ import {
   ORGANIZATION,
 } from '../../support/evidence.ts';
 
-const made = await makeExport();
-const attestation = made.files['export-attestation.json']!;
+const sample = await makeExport();
+const attestation = sample.files['export-attestation.json']!;
 
 const findSubject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
   checkSubject(bytes, { asOfMs, ...(trust && { trust }) });
 
 it('an export attestation signed by a trusted key names its export and manifest', () => {
-  expect(findSubject(makeTrust(made.signer))).toEqual({
+  expect(findSubject(makeTrust(sample.signer))).toEqual({
     evidenceExportId: EXPORT_ID,
     organizationId: ORGANIZATION,
-    manifestDigest: made.packed.manifestDigest,
+    manifestDigest: sample.packed.manifestDigest,
   });
 });
 
 it('an export attestation by a retired key still names its export', () => {
-  expect(findSubject(makeTrust(made.signer, { notAfterMs: NOW - 1 }))).toBeDefined();
+  expect(findSubject(makeTrust(sample.signer, { notAfterMs: NOW - 1 }))).toBeDefined();
 });
 
 it.each<readonly [string, () => TrustStore | undefined]>([
   ['without a trust store', () => undefined],
   ['by a key that is not trusted', () => makeTrust(makeSigner())],
-  ['by a key that is compromised', () => makeTrust(made.signer, { revokedAtMs: NOW })],
-  ['by a key for evidence alone', () => makeTrust(made.signer, { purposes: ['evidence'] })],
+  ['by a key that is compromised', () => makeTrust(sample.signer, { revokedAtMs: NOW })],
+  ['by a key for evidence alone', () => makeTrust(sample.signer, { purposes: ['evidence'] })],
   [
     'by a key for another organization',
-    () => makeTrust(made.signer, { organizations: ['org_000000000009'] }),
+    () => makeTrust(sample.signer, { organizations: ['org_000000000009'] }),
   ],
-  ['by a key for one project', () => makeTrust(made.signer, { projects: ['prj_000000000001'] })],
+  ['by a key for one project', () => makeTrust(sample.signer, { projects: ['prj_000000000001'] })],
 ])('an export attestation names nothing %s', (_, trust) => {
   expect(findSubject(trust())).toBeUndefined();
 });
 
 it('an export attestation names nothing before it was issued, or with a flipped bit', () => {
-  const trust = makeTrust(made.signer);
+  const trust = makeTrust(sample.signer);
   expect(findSubject(trust, attestation, NOW - 30_001)).toBeUndefined();
   for (let at = 0; at < attestation.length; at += 7)
     expect([at, findSubject(trust, flipped(attestation, at))]).toEqual([at, undefined]);
 });
 
 it('bytes that are not an export attestation name nothing', () => {
-  expect(findSubject(makeTrust(made.signer), new Uint8Array())).toBeUndefined();
-  expect(findSubject(makeTrust(made.signer), made.files['manifest.json'])).toBeUndefined();
+  expect(findSubject(makeTrust(sample.signer), new Uint8Array())).toBeUndefined();
+  expect(findSubject(makeTrust(sample.signer), sample.files['manifest.json'])).toBeUndefined();
 });

@@ -8,10 +8,10 @@ import { failListing, omitFiles } from '../sources.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
-const made = await makeExport();
+const sample = await makeExport();
 
-const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
-const source = memorySource(made.files);
+const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
+const source = memorySource(sample.files);
 const verifySource = (from: EvidenceSource): Promise<ExportTreeReport> => verifyExportTree(from, options);
 const verify = (files: Files): Promise<ExportTreeReport> => verifySource(memorySource(files));
 
@@ -20,16 +20,16 @@ describe('the tree of an export', () => {
     const report = await verifySource(source);
     const whole = await verifyExport(source, options);
     expect([report.checks, report.findings]).toEqual([whole.checks, whole.findings]);
-    expect(report.manifest).toEqual(made.packed.manifest);
-    expect(report.manifestDigest).toBe(made.packed.manifestDigest);
+    expect(report.manifest).toEqual(sample.packed.manifest);
+    expect(report.manifestDigest).toBe(sample.packed.manifestDigest);
     expect(report.signer).toEqual(whole.signer);
-    expect(report.files.map(({ path }) => path).toSorted()).toEqual(Object.keys(made.files).toSorted());
+    expect(report.files.map(({ path }) => path).toSorted()).toEqual(Object.keys(sample.files).toSorted());
   });
 
   it.each(['manifest.json', 'export.json', 'export-attestation.json'])(
     'is refused like the whole export over a damaged %s',
     async (path) => {
-      const files = { ...made.files, [path]: toUtf8('{}'), 'parts/more.zip': toUtf8('x') };
+      const files = { ...sample.files, [path]: toUtf8('{}'), 'parts/more.zip': toUtf8('x') };
       const report = await verify(files);
       const whole = await verifyExport(memorySource(files), options);
       expect(report.checks.some(({ state }) => state === 'failed')).toBe(true);
@@ -48,13 +48,13 @@ describe('the tree of an export', () => {
   });
 
   it('is verified without reading parts and reports, even if a bag states their digests', async () => {
-    const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(made.files, changes))));
+    const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(sample.files, changes))));
     const report = await verifyBag({
-      [`data/${PART}`]: flipped(made.files[PART]!, 100),
-      [`data/${REPORT}`]: flipped(made.files[REPORT]!, 3),
+      [`data/${PART}`]: flipped(sample.files[PART]!, 100),
+      [`data/${REPORT}`]: flipped(sample.files[REPORT]!, 3),
     });
     expect([stateOf(report, 'export.bag'), report.findings]).toEqual(['passed', []]);
-    const other = bagOf({ ...made.files, [PART]: toUtf8('x'), [REPORT]: toUtf8('y') });
+    const other = bagOf({ ...sample.files, [PART]: toUtf8('x'), [REPORT]: toUtf8('y') });
     const stated = await verifyBag({ 'manifest-sha256.txt': other['manifest-sha256.txt']! });
     expect([stateOf(stated, 'export.bag'), codesOf(stated)]).toEqual([
       'failed',
@@ -67,7 +67,7 @@ describe('the tree of an export', () => {
   });
 
   it('without a manifest is still verified as a bag', async () => {
-    const bag = bagOf(omitFiles(made.files, 'manifest.json'));
+    const bag = bagOf(omitFiles(sample.files, 'manifest.json'));
     const report = await verifySource(bagSource(memorySource(bag)));
     expect(stateOf(report, 'export.bag')).toBe('passed');
     expect(codesOf(report)).toContain('export.MANIFEST_MISSING');

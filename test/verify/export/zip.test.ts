@@ -18,11 +18,11 @@ import {
   unpack,
 } from '../../support/evidence.ts';
 
-const made = await makeExport();
-const zip = await pack(Object.entries(made.files));
+const sample = await makeExport();
+const zip = await pack(Object.entries(sample.files));
 
 const verify = async (access: RandomAccess): Promise<ExportReport> =>
-  verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, trust: makeTrust(made.signer) });
+  verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, trust: makeTrust(sample.signer) });
 
 describe('an export in one file', () => {
   test('is verified as the folder is, but for its container', async () => {
@@ -35,7 +35,7 @@ describe('an export in one file', () => {
   test('is verified as it is written through yazl', async () => {
     const out = new PassThrough();
     const bytes = collect(out);
-    const entries = Object.entries(made.files).map(([path, file]) => ({
+    const entries = Object.entries(sample.files).map(([path, file]) => ({
       path,
       bytes: file.length,
       open: () => once(file),
@@ -67,7 +67,7 @@ describe('an export in one file', () => {
   });
 
   test('is not verified in a root folder of its own', async () => {
-    const entries = Object.entries(made.files).map(([path, bytes]) => [`export/${path}`, bytes] as const);
+    const entries = Object.entries(sample.files).map(([path, bytes]) => [`export/${path}`, bytes] as const);
     const report = await verify(memoryAccess(await pack(entries)));
     expect(errorsOf(report)).toEqual(['export.MANIFEST_MISSING', 'export.RESOURCE_MISSING']);
   });

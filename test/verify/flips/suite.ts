@@ -71,30 +71,30 @@ const verdictOf = (judgement: Judgement): string =>
 
 /** Requirement 13 with the primitives of this process, at every `stride`-th byte. */
 export function testFlips(stride: number): void {
-  let made: MadeExport;
+  let sample: MadeExport;
   let zip: Uint8Array;
-  const options = () => ({ asOfMs: NOW, trust: makeTrust(made.signer) });
+  const options = () => ({ asOfMs: NOW, trust: makeTrust(sample.signer) });
   const verifyFolder = (files: Files): Promise<Judgement> =>
     collectReport(() => verifyExport(memorySource(files), options()));
   const verifyFile = (bytes: Uint8Array): Promise<Judgement> =>
     collectReport(async () => verifyExport(zipSource(await openZip(memoryAccess(bytes))), options()));
 
   beforeAll(async () => {
-    made = await makeExport({ parts: 1, reports: 0 });
-    zip = await pack(Object.entries(made.files));
+    sample = await makeExport({ parts: 1, reports: 0 });
+    zip = await pack(Object.entries(sample.files));
   });
 
   describe('requirement 13: one byte of an export in a folder is flipped', () => {
     test('the unchanged export is verified', async () => {
-      expect(verdictOf(await verifyFolder(made.files))).toBe('verified');
+      expect(verdictOf(await verifyFolder(sample.files))).toBe('verified');
       expect(verdictOf(await verifyFile(zip))).toBe('verified');
     });
 
     test.each(DOCUMENTS)('in %s: failed, unless only unsigned words of export.json changed', async (path) => {
-      for (const { what, copy } of flips(made.files[path]!, stride, true)) {
-        const verdict = verdictOf(await verifyFolder({ ...made.files, [path]: copy }));
+      for (const { what, copy } of flips(sample.files[path]!, stride, true)) {
+        const verdict = verdictOf(await verifyFolder({ ...sample.files, [path]: copy }));
         if (verdict === 'verified')
-          expect([what, path, onlyClaimsChanged(made.files[path]!, copy)]).toEqual([
+          expect([what, path, onlyClaimsChanged(sample.files[path]!, copy)]).toEqual([
             what,
             'export.json',
             true,
@@ -104,8 +104,8 @@ export function testFlips(stride: number): void {
     });
 
     test('in a part: failed, by its SHA-256', async () => {
-      for (const { what, copy } of flips(made.files[PART]!, stride * 3)) {
-        const report = await verifyFolder({ ...made.files, [PART]: copy });
+      for (const { what, copy } of flips(sample.files[PART]!, stride * 3)) {
+        const report = await verifyFolder({ ...sample.files, [PART]: copy });
         expect([what, verdictOf(report)]).toEqual([what, 'failed']);
         if ('parts' in report) expect(report.parts.flatMap(codesOf)).toContain('part.DIGEST_MISMATCH');
       }
@@ -117,8 +117,8 @@ export function testFlips(stride: number): void {
       ['stored', 1],
       ['deflated', 3],
     ])('of a %s part by itself: failed, or all content is unchanged', async (form, factor) => {
-      const content = await unpack(made.files[PART]!);
-      const part = form === 'stored' ? await pack(content) : made.files[PART]!;
+      const content = await unpack(sample.files[PART]!);
+      const part = form === 'stored' ? await pack(content) : sample.files[PART]!;
       for (const { what, copy } of flips(part, stride * factor)) {
         const report = await collectReport(() => verifyPart(memoryAccess(copy), options()));
         if (verdictOf(report) === 'verified') {

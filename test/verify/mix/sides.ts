@@ -73,7 +73,7 @@ export const VARIANTS: readonly Variant[] = [
   ['an older and a newer version of the same, by one key', () => both({ signer: makeSigner() })],
 ];
 
-export type MadeSide = Party & { readonly made: MadeExport; readonly trusted: TrustedKey };
+export type MadeSide = Party & { readonly sample: MadeExport; readonly trusted: TrustedKey };
 
 /** Two exports that are verified, over bundles of the same ids, and the store that trusts the keys of both. */
 export async function makeSides(
@@ -96,7 +96,7 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
   } = party;
   const { keyId, point } = signer;
   const trusted: TrustedKey = { issuer, keyId, point, compromised: true, purposes, ...key };
-  const made = await makeExport({
+  const sample = await makeExport({
     signer,
     issuer,
     parts: 1,
@@ -105,7 +105,7 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
     bundle: { organizationId, projectId, createdAtMs: NOW - 100_000 + n },
     input: { evidenceExportId: idOf('evexp', n + 1), organizationId, scope: { kind: 'project', projectId } },
   });
-  return { signer, issuer, organizationId, projectId, key, made, trusted };
+  return { signer, issuer, organizationId, projectId, key, sample, trusted };
 }
 
 /** The members of a statement that can come from either side; the rest of the statement is another piece. */

@@ -10,8 +10,8 @@ import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair }
 const PART = 'parts/evidence_000000000001.zip';
 const EXPORT_ATTESTATION = 'export-attestation.json';
 
-const bundleAttestation = ({ made }: MadeSide): Attestation => made.packedParts[0]!.attestation!;
-const exportAttestation = ({ made }: MadeSide): ExportAttestation => made.packed.attestation!;
+const bundleAttestation = ({ sample }: MadeSide): Attestation => sample.packedParts[0]!.attestation!;
+const exportAttestation = ({ sample }: MadeSide): ExportAttestation => sample.packed.attestation!;
 const mapSides = <T>([a, b]: Pair<MadeSide>, map: (side: MadeSide) => T): Pair<T> => [map(a), map(b)];
 
 /** The expected codes for a mix, derived from its pieces without the code under test. */
@@ -54,7 +54,10 @@ export function testMixes(): void {
     beforeAll(async () => void ({ sides, keys, trust } = await makeSides(parties())));
 
     test('are refused for a bundle by their codes, all but the two originals', async () => {
-      const contents = [await unpack(sides[0].made.files[PART]!), await unpack(sides[1].made.files[PART]!)];
+      const contents = [
+        await unpack(sides[0].sample.files[PART]!),
+        await unpack(sides[1].sample.files[PART]!),
+      ];
       const pair = mapSides(sides, bundleAttestation);
       for (const mix of MIXES) {
         const attestation = mixed(pair, mix);
@@ -72,7 +75,7 @@ export function testMixes(): void {
       const pair = mapSides(sides, exportAttestation);
       for (const mix of MIXES) {
         const attestation = mixed(pair, mix);
-        const { files } = sides[mix.from.part].made;
+        const { files } = sides[mix.from.part].sample;
         const report = await verifyExport(
           memorySource({ ...files, [EXPORT_ATTESTATION]: canonicalBytes(attestation) }),
           { asOfMs: NOW, trust },
@@ -86,7 +89,7 @@ export function testMixes(): void {
     });
 
     test('are refused for the files of an export, all but the two originals', async () => {
-      const [a, b] = mapSides(sides, ({ made }) => made.files);
+      const [a, b] = mapSides(sides, ({ sample }) => sample.files);
       const paths = Object.keys(a);
       for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
         const files = paths.map((path, i) => [path, ((mask >> i) & 1 ? b : a)[path]!] as const);
@@ -104,13 +107,13 @@ export function testMixes(): void {
     beforeAll(async () => void ([side] = (await makeSides([{}, {}])).sides));
 
     const verifyBundle = async (attestation: Uint8Array, trust: TrustStore) => {
-      const entries = await unpack(side.made.files[PART]!);
+      const entries = await unpack(side.sample.files[PART]!);
       const bytes = await pack(entries.set('attestation.json', attestation));
       const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust });
       return [report.verdict, errorsOf(report)];
     };
     const verifyList = async (attestation: Uint8Array, trust: TrustStore) => {
-      const source = memorySource({ ...side.made.files, [EXPORT_ATTESTATION]: attestation });
+      const source = memorySource({ ...side.sample.files, [EXPORT_ATTESTATION]: attestation });
       const report = await verifyExport(source, { asOfMs: NOW, trust });
       return [report.verdict, errorsOf(report)];
     };

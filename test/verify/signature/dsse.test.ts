@@ -156,29 +156,29 @@ describe('an envelope by itself', () => {
 
 /** An export with an envelope about its list. */
 async function makeListed(input: Parameters<typeof makeExport>[0] = {}) {
-  const made = await makeExport({ signer: a.signer, signedList: false, ...input });
-  const { manifest, manifestDigest } = made.packed;
+  const sample = await makeExport({ signer: a.signer, signedList: false, ...input });
+  const { manifest, manifestDigest } = sample.packed;
   const statement = buildExportStatement(manifest, manifestDigest, makeSigning(a.signer));
-  return { made, dsse: encodeDsse(await attestExportDsse(statement, [a.signer])) };
+  return { sample, dsse: encodeDsse(await attestExportDsse(statement, [a.signer])) };
 }
 
 it.each([
   ['a whole organization', { kind: 'organization' }, 'failed'],
   ['its project', { kind: 'project', projectId: PROJECT }, 'verified'],
 ] as const)('with a key for one project, the list of %s is %s', async (_, scope, verdict) => {
-  const { made, dsse } = await makeListed({ input: { scope } });
+  const { sample, dsse } = await makeListed({ input: { scope } });
   const trust = makeTrust(a.signer, { projects: [PROJECT] });
-  const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust, dsse });
+  const report = await verifyExport(memorySource(sample.files), { asOfMs: NOW, trust, dsse });
   expect(report.verdict).toBe(verdict);
   const elsewhere = makeTrust(a.signer, { projects: ['prj_000000000009'] });
-  const manifest = made.files['manifest.json']!;
+  const manifest = sample.files['manifest.json']!;
   const alone = verifyDsse(dsse, { asOfMs: NOW, trust: elsewhere, purpose: 'export', manifest });
   expect(codesOf(alone)).toContain('trust.PROJECT_MISMATCH');
 });
 
 it('an envelope from the caller attests the list of bundles as an export attestation does', async () => {
-  const { made, dsse } = await makeListed();
-  const source = memorySource(made.files);
+  const { sample, dsse } = await makeListed();
+  const source = memorySource(sample.files);
   expect((await verifyExport(source, { asOfMs: NOW, trust: both })).completeness).toBe('claimed');
   const report = await verifyExport(source, { asOfMs: NOW, trust: both, dsse });
   const facts = { verdict: 'verified', completeness: 'attested', evidenceExportId: EXPORT_ID };

@@ -50,8 +50,8 @@ async function signList({ packed }: MadeExport, signer: Signer): Promise<Uint8Ar
   return encodeDsse(await attestExportDsse(statement, [signer]));
 }
 
-const verify = (made: MadeExport, dsse: Uint8Array | readonly Uint8Array[], options = {}) =>
-  verifyExport(memorySource(made.files), { asOfMs: NOW, trust: all, dsse, ...options });
+const verify = (sample: MadeExport, dsse: Uint8Array | readonly Uint8Array[], options = {}) =>
+  verifyExport(memorySource(sample.files), { asOfMs: NOW, trust: all, dsse, ...options });
 const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }) => verdict);
 const signersOf = ({ parts }: ExportReport): number[] =>
   parts.map(({ signers = [] }) => new Set(signers.map(({ thumbprint }) => thumbprint)).size);

@@ -22,20 +22,20 @@ import {
 import { failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 
 const FIRST = 'parts/evidence_000000000001.zip';
-const made = await makeExport();
-const trust = makeTrust(made.signer);
+const sample = await makeExport();
+const trust = makeTrust(sample.signer);
 
-const source = memorySource(made.files);
+const source = memorySource(sample.files);
 const options = { asOfMs: NOW, trust };
 const verify = (files: Record<string, Uint8Array>, store = trust) =>
   verifyExportSignatures(memorySource(files), { asOfMs: NOW, trust: store });
 const standingsOf = async (...how: Parameters<typeof verify>) =>
   (await verify(...how)).map(({ standing }) => standing);
-const withFile = (path: string, bytes: Uint8Array) => ({ ...made.files, [path]: bytes });
+const withFile = (path: string, bytes: Uint8Array) => ({ ...sample.files, [path]: bytes });
 
 describe('the signatures of an export', () => {
   it('are listed with the list first and the parts in their order', async () => {
-    expect(await verify(made.files)).toMatchObject([
+    expect(await verify(sample.files)).toMatchObject([
       { kind: 'list', standing: 'stands', signer: { issuer: ISSUER }, codes: [] },
       { kind: 'bundle', id: 'evidence_000000000001', path: FIRST, standing: 'stands' },
       { kind: 'bundle', id: 'evidence_000000000002', standing: 'stands' },
@@ -44,34 +44,34 @@ describe('the signatures of an export', () => {
 
   it('are refused with a code when the key is not trusted', async () => {
     const refused = { standing: 'refused', codes: expect.arrayContaining(['trust.KEY_UNKNOWN']) };
-    expect(await verify(made.files, makeTrust(makeSigner()))).toMatchObject([refused, refused, refused]);
+    expect(await verify(sample.files, makeTrust(makeSigner()))).toMatchObject([refused, refused, refused]);
   });
 
   it('are unsigned without attestations', async () => {
-    const { files } = await makeExport({ signer: made.signer, signedParts: false, signedList: false });
+    const { files } = await makeExport({ signer: sample.signer, signedParts: false, signedList: false });
     expect(await standingsOf(files)).toEqual(['unsigned', 'unsigned', 'unsigned']);
   });
 
   it('are refused for a bundle that is not the listed one', async () => {
-    const other = withFile(FIRST, (await makePart(9, made.signer)).bytes);
+    const other = withFile(FIRST, (await makePart(9, sample.signer)).bytes);
     expect(await standingsOf(other)).toEqual(['stands', 'refused', 'stands']);
   });
 
   it.each([
-    ['a part is missing', omitFiles(made.files, FIRST), ['stands', 'unread', 'stands']],
+    ['a part is missing', omitFiles(sample.files, FIRST), ['stands', 'unread', 'stands']],
     [
       'a part is truncated',
-      withFile(FIRST, made.files[FIRST]!.subarray(0, 100)),
+      withFile(FIRST, sample.files[FIRST]!.subarray(0, 100)),
       ['stands', 'unread', 'stands'],
     ],
-    ['the manifest is missing', omitFiles(made.files, 'manifest.json'), ['unread']],
+    ['the manifest is missing', omitFiles(sample.files, 'manifest.json'), ['unread']],
     ['the manifest is invalid', withFile('manifest.json', new Uint8Array(3)), ['unread']],
   ])('are unread, never refused, when %s', async (_, files, standings) => {
     expect(await standingsOf(files)).toEqual(standings);
   });
 
   it('are unread, never unsigned, when the list could not be read', async () => {
-    const { files } = await makeExport({ signer: made.signer, signedList: false });
+    const { files } = await makeExport({ signer: sample.signer, signedList: false });
     expect(await standingsOf(files)).toEqual(['unsigned', 'stands', 'stands']);
     expect(await standingsOf({ ...files, 'manifest.json': new Uint8Array(3) })).toEqual(['unread']);
   });
@@ -83,7 +83,7 @@ describe('the signatures of an export', () => {
   });
 
   it.each([
-    [memorySource(omitFiles(made.files, FIRST)), 'part.MISSING'],
+    [memorySource(omitFiles(sample.files, FIRST)), 'part.MISSING'],
     [replaceByLink(source, FIRST), 'export.FILE_IRREGULAR'],
     [failReads(source, FIRST), 'io.UNREADABLE'],
   ] as const)('have the code of a part that was not read: $1', async (from, code) => {
@@ -93,7 +93,7 @@ describe('the signatures of an export', () => {
 
   it('are never valid in a part whose manifest is invalid', async () => {
     const broken = await repacked(
-      made.files[FIRST]!,
+      sample.files[FIRST]!,
       (entries) => void entries.set('manifest.json', new Uint8Array(3)),
     );
     const [, part] = await verify(withFile(FIRST, broken));
@@ -103,7 +103,7 @@ describe('the signatures of an export', () => {
   });
 
   it('are verified without reading the objects', async () => {
-    const bytes = Uint8Array.from(made.files[FIRST]!);
+    const bytes = Uint8Array.from(sample.files[FIRST]!);
     const at = Buffer.from(bytes).indexOf('objects/state.json') + 'objects/state.json'.length + 2;
     bytes[at]! ^= 1;
     const files = withFile(FIRST, bytes);
@@ -122,7 +122,7 @@ describe('the signatures of an export', () => {
 });
 
 it('the signature of a single part is verified', async () => {
-  expect(await verifyPartSignature(memoryAccess(made.files[FIRST]!), options)).toMatchObject({
+  expect(await verifyPartSignature(memoryAccess(sample.files[FIRST]!), options)).toMatchObject({
     kind: 'bundle',
     id: 'evidence_000000000001',
     standing: 'stands',
@@ -136,13 +136,13 @@ it.each(RETIREMENTS)(
   'a change of the trust store has the same effect by the signatures alone and by a whole verification: %s',
   async (how) => {
     for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
-      const { keyId } = made.signer;
+      const { keyId } = sample.signer;
       const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
       const verifyWhole = async (store: TrustStore) => {
         const report = await verifyExport(source, { asOfMs: NOW, trust: store });
         return [findListStanding(report), ...report.parts.map(findBundleStanding)];
       };
-      const quick = compareStandings(await verify(made.files), await verify(made.files, after));
+      const quick = compareStandings(await verify(sample.files), await verify(sample.files, after));
       const whole = compareStandings(await verifyWhole(trust), await verifyWhole(after));
       const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
       expect(short(quick)).toEqual(short(whole));

@@ -17,11 +17,11 @@ async function readFirst(entry: RawEntry, limits?: ZipLimits): Promise<Uint8Arra
 
 /** Gives its bytes and fails at the n-th read. */
 function failing(bytes: Uint8Array, reads: number, error: Error): RandomAccess {
-  let left = reads;
+  let remaining = reads;
   return {
     size: bytes.length,
     read(offset, length) {
-      if (left-- === 0) throw error;
+      if (remaining-- === 0) throw error;
       return bytes.subarray(offset, offset + length);
     },
   };

@@ -73,7 +73,7 @@ describe('writeZip', () => {
     );
   });
 
-  it('keeps the order given', async () => {
+  it('keeps the order of its input', async () => {
     expect((await contentOf(await zipOf({ b: '1', a: '2', c: '3' }))).map(([name]) => name)).toEqual([
       'b',
       'a',
