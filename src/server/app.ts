@@ -210,20 +210,8 @@ function takeSlot({ request: { outgoing }, slots, metrics }: Exchange, key: stri
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Answer> {
   const { request, correlationId, blobs, log, observation } = exchange;
-  return answerDownload(download, {
-    method: request.method,
-    ranges,
-    range: request.header('range'),
-    ifRange: request.header('if-range'),
-    ifMatch: request.header('if-match'),
-    ifNoneMatch: request.header('if-none-match'),
-    correlationId,
-    blobs,
-    log,
-    streamed: (bytes) => {
-      observation.streamed += bytes;
-    },
-  });
+  const streamed = (bytes: number): void => void (observation.streamed += bytes);
+  return answerDownload(download, { request, ranges, correlationId, blobs, log, streamed });
 }
 
 type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };

@@ -5,6 +5,7 @@ import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDig
 import { assertMatch, ifRangeHolds, isUnchanged, answerNotModified } from './validate.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
+import type { HttpRequest } from './request.ts';
 
 export type RangeSelection =
   | { readonly kind: 'whole' }
@@ -37,13 +38,9 @@ export type Download = { readonly blob: BlobRef; readonly mediaType: string; rea
 
 /** The parts of the request and of the server that a download needs. */
 export type DownloadContext = {
-  readonly method: string;
-  /** Whether the operation takes ranges; otherwise Range and If-Range are ignored. */
+  readonly request: Pick<HttpRequest, 'method' | 'header'>;
+  /** Whether the operation supports ranges; otherwise Range and If-Range are ignored. */
   readonly ranges: boolean;
-  readonly range: string | undefined;
-  readonly ifRange: string | undefined;
-  readonly ifMatch: string | undefined;
-  readonly ifNoneMatch: string | undefined;
   readonly correlationId: string;
   readonly blobs: Blobs;
   readonly log: Log;
@@ -77,9 +74,10 @@ function buildHeaders(
 /** Decides status, headers and range. Range is for GET only (RFC 9110 §14.2). */
 function decide(download: Download, bytes: number, context: DownloadContext): Decided {
   const headers = buildHeaders(download, context);
+  const { method, header } = context.request;
   const mayRange =
-    context.ranges && context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
-  const selection = selectRange(mayRange ? context.range : undefined, bytes);
+    context.ranges && method === 'GET' && ifRangeHolds(header('if-range'), etagOf(download.blob.digest));
+  const selection = selectRange(mayRange ? header('range') : undefined, bytes);
   if (selection.kind === 'unsatisfiable') {
     throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
       headers: { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' },
@@ -190,14 +188,15 @@ const createLargeBody = (blob: OpenBlob, range: ByteRange, context: DownloadCont
  * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and the codes of `Blobs.open`
  */
 export async function answerDownload(download: Download, context: DownloadContext): Promise<Answer> {
+  const { method, header } = context.request;
   const blob = await context.blobs.open(download.blob.digest);
   let handedOver = false;
   try {
     const etag = etagOf(download.blob.digest);
-    assertMatch(context.ifMatch, etag);
-    if (isUnchanged(context.ifNoneMatch, etag)) return answerNotModified(context.correlationId, etag);
+    assertMatch(header('if-match'), etag);
+    if (isUnchanged(header('if-none-match'), etag)) return answerNotModified(context.correlationId, etag);
     const { range, ...head } = decide(download, blob.bytes, context);
-    if (context.method === 'HEAD') return { ...head, body: null };
+    if (method === 'HEAD') return { ...head, body: null };
     if (range.end - range.start <= ONE_SHOT_BYTES)
       return { ...head, body: await blob.access().read(range.start, range.end - range.start) };
     handedOver = true;
