@@ -10,6 +10,7 @@ import {
   EXPORT,
   exportFiles,
   FOREIGN_PROJECT,
+  HASH,
   id,
   localReport,
   NOW_MS,
@@ -185,6 +186,11 @@ const edit =
   (files) => {
     files[path] = edited(files[path], change);
   };
+const SUBJECT = 'export.ATTESTATION_SUBJECT_MISMATCH';
+const editSubject = (over: Partial<EvidenceExport>): Change =>
+  edit('export-attestation.json', ({ statement }) => {
+    Object.assign((statement as { subject: object }).subject, over);
+  });
 const PART = `parts/${id('evidence', 1)}.zip`;
 
 describe('ingesting an export', () => {
@@ -253,13 +259,9 @@ describe('ingesting an export', () => {
       'export.RESOURCE_MISMATCH',
       edit('manifest.json', (manifest) => void (manifest['fromAtMs'] = 0)),
     ],
-    [
-      'an attestation of another export',
-      'export.ATTESTATION_SUBJECT_MISMATCH',
-      edit('export-attestation.json', ({ statement }) => {
-        (statement as { subject: EvidenceExport }).subject.evidenceExportId = id('evexp', 9);
-      }),
-    ],
+    ['an attestation of another export', SUBJECT, editSubject({ evidenceExportId: id('evexp', 9) })],
+    ['an attestation of another organization', SUBJECT, editSubject({ organizationId: OTHER_ORG })],
+    ['an attestation of another manifest', SUBJECT, editSubject({ manifestDigest: HASH })],
     [
       'a manifest that is not canonical',
       'json.NOT_CANONICAL',
