@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the gate in a step of GitHub Actions: the text into the log, the reasons as annotations, the summary, the outputs.
-# Inputs come as GATE_… variables. Ends as the gate ends, so that the step fails on everything but yes.
+# Runs the gate in a step of GitHub Actions, and writes the log, annotations, the summary and the outputs. Inputs are GATE_…
+# variables. The exit code is that of the gate, so the step fails on everything but yes.
 set -euo pipefail
 drillproof=$(dirname "${BASH_SOURCE[0]}")/../single/drillproof.mjs
 work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/drillproof-gate-XXXXXX")
 
 arguments=()
-# Every line of a variable that is not blank, each behind an option if one is given.
+# Lists the lines of a variable that are not blank, each after the option if one is passed.
 add() {
   local option=$1 line
   while IFS= read -r line || [[ -n $line ]]; do
@@ -26,7 +26,7 @@ arguments+=(--)
 add '' "${GATE_EVIDENCE:-}"
 [[ -n ${DRILLPROOF_TOKEN:-} ]] || unset DRILLPROOF_TOKEN
 
-# The text quotes evidence, which must not be taken for commands to the runner.
+# The text quotes evidence, which the runner must not run as commands.
 stop=$(node -p 'crypto.randomUUID()')
 echo "::stop-commands::$stop"
 status=0
@@ -35,7 +35,7 @@ node "$drillproof" gate --force --format text \
   "${arguments[@]}" || status=$?
 echo "::$stop::"
 
-# A decision that was written before something else failed is not what the gate ended with. --sign puts it in an envelope.
+# A decision that was written before a later failure is not the answer of the gate. --sign puts it in an envelope.
 decided='' answer=''
 [[ ! -f $work/decision.json ]] || read -r decided answer < <(
   node -p 'const read = JSON.parse(fs.readFileSync(process.argv[1]));
@@ -57,7 +57,7 @@ if [[ $ended == true ]]; then
     echo "decision=$work/decision.json"
   } >>"$GITHUB_OUTPUT"
 else
-  echo '::error title=drillproof gate::the gate could not be run; the log says why'
+  echo '::error title=drillproof gate::the gate could not be run; read the log for the reason'
 fi
 echo "exit-code=$status" >>"$GITHUB_OUTPUT"
 exit "$status"

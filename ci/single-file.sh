@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes single/drillproof.mjs where it is not there: a release carries it, a checkout builds it.
+# Builds single/drillproof.mjs if it is missing: a release includes it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

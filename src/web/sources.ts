@@ -28,6 +28,10 @@ export type BlobTree = {
   readonly folders: readonly string[];
 };
 
+/** The size of all files. */
+export const countBytes = ({ files }: BlobTree): number =>
+  [...files.values()].reduce((sum, { size }) => sum + size, 0);
+
 /** Evidence that the user chose: an export, or the archive of one part. */
 export type ChosenEvidence =
   | {

@@ -1,6 +1,6 @@
 import { isDigest } from '../../bytes/index.ts';
 import { countNoun, escapeText, size } from '../../report/index.ts';
-import { type BlobTree, readDroppedTree, readFileTree } from '../sources.ts';
+import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';
 
@@ -54,9 +54,8 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
 
 function chooseTree(chosen: BlobTree): void {
   tree = chosen;
-  const bytes = [...chosen.files.values()].reduce((sum, file) => sum + file.size, 0);
-  const what = `${countNoun(chosen.files.size, 'file')}, ${size(bytes)}`;
-  getElement('evidence-name', HTMLElement).textContent = `${escapeText(chosen.name)} (${what})`;
+  const contents = `${countNoun(chosen.files.size, 'file')}, ${size(countBytes(chosen))}`;
+  getElement('evidence-name', HTMLElement).textContent = `${escapeText(chosen.name)} (${contents})`;
 }
 
 const MAX_KEY_BYTES = 16 * 2 ** 20;

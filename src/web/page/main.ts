@@ -1,4 +1,5 @@
 import { count, escapeText, size } from '../../report/index.ts';
+import { countBytes } from '../sources.ts';
 import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
 import {
   explainError,
@@ -60,9 +61,8 @@ function startSession(
 }
 
 function countHelpers({ tree }: Request): number {
-  const bytes = [...tree.files.values()].reduce((sum, file) => sum + file.size, 0);
   const cores = navigator.hardwareConcurrency;
-  return bytes < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
+  return countBytes(tree) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
 }
 
 let session: Session | undefined;
@@ -95,8 +95,7 @@ async function beginVerification(): Promise<void> {
     return;
   }
   name = request.tree.name;
-  const bytes = [...request.tree.files.values()].reduce((sum, file) => sum + file.size, 0);
-  Object.assign(counts, { read: 0, bytes, done: 0, parts: 0 });
+  Object.assign(counts, { read: 0, bytes: countBytes(request.tree), done: 0, parts: 0 });
   setRunning(true);
   session = startSession(request, takeProgress, (message) =>
     stop(`The browser stopped a worker: ${escapeText(message)}`),
