@@ -58,7 +58,7 @@ describe('mirror --format json', () => {
   });
 
   it('mirror events report retries, and a failed file with its code and advice', async () => {
-    const made = makeExport();
+    const testExport = makeExport();
     const fault: Fault = ({ path, bytes, seen, response, n }) => {
       if (path === part(0) && n === 0) {
         response.writeHead(200, { etag: '"x"', 'content-length': bytes.length });
@@ -70,7 +70,7 @@ describe('mirror --format json', () => {
       sendBytes(response, seen, bytes.toReversed());
       return true;
     };
-    const server = await source(made, fault);
+    const server = await source(testExport, fault);
     const { code, stdout, stderr } = await mirror(server.url, await newFolder());
     const incomplete = { code: 'mirror.SOURCE_INCOMPLETE' };
     expect([code, JSON.parse(stdout)]).toMatchObject([3, { kind: 'error', ...incomplete }]);
@@ -84,16 +84,16 @@ describe('mirror --format json', () => {
   });
 
   it('mirror events report kept, linked and resumed files', async () => {
-    const made = makeExport({ bytes: 300_000 });
+    const testExport = makeExport({ bytes: 300_000 });
     const [folder, store] = [await newFolder(), await newFolder()];
-    const whole = await source(made);
+    const whole = await source(testExport);
     await mirror(whole.url, `${folder}/a`, `--store ${store} --quiet`);
     const linked = await mirror(whole.url, `${folder}/b`, `--store ${store} --format json`);
     const all = { linked: 4, transferredBytes: 0, bytes: 1_200_000 };
     expect(eventsIn(linked.stderr).at(-1)).toMatchObject(all);
     await rm(`${folder}/a/${part(2)}`);
-    const kept = await mirror(whole.url, `${folder}/a`);
-    expect(eventsIn(kept.stderr).at(-1)).toMatchObject({ kept: 3, fetched: 1, transferredBytes: 300_000 });
+    const again = await mirror(whole.url, `${folder}/a`);
+    expect(eventsIn(again.stderr).at(-1)).toMatchObject({ kept: 3, fetched: 1, transferredBytes: 300_000 });
 
     const cut: Fault = ({ path, bytes, response, seen }) => {
       if (path !== part(0) || seen.headers.range !== undefined) return false;
@@ -101,7 +101,7 @@ describe('mirror --format json', () => {
       response.write(bytes.subarray(0, 100_000));
       return true; // sends no more, until the test ends the run
     };
-    const stalled = await source(made, cut);
+    const stalled = await source(testExport, cut);
     const abort = new AbortController();
     const line = `${lineFor(stalled.url, `${folder}/c`)} --concurrency 1 --json`;
     const work = call(line, { ...OPTIONS, signal: abort.signal });

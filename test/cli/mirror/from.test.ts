@@ -22,9 +22,9 @@ const run = (line: string) => call(line, { now: () => NOW + 1_000 });
 async function makeMirror({ bag = false } = {}) {
   const folder = await newFolder();
   const [first, to] = [join(folder, 'first'), join(folder, 'copy')];
-  const made = await makeExportWithId(1);
-  await mirrorInto(first, made, { bag });
-  return { folder, first, to, digest: made.packed.manifestDigest };
+  const testExport = await makeExportWithId(1);
+  await mirrorInto(first, testExport, { bag });
+  return { folder, first, to, digest: testExport.packed.manifestDigest };
 }
 
 const filesBelow = async (folder: string): Promise<string[]> =>

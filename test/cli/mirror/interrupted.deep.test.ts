@@ -39,11 +39,11 @@ const mirrorList = (folder: string) =>
 /** Calls a function for every mirror in the archive. */
 async function forEachMirror(
   folder: string,
-  each: (made: (typeof exports)[number], mirror: string) => Promise<void>,
+  each: (testExport: (typeof exports)[number], mirror: string) => Promise<void>,
 ) {
   const names: string[] = await readdir(join(folder, 'archive')).catch(() => []);
-  for (const made of exports)
-    if (names.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
+  for (const testExport of exports)
+    if (names.includes(idOf(testExport))) await each(testExport, join(folder, 'archive', idOf(testExport)));
 }
 
 it.each([
@@ -54,12 +54,12 @@ it.each([
   { timeout: 600_000 },
   async (signal, exit) => {
     const folder = await newFolder();
-    await writeFile(join(folder, 'list'), exports.map((made) => `${idOf(made)}\n`).join(''));
+    await writeFile(join(folder, 'list'), exports.map((testExport) => `${idOf(testExport)}\n`).join(''));
     const guards = new Map(
-      exports.map((made) => {
-        const isOfExport = (url: string): boolean => url.includes(`/${idOf(made)}/`);
+      exports.map((testExport) => {
+        const isOfExport = (url: string): boolean => url.includes(`/${idOf(testExport)}/`);
         const requests = (path: string) => server.requests(path).filter(({ url }) => isOfExport(url));
-        return [made, makeRefetchGuard({ requests })] as const;
+        return [testExport, makeRefetchGuard({ requests })] as const;
       }),
     );
     const before = sender.sent();
@@ -73,22 +73,22 @@ it.each([
       if (killed.code === 0) continue; // it ended before the signal
       interruptions++;
       expect(killed.code).toBe(exit);
-      await forEachMirror(folder, async (made, mirror) => {
+      await forEachMirror(folder, async (testExport, mirror) => {
         if (signal === 'SIGINT')
           expect(await readdir(join(mirror, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
             'lock',
           );
-        guards.get(made)?.add(await expectProven(made, mirror));
+        guards.get(testExport)?.add(await expectProven(testExport, mirror));
       });
     }
     expect(interruptions).toBeGreaterThan(0);
     expect(Math.max(...[...guards.values()].map((guard) => guard.size()))).toBeGreaterThan(0);
     expect(await waitForEnd(mirrorList(folder))).toMatchObject({ code: 0 });
     let files = 0;
-    await forEachMirror(folder, async (made, mirror) => {
-      files += (await expectProven(made, mirror)).length;
+    await forEachMirror(folder, async (testExport, mirror) => {
+      files += (await expectProven(testExport, mirror)).length;
       expect(await readdir(mirror)).not.toContain('.drillproof-mirror');
-      expect(guards.get(made)?.refetched()).toEqual([]);
+      expect(guards.get(testExport)?.refetched()).toEqual([]);
     });
     expect(files * BYTES).toBe(SIZE);
     expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + interruptions * BYTES);

@@ -90,8 +90,8 @@ const waiting = (url: string, words: string) =>
   served.run(`mirror ${exportRef.evidenceExportId} --project ${exportRef.projectId} --url ${url} ${words}`);
 
 describe('mirror --wait', () => {
-  const made = makeExport();
-  const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = made.resource;
+  const testExport = makeExport();
+  const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = testExport.resource;
   const generating =
     (looks: number): Fault =>
     ({ path, response, n }) => {
@@ -100,7 +100,7 @@ describe('mirror --wait', () => {
       return true;
     };
   it('mirror --wait copies an export once it is generated, and reports that it waits', async () => {
-    const server = await source(made, generating(1));
+    const server = await source(testExport, generating(1));
     const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^generating, .*; looking again in 1 s\n$/);

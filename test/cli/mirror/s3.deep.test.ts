@@ -16,7 +16,7 @@ import { drillproof, start } from '../make.ts';
 const s3 = await startS3();
 afterEach(cleanUp);
 
-const made = makeExport();
+const testExport = makeExport();
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
 const lineFor = (url: string, to: string, options = ''): string =>
   `mirror ${exportRef.evidenceExportId} --project ${exportRef.projectId} --url ${url} --to ${to} ${options}`;
@@ -24,7 +24,7 @@ const lineFor = (url: string, to: string, options = ''): string =>
 describe('drillproof with S3', () => {
   it('mirror copies into a bucket twice, and never prints or stores the secret', async () => {
     const bucket = await s3.bucket();
-    const server = await source(made);
+    const server = await source(testExport);
     const address = s3.url(bucket, 'a');
     const first = await drillproof(lineFor(server.url, address), { env });
     expect([first.code, first.stderr]).toEqual([0, '']);
@@ -34,7 +34,7 @@ describe('drillproof with S3', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ outcome: 'complete' });
     expect(first.stdout + again.stdout).not.toContain(s3.env['AWS_SECRET_ACCESS_KEY']);
     const objects = await objectsIn(s3, bucket);
-    for (const path of made.files.keys()) expect(objects.has(`a/${path}`), path).toBe(true);
+    for (const path of testExport.files.keys()) expect(objects.has(`a/${path}`), path).toBe(true);
     for (const bytes of objects.values()) {
       expect(Buffer.from(bytes).includes(s3.env['AWS_SECRET_ACCESS_KEY']!)).toBe(false);
     }
@@ -42,7 +42,7 @@ describe('drillproof with S3', () => {
 
   it('mirror --list copies each export as a bag below the prefix, and --check checks it there', async () => {
     const bucket = await s3.bucket();
-    const server = await source(made);
+    const server = await source(testExport);
     const { evidenceExportId: id } = exportRef;
     const line = lineFor(server.url, s3.url(bucket, 'many'), '--list - --bagit').replace(`${id} `, '');
     const { code, stdout } = await drillproof(line, { env, input: `${id}\n` });
@@ -50,7 +50,7 @@ describe('drillproof with S3', () => {
     expect(stdout).toMatch(/^exports +1: 1 complete, 0 failed, 0 untried$/m);
     const objects = [...(await objectsIn(s3, bucket)).keys()];
     expect(objects).toContain(`many/${id}/bagit.txt`);
-    for (const path of made.files.keys()) expect(objects).toContain(`many/${id}/data/${path}`);
+    for (const path of testExport.files.keys()) expect(objects).toContain(`many/${id}/data/${path}`);
     const below = s3.url(bucket, `many/${id}`);
     const checked = await drillproof(lineFor(server.url, below, '--bagit --check'), { env });
     expect([checked.code, checked.stdout.split(' ')[0]]).toEqual([0, 'complete']);
@@ -75,7 +75,7 @@ describe('drillproof with S3', () => {
 
   it('an interrupted mirror releases its lease and its uploads', async () => {
     const bucket = await s3.bucket();
-    const server = await source(made, ({ path }) => path.startsWith('parts/'));
+    const server = await source(testExport, ({ path }) => path.startsWith('parts/'));
     const child = start(lineFor(server.url, s3.url(bucket, 'a')), { env });
     await expect.poll(() => server.seen.length, { timeout: 20_000 }).toBeGreaterThan(2);
     child.kill('SIGINT');

@@ -97,8 +97,8 @@ describe('drillproof scrub', () => {
   });
 
   test('scrub repairs from the control plane, and passes', async () => {
-    const made = makeExport();
-    const server = await source(made);
+    const testExport = makeExport();
+    const server = await source(testExport);
     const env = { DRILLPROOF_TOKEN: 'a-token' };
     const { evidenceExportId, projectId } = exportRef;
     const root = await newFolder();
@@ -109,7 +109,7 @@ describe('drillproof scrub', () => {
     const sound = await readFile(file);
     await rot(file, 10);
     expect((await run(`scrub ${root}`)).code).toBe(1);
-    const repair = `--expect-manifest ${made.manifestDigest} --repair-from source ${from}`;
+    const repair = `--expect-manifest ${testExport.manifestDigest} --repair-from source ${from}`;
     const { code, stdout } = await run(`scrub ${root}/${evidenceExportId} ${repair}`, env);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^ *repaired +/m)]);
     expect(await readFile(file)).toEqual(sound);

@@ -159,8 +159,8 @@ async function fewVectors(folder: string): Promise<void> {
     const file = JSON.parse(await readFile(`vectors/${kind}.json`, 'utf8')) as {
       cases: { expected: { verdict: string } }[];
     };
-    const wanted = i % 2 === 0 ? 'valid' : 'invalid';
-    const cases = file.cases.filter(({ expected }) => expected.verdict === wanted).slice(0, 1);
+    const verdict = i % 2 === 0 ? 'valid' : 'invalid';
+    const cases = file.cases.filter(({ expected }) => expected.verdict === verdict).slice(0, 1);
     await writeFile(join(folder, `${kind}.json`), JSON.stringify({ ...file, cases, numberOfCases: 1 }));
   }
 }

@@ -65,7 +65,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       expect(report?.run?.workers.some((worker) => worker.endsWith(`:${first.child.pid}`))).toBe(true);
       const proven = await work.verify(ids);
       expect([proven.code, JSON.parse(proven.stdout).summary]).toMatchObject([0, { judged: 6, passed: 6 }]);
-      for (const { id, files } of exports.filter((made) => made.id !== ids[1]))
+      for (const { id, files } of exports.filter((testExport) => testExport.id !== ids[1]))
         for (const path of files.keys())
           expect(
             work.server.seen.filter((seen) => seen.url.includes(id) && seen.url.includes(path.slice(6, -4))),
@@ -136,8 +136,8 @@ describe('mirror --queue', () => {
     const alone = await apart.ended;
     expect([alone.code, parseArchive(alone)]).toMatchObject([0, { exports: 2, complete: 2, failed: 0 }]);
     expect(parseArchive(alone).run?.name).not.toBe(parseArchive(await workers[0]!.ended).run?.name);
-    const asked = work.server.seen.filter((seen) => seen.url.endsWith(ABSENT));
-    expect(asked.length).toBeGreaterThanOrEqual(2);
+    const requests = work.server.seen.filter((seen) => seen.url.endsWith(ABSENT));
+    expect(requests.length).toBeGreaterThanOrEqual(2);
   });
 
   it('returns its work when it is interrupted, and the next worker does it at once', async () => {
