@@ -36,12 +36,12 @@ export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView
     assertSubject(bytes, pinned);
     return bytes;
   });
-  const kept = existing && ({ bytes: existing, state: 'kept' } as const);
-  if (pinned.manifestFrom === 'target') return kept; // the source has deleted it
-  if (kept !== undefined && !(await hasRotted(EXPORT_ATTESTATION, kept.bytes, view))) return kept;
+  const stored = existing && ({ bytes: existing, state: 'kept' } as const);
+  if (pinned.manifestFrom === 'target') return stored; // the source has deleted it
+  if (stored !== undefined && !(await hasRotted(EXPORT_ATTESTATION, stored.bytes, view))) return stored;
   try {
     const bytes = await fetchAttestation(run, pinned);
-    return bytes === undefined ? kept : { bytes, state: 'fetched' };
+    return bytes === undefined ? stored : { bytes, state: 'fetched' };
   } catch (cause) {
     run.signal?.throwIfAborted();
     if (!(cause instanceof DrillproofError)) throw cause;
@@ -60,8 +60,8 @@ export async function writeAttestation(
 
 /** Writes `export.json`, unless the target has one that agrees with the manifest: an available export never changes. */
 export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
-  const kept = await readAgreeingResource(pinned, target);
-  if (kept !== undefined) return { ...toChecksum(EXPORT_RESOURCE, kept), state: 'kept' };
+  const stored = await readAgreeingResource(pinned, target);
+  if (stored !== undefined) return { ...toChecksum(EXPORT_RESOURCE, stored), state: 'kept' };
   const bytes = canonicalBytes(pinned.resource);
   await target.write(EXPORT_RESOURCE, bytes);
   return { ...toChecksum(EXPORT_RESOURCE, bytes), state: 'fetched' };

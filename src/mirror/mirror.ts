@@ -98,11 +98,11 @@ async function fetchFiles(
   plan: Plan | undefined,
 ): Promise<Fetched> {
   const wanted = listWanted(run, pinned.manifest);
-  const { kept, missing } = plan ?? (await planFiles(wanted, target, run));
-  for (const file of kept) await target.share?.(file.path, file);
+  const { valid, missing } = plan ?? (await planFiles(wanted, target, run));
+  for (const file of valid) await target.share?.(file.path, file);
   const requested = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
   const { states, failures } = await fetchAll(requested, target, run);
-  const fileStates = new Map([...kept.map(({ path }) => [path, 'kept'] as const), ...states]);
+  const fileStates = new Map([...valid.map(({ path }) => [path, 'kept'] as const), ...states]);
   const files = wanted.flatMap(({ path, digest, bytes }): Proven[] => {
     const state = fileStates.get(path);
     return state === undefined ? [] : [{ path, digest, bytes, state }];

@@ -14,7 +14,7 @@ export type Wanted = Expected & {
 
 export type Plan = {
   /** Files in the target that were verified now. */
-  readonly kept: readonly Wanted[];
+  readonly valid: readonly Wanted[];
   /** Files to be fetched: missing, or different from the manifest. */
   readonly missing: readonly Wanted[];
 };
@@ -47,20 +47,20 @@ export async function planFiles(
   run: Pick<Run, 'report' | 'signal' | 'withoutLocalReports'>,
 ): Promise<Plan> {
   const { report, withoutLocalReports } = run;
-  const kept: Wanted[] = [];
+  const valid: Wanted[] = [];
   const missing: Wanted[] = [];
   report({ type: 'listed', files: wanted.length, bytes: sumSizes(wanted) });
-  for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? kept : missing).push(file);
+  for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? valid : missing).push(file);
   const requested = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
   report({
     type: 'planned',
-    files: kept.length + requested.length,
-    bytes: sumSizes(kept) + sumSizes(requested),
+    files: valid.length + requested.length,
+    bytes: sumSizes(valid) + sumSizes(requested),
     missingFiles: requested.length,
     missingBytes: sumSizes(requested),
   });
-  for (const { path, bytes } of kept) report({ type: 'part-done', path, bytes, state: 'kept' });
-  return { kept, missing };
+  for (const { path, bytes } of valid) report({ type: 'part-done', path, bytes, state: 'kept' });
+  return { valid, missing };
 }
 
 /** Verifies one file in the target, and reports its state. */

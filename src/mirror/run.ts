@@ -20,7 +20,7 @@ import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
 
-/** How a file was obtained; `linked` means from a store on this machine. */
+/** The origin of a file; `linked` means a store on this machine. */
 export type FileState = 'kept' | 'fetched' | 'resumed' | 'linked';
 
 /** The state of a file in the target. */

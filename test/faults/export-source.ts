@@ -140,39 +140,39 @@ export type ExportSource = FaultServer & {
 const prefixOf = ({ id }: TestExport): string => `/v1/projects/${PROJECT}/evidence-exports/${id}`;
 
 /** Serves an export as a control plane does, with an optional fault. */
-export const serveExport = (made: TestExport, fault?: Fault): Promise<ExportSource> =>
-  serveExports([made], fault);
+export const serveExport = (sample: TestExport, fault?: Fault): Promise<ExportSource> =>
+  serveExports([sample], fault);
 
 /** Serves several exports. `requests` lists those for a path in any of them. */
 export async function serveExports(
   all: readonly TestExport[],
   fault: Fault = () => false,
 ): Promise<ExportSource> {
-  const answers = all.map((made) => [prefixOf(made), answerWith(made, fault)] as const);
+  const answers = all.map((sample) => [prefixOf(sample), answerWith(sample, fault)] as const);
   const server = await faultServer((seen, response, n) => {
     const row = answers.find(([prefix]) => `${seen.url}/`.startsWith(`${prefix}/`));
     if (row === undefined) return envelope(response, 404, 'control.NOT_FOUND');
     return row[1](seen, response, n);
   });
   const names = (path: string, { url }: Seen): boolean =>
-    all.some((made) => pathOf(prefixOf(made), url) === path);
+    all.some((sample) => pathOf(prefixOf(sample), url) === path);
   return { ...server, requests: (path) => server.seen.filter((seen) => names(path, seen)) };
 }
 
-function answerWith(made: TestExport, fault: Fault): Answer {
+function answerWith(sample: TestExport, fault: Fault): Answer {
   const documents = new Map<string, Uint8Array>([
-    ...made.files,
-    ['manifest.json', made.manifest],
-    ['export-attestation.json', made.attestation],
+    ...sample.files,
+    ['manifest.json', sample.manifest],
+    ['export-attestation.json', sample.attestation],
   ]);
   const counts = new Map<string, number>();
   return (seen, response) => {
-    const path = pathOf(prefixOf(made), seen.url);
+    const path = pathOf(prefixOf(sample), seen.url);
     const n = counts.get(path) ?? 0;
     counts.set(path, n + 1);
     const bytes = documents.get(path) ?? new Uint8Array();
     if (fault({ path, bytes, seen, response, n }) === true) return;
-    if (path === 'export.json') return json(response, 200, made.resource);
+    if (path === 'export.json') return json(response, 200, sample.resource);
     if (!documents.has(path)) return envelope(response, 404, 'control.NOT_FOUND');
     sendBytes(response, seen, bytes);
   };

@@ -34,8 +34,8 @@ afterAll(async () => {
  * Then the next run, without the fault, completes it.
  */
 async function checkRun({ row, stage, transport }: Case, how: 'once' | 'always'): Promise<void> {
-  await using made = await makeFolderFor(stage, origin);
-  const { folder } = made;
+  await using sample = await makeFolderFor(stage, origin);
+  const { folder } = sample;
   const { respond, timed = false } = row;
   const attack: Attack = { stage, respond, timed, transport, times: how === 'once' ? 1 : Infinity };
   const outcome = await mirrorUnder(attack, folder, origin, otherOrigin.url);

@@ -9,7 +9,7 @@ import { exportRef, makeExport, refuse } from '../faults/export-source.ts';
 import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
-const made = makeExport();
+const sample = makeExport();
 
 const VALIDATOR = join(import.meta.dirname, 'bagit-check.py');
 const validate = (folder: string): string =>
@@ -20,7 +20,7 @@ const bagIn = (folder: string): MirrorSink =>
 
 async function makeBag() {
   const folder = await newFolder();
-  const server = await source(made);
+  const server = await source(sample);
   await mirror(server, folder, { now: () => 1, to: bagIn(folder) });
   return { folder, server };
 }
@@ -32,7 +32,7 @@ async function pathsIn(folder: string) {
 }
 /** Mirrors into a folder or bag from a source without local reports, which fails. */
 async function interruptMirror(folder: string, options: { readonly to?: MirrorSink } = {}): Promise<void> {
-  const server = await source(made, refuse(/^local-reports/, 404, 'control.NOT_FOUND'));
+  const server = await source(sample, refuse(/^local-reports/, 404, 'control.NOT_FOUND'));
   const failure = await failureOf(mirror(server, folder, options));
   expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
 }
@@ -83,7 +83,7 @@ describe('a mirror as a BagIt bag', () => {
   it('is refused in an interrupted plain mirror', async () => {
     const folder = await newFolder();
     await interruptMirror(folder);
-    const server = await source(made);
+    const server = await source(sample);
     expect(await failureOf(mirror(server, folder, { to: bagIn(folder) }))).toMatchObject(FOREIGN);
     await mirror(server, folder);
     expect((await pathsIn(folder)).data).toEqual([]);
@@ -92,7 +92,7 @@ describe('a mirror as a BagIt bag', () => {
   it('that was interrupted is not a bag, and is resumed as a bag, not as a plain mirror', async () => {
     const folder = await newFolder();
     await interruptMirror(folder, { to: bagIn(folder) });
-    const server = await source(made);
+    const server = await source(sample);
     expect(await failureOf(mirror(server, folder))).toMatchObject(FOREIGN);
     expect((await pathsIn(folder)).tags.filter((path) => !path.startsWith('.drill'))).toEqual([]);
     await mirror(server, folder, { to: bagIn(folder) });

@@ -9,9 +9,9 @@ import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
 import { forAllAsync } from '../support/property.ts';
 
 afterEach(cleanUp);
-const made = makeExport({ parts: 2, reports: 0, bytes: 200_000 });
-const [PART = '', OTHER = ''] = made.files.keys();
-const WHOLE = Buffer.from(made.files.get(PART) ?? []);
+const sample = makeExport({ parts: 2, reports: 0, bytes: 200_000 });
+const [PART = '', OTHER = ''] = sample.files.keys();
+const WHOLE = Buffer.from(sample.files.get(PART) ?? []);
 type Request = Parameters<Fault>[0];
 
 /** A fault in the answers for one part only. */
@@ -48,14 +48,14 @@ function cut(request: Request, step: number): true {
 /** Mirrors with a fault that makes the part fail. The other part must be written. */
 async function failureAtPart(fault: Fault): Promise<{ code: string; folder: string; requests: number }> {
   const folder = await newFolder();
-  const server = await source(made, fault);
+  const server = await source(sample, fault);
   const failure = await failureOf(mirror(server, folder));
   const failures = failure.details?.['failures'] as { path: string; code: string }[];
   expect(failures).toMatchObject([{ path: PART }]);
   const files = await filesOf(folder);
   expect(files.has(PART)).toBe(false);
   expect(files.has('manifest.json')).toBe(false);
-  expect(digestOf(files.get(OTHER)!)).toBe(digestOf(made.files.get(OTHER)!));
+  expect(digestOf(files.get(OTHER)!)).toBe(digestOf(sample.files.get(OTHER)!));
   return { code: failures[0]!.code, folder, requests: server.requests(PART).length };
 }
 
@@ -67,7 +67,7 @@ const dropping: Parameters<typeof mirror>[2] = {
 
 async function mirrorPart(fault: Fault, folder?: string) {
   const target = folder ?? (await newFolder());
-  const server = await source(made, fault);
+  const server = await source(sample, fault);
   const { receipt } = await mirror(server, target, dropping);
   expect(WHOLE.equals(await readFile(join(target, PART)))).toBe(true);
   const state = receipt.files.find(({ path }) => path === PART)?.state;
@@ -80,7 +80,7 @@ async function interruptMirror(): Promise<{ folder: string; partial: string }> {
   const folder = await newFolder();
   const stop = new AbortController();
   const server = await source(
-    made,
+    sample,
     atPart(({ response }) => {
       response.writeHead(200, { etag: etagOf(WHOLE), 'content-length': WHOLE.length });
       response.write(WHOLE.subarray(0, 70_000));

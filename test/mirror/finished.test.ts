@@ -11,15 +11,15 @@ import { envelope, json } from '../faults/server.ts';
 import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
-const made = makeExport();
+const sample = makeExport();
 const other = makeExport({ seed: 2 });
-const [PART = ''] = made.files.keys();
+const [PART = ''] = sample.files.keys();
 const deletion = { state: 'deleting', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 } as const;
 const deleted = refuse(/./, 410, 'control.EVIDENCE_DELETED');
 /** Only the resource can still be read. It states that the export is being deleted. */
 const deleting: Fault = (request) => {
   if (request.path !== 'export.json') return deleted(request);
-  json(request.response, 200, { ...made.resource, deletion });
+  json(request.response, 200, { ...sample.resource, deletion });
   return true;
 };
 
@@ -43,7 +43,7 @@ it('a complete mirror is verified again without a lock and without private files
         traces.push(existsSync(join(folder, '.drillproof-mirror')));
     },
   });
-  expect(events.filter(({ type }) => type === 'looked')).toHaveLength(made.files.size);
+  expect(events.filter(({ type }) => type === 'looked')).toHaveLength(sample.files.size);
   expect(traces).not.toContain(true);
   expect(existsSync(join(folder, '.drillproof-mirror'))).toBe(false);
 });
@@ -51,7 +51,7 @@ it('a complete mirror is verified again without a lock and without private files
 it('a complete mirror loses the private files of a killed run when it is run again', async () => {
   const { folder, server } = await makeMirror();
   const target = await mirrorDirectory(folder).open();
-  const { manifestDigest, id: evidenceExportId } = made;
+  const { manifestDigest, id: evidenceExportId } = sample;
   await target.writeClaim(Buffer.from(JSON.stringify({ evidenceExportId, manifestDigest })));
   await target.close();
   expect(existsSync(join(folder, '.drillproof-mirror'))).toBe(true);
@@ -66,7 +66,7 @@ describe('an export that is deleted at its source', () => {
   ])('stays complete from the files in the target if the source %s', async (_, fault) => {
     const { folder } = await makeMirror();
     const before = await filesOf(folder);
-    const { receipt, events } = await mirror(await source(made, fault), folder);
+    const { receipt, events } = await mirror(await source(sample, fault), folder);
     expect(receipt).toMatchObject({ outcome: 'complete', manifestFrom: 'target', failures: [] });
     expect(events.some(({ type }) => type === 'source-deleted')).toBe(true);
     const after = await filesOf(folder);
@@ -77,17 +77,17 @@ describe('an export that is deleted at its source', () => {
   it('is incomplete if a file is missing in the target, and nothing is removed', async () => {
     const { folder } = await makeMirror();
     await rm(join(folder, PART));
-    expect(await failureOf(mirror(await source(made, deleted), folder))).toMatchObject({
+    expect(await failureOf(mirror(await source(sample, deleted), folder))).toMatchObject({
       code: 'mirror.SOURCE_INCOMPLETE',
       details: { failures: [{ path: PART, code: 'control.EVIDENCE_DELETED' }] },
     });
-    expect((await filesOf(folder)).size).toBeGreaterThan(made.files.size);
+    expect((await filesOf(folder)).size).toBeGreaterThan(sample.files.size);
   });
 
   it('cannot be mirrored if the target is empty or its manifest is damaged', async () => {
     const { folder } = await makeMirror();
     await writeFile(join(folder, 'manifest.json'), '{');
-    const server = await source(made, deleted);
+    const server = await source(sample, deleted);
     for (const target of [folder, join(await newFolder(), 'absent')])
       expect(await failureOf(mirror(server, target))).toMatchObject({ code: 'control.EVIDENCE_DELETED' });
   });
@@ -100,16 +100,16 @@ describe('an export that is deleted at its source', () => {
 
   it('must still have the manifest that the caller expects', async () => {
     const { folder } = await makeMirror();
-    const work = mirror(await source(made, deleted), folder, { expectManifest: other.manifestDigest });
+    const work = mirror(await source(sample, deleted), folder, { expectManifest: other.manifestDigest });
     expect(await failureOf(work)).toMatchObject({ code: 'expect.MANIFEST_MISMATCH' });
   });
 });
 
 describe('a mirror that waits', () => {
-  const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = made.resource;
+  const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = sample.resource;
   /** A source whose export is unfinished in the first answers. */
   const sourceAfter = (answers: number, change: object = { state: 'generating' }) =>
-    source(made, ({ path, response, n }) => {
+    source(sample, ({ path, response, n }) => {
       if (path !== 'export.json' || n >= answers) return false;
       json(response, 200, { ...unfinished, ...change });
       return true;
@@ -126,7 +126,7 @@ describe('a mirror that waits', () => {
 
   it('uses the delay that the control plane asks for', async () => {
     const { slept, ...clock } = makeClock();
-    const server = await source(made, ({ path, response, n }) => {
+    const server = await source(sample, ({ path, response, n }) => {
       if (path !== 'export.json' || n > 0) return false;
       envelope(response, 409, 'control.EXPORT_NOT_READY', { retryable: true, retryAfterMs: 9_000 });
       return true;
@@ -169,7 +169,7 @@ describe('a mirror that waits', () => {
 describe('checkMirror', () => {
   const check = async (folder: string, fault?: Fault) =>
     checkMirror(exportRef, {
-      client: testClient((await source(made, fault)).url).client,
+      client: testClient((await source(sample, fault)).url).client,
       to: mirrorDirectory(folder),
     });
 
@@ -191,7 +191,7 @@ describe('checkMirror', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it.each([...made.files.keys(), 'manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
+  it.each([...sample.files.keys(), 'manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
     'detects that %s is missing or damaged',
     async (path) => {
       const { folder } = await makeMirror();

@@ -28,8 +28,8 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-export async function source(made: TestExport, fault?: Fault): Promise<ExportSource> {
-  const server = await serveExport(made, fault);
+export async function source(sample: TestExport, fault?: Fault): Promise<ExportSource> {
+  const server = await serveExport(sample, fault);
   cleanups.push(() => server.close());
   return server;
 }
@@ -62,9 +62,9 @@ export async function mirror(server: { readonly url: string }, folder: string, o
 }
 
 /** A folder with a complete mirror of an export, and the server of that export. */
-export async function makeMirror(made: TestExport = makeExport(), options: Options = {}) {
+export async function makeMirror(sample: TestExport = makeExport(), options: Options = {}) {
   const folder = await newFolder();
-  const server = await source(made);
+  const server = await source(sample);
   return { folder, server, ...(await mirror(server, folder, options)) };
 }
 

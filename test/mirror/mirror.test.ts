@@ -12,9 +12,9 @@ import { envelope, json } from '../faults/server.ts';
 import { cleanUp, filesOf, makeMirror, mirror, newFolder, source, TOKEN } from './make.ts';
 
 afterEach(cleanUp);
-const made = makeExport();
+const sample = makeExport();
 const other = makeExport({ seed: 2 });
-const ALL = [...made.files.keys()];
+const ALL = [...sample.files.keys()];
 const PART = ALL[0] ?? '';
 const REPORT = ALL.at(-1) ?? '';
 const DOCUMENTS = ['SHA256SUMS', 'export-attestation.json', 'export.json', 'manifest.json'];
@@ -28,18 +28,18 @@ const checkSums = (cwd: string): string[] =>
 describe('a mirror', () => {
   it('writes every file of the export, its documents, checksums and a receipt, and nothing else', async () => {
     const folder = join(await newFolder(), 'several', 'new', 'folders');
-    const server = await source(made);
+    const server = await source(sample);
     const { receipt, events } = await mirror(server, folder, { now: () => 1_700_000_000_000 });
     const files = await filesOf(folder);
-    for (const [path, bytes] of made.files) expect(files.get(path), path).toEqual(Buffer.from(bytes));
-    expect(files.get('manifest.json')).toEqual(Buffer.from(made.manifest));
-    expect(files.get('export-attestation.json')).toEqual(Buffer.from(made.attestation));
-    expect(parseExportResource(files.get('export.json')!)).toEqual(made.resource);
+    for (const [path, bytes] of sample.files) expect(files.get(path), path).toEqual(Buffer.from(bytes));
+    expect(files.get('manifest.json')).toEqual(Buffer.from(sample.manifest));
+    expect(files.get('export-attestation.json')).toEqual(Buffer.from(sample.attestation));
+    expect(parseExportResource(files.get('export.json')!)).toEqual(sample.resource);
     const receipts = [...files.keys()].filter((path) => path.startsWith('receipts/'));
     expect(receipts).toEqual([expect.stringMatching(/^receipts\/20231114T221320\.000Z-[0-9a-f]{12}\.json$/)]);
     expect([...files.keys()].toSorted()).toEqual([...ALL, ...DOCUMENTS, ...receipts].toSorted());
     expect(receipt).toEqual(parseReceipt(files.get(receipts[0]!)!));
-    const { manifestDigest } = made;
+    const { manifestDigest } = sample;
     const facts = {
       outcome: 'complete',
       manifestDigest,
@@ -92,13 +92,13 @@ describe('a mirror', () => {
     await writeFile(join(folder, PART), damage(await readFile(join(folder, PART))));
     const { receipt } = await mirror(server, folder);
     expect(receipt.files.filter(({ state }) => state !== 'kept').map(({ path }) => path)).toEqual([PART]);
-    expect(await readFile(join(folder, PART))).toEqual(Buffer.from(made.files.get(PART)!));
+    expect(await readFile(join(folder, PART))).toEqual(Buffer.from(sample.files.get(PART)!));
   });
 
   it('keeps a damaged file if the source has no valid one', async () => {
     const { folder } = await makeMirror();
     await writeFile(join(folder, PART), 'damaged');
-    const corrupt = await source(made, refuse(PART, 500, 'control.STORED_BYTES_CORRUPT'));
+    const corrupt = await source(sample, refuse(PART, 500, 'control.STORED_BYTES_CORRUPT'));
     expect(await failureOf(mirror(corrupt, folder))).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
     expect(await readFile(join(folder, PART), 'utf8')).toBe('damaged');
   });
@@ -138,8 +138,8 @@ describe('a mirror', () => {
   });
 
   it('with a manifest from the caller does not request one', async () => {
-    const { manifest, manifestDigest: expectManifest } = made;
-    const { folder, server, receipt } = await makeMirror(made, { manifest, expectManifest });
+    const { manifest, manifestDigest: expectManifest } = sample;
+    const { folder, server, receipt } = await makeMirror(sample, { manifest, expectManifest });
     expect(receipt.manifestFrom).toBe('caller');
     expect(server.requests('manifest.json')).toEqual([]);
     expect(await readFile(join(folder, 'manifest.json'))).toEqual(Buffer.from(manifest));
@@ -150,7 +150,7 @@ describe('the documents of a mirror', () => {
   it.each(['export.json', 'manifest.json', 'export-attestation.json'])(
     'report the retries of %s',
     async (path) => {
-      const server = await source(made, (request) => {
+      const server = await source(sample, (request) => {
         if (request.path !== path || request.n > 0) return false;
         envelope(request.response, 503, 'control.UNAVAILABLE', { retryable: true, retryAfterMs: 700 });
         return true;
@@ -168,19 +168,19 @@ describe('the documents of a mirror', () => {
       ['export.NOT_AVAILABLE', { state: 'generating' as const }],
       ['control.EVIDENCE_DELETED', { deletion }],
     ] as const) {
-      const server = await source({ ...made, resource: { ...made.resource, ...change } });
+      const server = await source({ ...sample, resource: { ...sample.resource, ...change } });
       expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
       await expect(readFile(folder)).rejects.toThrow('ENOENT');
     }
   });
 
-  const changed = (resource: object) => ({ resource: { ...made.resource, ...resource } });
-  const longer = Buffer.concat([made.manifest, Buffer.from(' ')]);
+  const changed = (resource: object) => ({ resource: { ...sample.resource, ...resource } });
+  const longer = Buffer.concat([sample.manifest, Buffer.from(' ')]);
 
   it.each([
     ['the manifest has a different digest', { manifest: other.manifest }, 'export.RESOURCE_MISMATCH'],
     ['the manifest is too long', { manifest: longer }, 'transport.BODY_TOO_LONG'],
-    ['the manifest is cut', { manifest: made.manifest.subarray(0, -1) }, 'export.RESOURCE_MISMATCH'],
+    ['the manifest is cut', { manifest: sample.manifest.subarray(0, -1) }, 'export.RESOURCE_MISMATCH'],
     ['the count differs', changed({ bundleCount: 4 }), 'export.RESOURCE_MISMATCH'],
     ['the organization differs', changed({ organizationId: 'org_000000000002' }), 'export.RESOURCE_MISMATCH'],
     ['the size is absurd', changed({ manifestBytes: '9'.repeat(38) }), 'json.TOO_LARGE'],
@@ -191,7 +191,7 @@ describe('the documents of a mirror', () => {
     ],
   ])('are refused, and nothing is written, if %s', async (_, change, code) => {
     const folder = await newFolder();
-    const server = await source({ ...made, ...change });
+    const server = await source({ ...sample, ...change });
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
     expect(await filesOf(folder)).toEqual(new Map());
   });
@@ -204,7 +204,7 @@ describe('the documents of a mirror', () => {
     ],
     ['of the caller is not that of the export', { manifest: other.manifest }, 'export.RESOURCE_MISMATCH'],
   ])('are refused if the manifest %s', async (_, options, code) => {
-    const work = mirror(await source(made), await newFolder(), options);
+    const work = mirror(await source(sample), await newFolder(), options);
     expect(await failureOf(work)).toMatchObject({ code });
   });
 
@@ -216,10 +216,10 @@ describe('the documents of a mirror', () => {
     'parts/x.zip',
     'receipts/x.json',
   ])('are refused if the manifest has the path %s, and no request is made for it', async (path) => {
-    const manifest = Buffer.from(Buffer.from(made.manifest).toString().replace(PART, path));
+    const manifest = Buffer.from(Buffer.from(sample.manifest).toString().replace(PART, path));
     const manifestDigest = digestOf(manifest);
     const server = await source({
-      ...made,
+      ...sample,
       manifest,
       ...changed({ manifestDigest, manifestBytes: String(manifest.length) }),
     });
@@ -231,7 +231,7 @@ describe('the documents of a mirror', () => {
 
   it('do not include an attestation of another export', async () => {
     const folder = await newFolder();
-    const server = await source({ ...made, attestation: other.attestation });
+    const server = await source({ ...sample, attestation: other.attestation });
     const failure = await failureOf(mirror(server, folder));
     const code = 'export.ATTESTATION_SUBJECT_MISMATCH';
     expect(failure.details?.['failures']).toMatchObject([{ path: 'export-attestation.json', code }]);
@@ -240,11 +240,11 @@ describe('the documents of a mirror', () => {
   });
 
   it.each([
-    ['manifest.json', made.manifest],
-    ['export-attestation.json', made.attestation],
+    ['manifest.json', sample.manifest],
+    ['export-attestation.json', sample.attestation],
   ])('are fetched once more if %s was damaged in transit', async (path, bytes) => {
     const folder = await newFolder();
-    const server = await source(made, (request) => {
+    const server = await source(sample, (request) => {
       if (request.path !== path || request.n > 0) return false;
       sendBytes(request.response, request.seen, bytes.toReversed());
       return true;
@@ -260,7 +260,7 @@ describe('a mirror into a target', () => {
   it('that contains something else changes nothing', async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'thesis.txt'), 'mine');
-    const failure = await failureOf(mirror(await source(made), folder));
+    const failure = await failureOf(mirror(await source(sample), folder));
     expect(failure).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
     expect([...(await filesOf(folder)).keys()]).toEqual(['thesis.txt']);
   });
@@ -270,7 +270,7 @@ describe('a mirror into a target', () => {
     ['interrupted', refuse(PART, 404, 'control.NOT_FOUND')],
   ])('that is a %s mirror of another export changes nothing', async (_, fault) => {
     const folder = await newFolder();
-    await mirror(await source(made, fault), folder).catch(() => undefined);
+    await mirror(await source(sample, fault), folder).catch(() => undefined);
     const before = await filesOf(folder);
     const id = 'evexp_000000000009';
     const { resource, manifest } = makeExport({ seed: 3, id });
@@ -307,12 +307,12 @@ describe('a mirror into a target', () => {
   it('that is a file is refused', async () => {
     const file = join(await newFolder(), 'file');
     await writeFile(file, '');
-    expect(await failureOf(mirror(await source(made), file))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(mirror(await source(sample), file))).toMatchObject({ code: 'io.KIND' });
   });
 
   it('that another mirror of this process writes to is refused', async () => {
     const folder = await newFolder();
-    const slow = await source(made, ({ path, response }) => {
+    const slow = await source(sample, ({ path, response }) => {
       if (path !== PART) return false;
       setTimeout(() => envelope(response, 404, 'control.NOT_FOUND'), 100);
       return true;
@@ -331,7 +331,7 @@ describe('a mirror with failures', () => {
       [PART, 'control.STORED_BYTES_CORRUPT'],
       [REPORT, 'control.NOT_FOUND'],
     ]);
-    const server = await source(made, ({ path, response }) => {
+    const server = await source(sample, ({ path, response }) => {
       const code = codes.get(path);
       if (code === undefined) return false;
       envelope(response, path === PART ? 500 : 404, code);
@@ -348,7 +348,7 @@ describe('a mirror with failures', () => {
     expect(files.has('SHA256SUMS')).toBe(false);
     const receipt = parseReceipt(files.get(String(failure.details?.['receipt']))!);
     expect(receipt).toMatchObject({ outcome: 'incomplete', failures: [{ path: PART }, { path: REPORT }] });
-    const healthy = await mirror(await source(made), folder);
+    const healthy = await mirror(await source(sample), folder);
     expect(healthy.receipt.outcome).toBe('complete');
     expect(healthy.receipt.files.filter(({ state }) => state === 'kept')).toHaveLength(2 + 1);
     expect((await filesOf(folder)).has('manifest.json')).toBe(true);
@@ -356,7 +356,7 @@ describe('a mirror with failures', () => {
 
   it('of local reports succeeds without them if the caller allows it', async () => {
     const folder = await newFolder();
-    const server = await source(made, ({ path, response }) => {
+    const server = await source(sample, ({ path, response }) => {
       if (path !== REPORT) return false;
       json(response, 404, 'no such route');
       return true;
@@ -392,7 +392,7 @@ describe('a mirror with failures', () => {
   it('is resumed by the next run after the caller aborted it', async () => {
     const folder = await newFolder();
     const stop = new AbortController();
-    const server = await source(made, ({ path, n }) => {
+    const server = await source(sample, ({ path, n }) => {
       if (path === ALL[2] && n === 0) stop.abort('enough');
       return false;
     });
@@ -405,7 +405,7 @@ describe('a mirror with failures', () => {
 
   it('refuses a concurrency of 0 with a TypeError', async () => {
     const folder = await newFolder();
-    const server = await source(made);
+    const server = await source(sample);
     await expect(mirror(server, folder, { concurrency: 0 })).rejects.toThrow(TypeError);
   });
 });

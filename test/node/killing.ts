@@ -94,21 +94,21 @@ const TAGS = /^(bagit\.txt|bag-info\.txt|(tag)?manifest-sha256\.txt)$/;
  * Expects that every file with a final name is right, that a manifest exists only in a complete mirror, and that there
  * are no other files. Returns the paths of the listed files that exist.
  */
-export async function expectProven(made: TestExport, folder: string, inside = ''): Promise<string[]> {
+export async function expectProven(sample: TestExport, folder: string, inside = ''): Promise<string[]> {
   const files = await filesOf(folder);
-  for (const [path, bytes] of made.files) {
+  for (const [path, bytes] of sample.files) {
     const file = files.get(inside + path);
     if (file === undefined) expect(files.has(`${inside}manifest.json`), path).toBe(false);
     else if (digestOf(file) !== digestOf(bytes)) expect.fail(`${path} does not match its digest`);
   }
   const isOfMirror = (path: string): boolean =>
-    made.files.has(path) || DOCUMENTS.has(path) || path.startsWith('receipts/');
+    sample.files.has(path) || DOCUMENTS.has(path) || path.startsWith('receipts/');
   const isExpected = (path: string): boolean =>
     path.startsWith('.drillproof-mirror/') ||
     (inside !== '' && TAGS.test(path)) ||
     (path.startsWith(inside) && isOfMirror(path.slice(inside.length)));
   expect([...files.keys()].filter((path) => !isExpected(path))).toEqual([]);
-  return [...made.files.keys()].filter((path) => files.has(inside + path));
+  return [...sample.files.keys()].filter((path) => files.has(inside + path));
 }
 
 /** Remembers the number of requests for each proven file, after which no more may follow. */

@@ -38,7 +38,7 @@ import { makeFolder, writeFiles } from '../support/folder.ts';
 const PART = 'parts/evidence_000000000001.zip';
 const root = await makeFolder();
 let signer: Signer;
-let made: MadeExport;
+let sample: MadeExport;
 /** Two verified archives of one size, of different bundles. */
 let twins: readonly [Uint8Array, Uint8Array];
 
@@ -56,8 +56,8 @@ const objects = [
 beforeAll(async () => {
   signer = makeSigner();
   do {
-    made = await makeExport({ signer, bundle: { objects } });
-    twins = [made.files[PART]!, (await makePart(2, signer, { objects })).bytes];
+    sample = await makeExport({ signer, bundle: { objects } });
+    twins = [sample.files[PART]!, (await makePart(2, signer, { objects })).bytes];
   } while (twins[0].length !== twins[1].length); // the DER of a signature has several lengths, some of them rare
 });
 
@@ -146,7 +146,7 @@ const codesOfAll = (report: ExportReport): string[] =>
 describe('requirement 20: a file that changes while an export is verified', () => {
   test.each(Object.keys(ACTS))('before it is opened is never verified: %s', async (name) => {
     for (const path of [PART, 'manifest.json', 'export.json', 'export-attestation.json']) {
-      const at = await folderOf(made.files);
+      const at = await folderOf(sample.files);
       const source = actBefore(directorySource(at), path, 'open', () => ACTS[name]!(join(at, path)));
       const report = await verifyExport(source, options());
       expect([path, report.verdict]).toEqual([path, expect.stringMatching(/^(?:failed|incomplete)$/)]);
@@ -167,7 +167,7 @@ describe('requirement 20: a file that changes while an export is verified', () =
       expect((await verifyPart(count, options())).verdict).toBe('verified');
       expect(reads).toBeGreaterThan(8);
       const swappedAt = async (n: number): Promise<void> => {
-        const at = await folderOf(made.files);
+        const at = await folderOf(sample.files);
         const source = actBefore(directorySource(at), PART, n, () => ACTS[name]!(join(at, PART)));
         const report = await verifyExport(source, options());
         const allowed = ON_THE_NAME.test(name) ? /^(?:verified|incomplete)$/ : /^(?:failed|incomplete)$/;
@@ -183,7 +183,7 @@ describe('requirement 20: a file that changes while an export is verified', () =
   );
 
   test('is verified if only other files change and it is read', async () => {
-    const at = await folderOf(made.files);
+    const at = await folderOf(sample.files);
     const act = (): void => {
       writeFileSync(join(at, 'notes.txt'), 'x');
       linkSync(join(at, 'manifest.json'), join(at, 'copy.json'));
@@ -194,7 +194,7 @@ describe('requirement 20: a file that changes while an export is verified', () =
   });
 
   test('is detected in an export of one file too', async () => {
-    const zip = await pack(Object.entries(made.files));
+    const zip = await pack(Object.entries(sample.files));
     const path = join(await folderOf({ 'export.zip': zip }), 'export.zip');
     const evidence = await openEvidence(path);
     if (evidence.kind !== 'export') throw new Error('no export');

@@ -14,7 +14,7 @@ import { flipped, makeExport, makeTrust, NOW, pack } from '../support/evidence.t
 import { writeFiles } from '../support/folder.ts';
 import { forAllAsync } from '../support/property.ts';
 
-const made = await makeExport({ parts: 4, reports: 2 });
+const sample = await makeExport({ parts: 4, reports: 2 });
 
 const FIRST = 'parts/evidence_000000000001.zip';
 const THIRD = 'parts/evidence_000000000003.zip';
@@ -25,20 +25,20 @@ const STRAYS = ['Z', 'a/z', 'a-z', 'é', 'b', 'a/B', 'c.txt', 'c', 'y/x/w', '10'
 
 /** An intact tree, and one with many problems, so that findings have an order. */
 const TREES: Readonly<Record<string, () => Files>> = {
-  'an intact export': () => made.files,
+  'an intact export': () => sample.files,
   'an export with many problems': () => ({
-    ...made.files,
-    [FIRST]: flipped(made.files[FIRST]!, 100),
-    [THIRD]: made.files[FIRST]!,
-    [REPORT]: flipped(made.files[REPORT]!, 3),
-    'parts/more.zip': made.files[FIRST]!,
+    ...sample.files,
+    [FIRST]: flipped(sample.files[FIRST]!, 100),
+    [THIRD]: sample.files[FIRST]!,
+    [REPORT]: flipped(sample.files[REPORT]!, 3),
+    'parts/more.zip': sample.files[FIRST]!,
     ...Object.fromEntries(STRAYS.map((path) => [path, Buffer.from(path)])),
     SHA256SUMS: Buffer.from('no sums'),
     'receipts/1.json': Buffer.from('{}'),
   }),
 };
 
-const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
 /** Verifies a tree in a folder whose files are written in this order. */
 async function verifyInFolder(files: Files, order: readonly string[], jobs: number): Promise<ExportReport> {

@@ -13,10 +13,10 @@ const HOSTILE = 'parts/evidence_000000000002.zip';
 const MEMORY_MB = 64;
 
 const root = await makeFolder();
-let made: MadeExport;
+let sample: MadeExport;
 
 beforeEach(async () => {
-  made = await makeExport({ parts: 3 });
+  sample = await makeExport({ parts: 3 });
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -26,7 +26,7 @@ async function verifyInPool(
   memoryMb = MEMORY_MB,
 ): Promise<ExportReport> {
   await writeFiles(root, files);
-  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
     const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
@@ -40,17 +40,17 @@ async function verifyInPool(
 /** Makes the export with a manifest in its second part that has `count` empty arrays for objects. */
 async function makeExportWithArrays(count: number): Promise<Record<string, Uint8Array>> {
   const manifest = Buffer.from(`{"objects":[${'[],'.repeat(count - 1)}[]]}`);
-  const part = await repacked(made.files[HOSTILE]!, (entries) => {
+  const part = await repacked(sample.files[HOSTILE]!, (entries) => {
     entries.set(BUNDLE_MANIFEST, manifest);
   });
   const list = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
-    made.files['manifest.json'],
+    sample.files['manifest.json'],
     ({ parts }) => {
       const row = parts.find(({ path }) => path === HOSTILE)!;
       Object.assign(row, { digest: digestOf(part), bytes: String(part.length) });
     },
   );
-  return { ...made.files, [HOSTILE]: part, 'manifest.json': list };
+  return { ...sample.files, [HOSTILE]: part, 'manifest.json': list };
 }
 
 const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }) => verdict);
@@ -59,7 +59,7 @@ const errorCodesOf = (report: ExportReport, part: number): string[] =>
 
 it('a worker thread that runs out of memory leaves only one part unchecked, although others were in its batch', async () => {
   vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
-  const report = await verifyInPool(made.files, 1);
+  const report = await verifyInPool(sample.files, 1);
   expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
   expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
 });
@@ -82,19 +82,19 @@ const replaceThreads = (code: string): void => {
 
 it('a pool whose threads exit leaves every part unchecked', async () => {
   replaceThreads('process.exit(7)');
-  const report = await verifyInPool(made.files, 2);
+  const report = await verifyInPool(sample.files, 2);
   expect(verdictsOf(report)).toEqual(['incomplete', 'incomplete', 'incomplete']);
   expect(errorCodesOf(report, 0)).toEqual(['part.NOT_CHECKED']);
 });
 
 it('a pool whose threads fail with an error of the program rejects with internal.BUG', async () => {
   replaceThreads('throw new TypeError("x")');
-  await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
+  await expect(verifyInPool(sample.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
 });
 
 it('a thread shares parts with the main thread while more wait than the backlog', async () => {
-  await writeFiles(root, made.files);
-  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  await writeFiles(root, sample.files);
+  const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const jobs: PoolJob[] = [];
   const verifyPart = (path: string, listed: PoolJob['listed']) => void jobs.push({ path, listed });
   const { parts } = await verifyExport(directorySource(root), { ...options, verifyPart });

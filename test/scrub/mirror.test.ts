@@ -16,7 +16,7 @@ import { forAllAsync } from '../support/property.ts';
 const PART = 'parts/evidence_000000000001.zip';
 const OPTIONS: ScrubOptions = { tool: 'test', now: () => NOW };
 
-const made = await makeExport();
+const sample = await makeExport();
 
 type Files = Readonly<Record<string, Uint8Array>>;
 
@@ -45,12 +45,12 @@ function makePlace(...views: readonly Promise<ScrubView>[]): ScrubPlace & { read
   };
 }
 
-const rotten = (path = PART): Files => ({ ...made.files, [path]: flipped(made.files[path]!, 200) });
+const rotten = (path = PART): Files => ({ ...sample.files, [path]: flipped(sample.files[path]!, 200) });
 const codes = ({ faults }: MirrorScrub): string[] => faults.map(({ code }) => code);
 
 describe('a scrub of a place that changes meanwhile', () => {
   test('reads a file again that was replaced while it was read', async () => {
-    const place = makePlace(makeView(rotten(), 'a'), makeView(made.files, 'b'));
+    const place = makePlace(makeView(rotten(), 'a'), makeView(sample.files, 'b'));
     const result = await scrubMirror(place, OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['good', []]);
   });
@@ -68,21 +68,21 @@ describe('a scrub of a place that changes meanwhile', () => {
   });
 
   test('reads changed documents again too', async () => {
-    const place = makePlace(makeView(rotten('manifest.json'), 'a'), makeView(made.files, 'b'));
+    const place = makePlace(makeView(rotten('manifest.json'), 'a'), makeView(sample.files, 'b'));
     expect((await scrubMirror(place, OPTIONS)).outcome).toBe('good');
   });
 });
 
 /** The export with an unreadable part. */
 function makeUnreadable(code: 'io.UNREADABLE' | 'io.CHANGED'): EvidenceSource {
-  const source = memorySource(made.files);
-  const broken = () => ({ ...faultyAccess(made.files[PART]!, 0, code), close: () => Promise.resolve() });
+  const source = memorySource(sample.files);
+  const broken = () => ({ ...faultyAccess(sample.files[PART]!, 0, code), close: () => Promise.resolve() });
   return { ...source, open: async (path) => (path === PART ? broken() : source.open(path)) };
 }
 
 describe('a scrub of unreadable files', () => {
   test.each(['io.UNREADABLE', 'io.CHANGED'] as const)('reports %s, which is not damage', async (code) => {
-    const result = await scrubMirror(makePlace(makeView(made.files, 'a', makeUnreadable(code))), OPTIONS);
+    const result = await scrubMirror(makePlace(makeView(sample.files, 'a', makeUnreadable(code))), OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['unreadable', [code]]);
     expect(result.faults[0]!.found).toBe('unreadable');
   });
@@ -92,13 +92,13 @@ describe('a scrub of unreadable files', () => {
     const other = 'parts/evidence_000000000002.zip';
     const bad = memorySource(rotten(other));
     const both = { ...source, open: (path: string) => (path === other ? bad : source).open(path) };
-    const result = await scrubMirror(makePlace(makeView(made.files, 'a', both)), OPTIONS);
+    const result = await scrubMirror(makePlace(makeView(sample.files, 'a', both)), OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['damaged', ['io.UNREADABLE', 'part.DIGEST_MISMATCH']]);
   });
 
   test('of one mirror reads the others', async () => {
     const missing = makePlace(Promise.reject(new DrillproofError('io.UNREADABLE', 'no')));
-    const intact = makePlace(makeView(made.files, 'a'));
+    const intact = makePlace(makeView(sample.files, 'a'));
     const outcomes: string[] = [];
     const open = (name: string) => (name === 'missing' ? missing : intact);
     const archive = { mirrors: ['missing', 'intact'], open };
@@ -114,7 +114,7 @@ describe('a scrub of unreadable files', () => {
 
 /** The journal of a scrub of the intact export in the past. */
 async function makeJournal(agoMs: number): Promise<Uint8Array> {
-  const place = makePlace(makeView(made.files, 'a'));
+  const place = makePlace(makeView(sample.files, 'a'));
   await scrubMirror(place, { ...OPTIONS, now: () => NOW - agoMs });
   return (await place.journal.read())!;
 }
@@ -151,7 +151,7 @@ test('no content of a journal is used for longer than the requested age', async 
 });
 
 test('scrubMirror refuses less than one job with a TypeError', async () => {
-  const place = makePlace(makeView(made.files, 'a'));
+  const place = makePlace(makeView(sample.files, 'a'));
   await expect(scrubMirror(place, { ...OPTIONS, jobs: 0 })).rejects.toThrow(TypeError);
 });
 

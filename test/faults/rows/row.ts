@@ -5,7 +5,7 @@ import type { FaultResponder } from '../proxy.ts';
 export const STAGES = ['resource', 'manifest', 'attestation', 'part', 'rest', 'report'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** How a mirror ends: `whole`, or with a code. */
+/** The end of a mirror: `whole`, or a code. */
 type End = 'whole' | Code;
 /** Several ends if they depend on how much of a broken connection still arrives. */
 type Ends = End | readonly End[];
@@ -17,7 +17,7 @@ type EndsByKind = {
   readonly rest?: Ends;
 };
 
-/** How a mirror ends that meets a fault. */
+/** The expected ends of a mirror that meets a fault. */
 type Expectation = {
   /** If the fault affects only the first request of its stage. */
   readonly once: Ends | EndsByKind;

@@ -15,7 +15,7 @@ const REPORT = 'local-reports/lrep_000000000001.zip';
 const LATIN_1 = Buffer.from('caf\xe9.zip', 'latin1');
 
 let root: string;
-const made = await makeExport();
+const sample = await makeExport();
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'drillproof-source-'));
 });
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 const verify = (jobs = 1): Promise<ExportReport> =>
-  verifyDirectory(root, { asOfMs: NOW, trust: makeTrust(made.signer), jobs });
+  verifyDirectory(root, { asOfMs: NOW, trust: makeTrust(sample.signer), jobs });
 const verdictsOf = ({ parts, localReports }: ExportReport): string[] =>
   [...parts, ...localReports].map(({ verdict }) => verdict);
 const pathIn = (folder: string, name: Buffer): Buffer =>
@@ -52,7 +52,7 @@ describe.each([
   ['a bag', 'data/', (files: Files) => bagOf(files)],
 ])('%s in a folder', (_name, data, wrap) => {
   it('with a file name that is not UTF-8 has a finding for it, and its parts are verified', async () => {
-    await writeFiles(root, wrap(made.files));
+    await writeFiles(root, wrap(sample.files));
     writeFileSync(pathIn(`${data}parts`, LATIN_1), 'x');
     const report = await verify();
     expect(report.findings).toContainEqual(
@@ -63,7 +63,7 @@ describe.each([
   });
 
   it('with a folder name that is not UTF-8 has a finding for each file in it', async () => {
-    await writeFiles(root, wrap(made.files));
+    await writeFiles(root, wrap(sample.files));
     mkdirSync(pathIn(data, LATIN_1));
     writeFileSync(Buffer.concat([pathIn(data, LATIN_1), Buffer.from('/a')]), 'x');
     const report = await verify();
@@ -74,7 +74,7 @@ describe.each([
   });
 
   it('with a path longer than PATH_MAX is incomplete, and its parts are verified', async () => {
-    await writeFiles(root, wrap(made.files));
+    await writeFiles(root, wrap(sample.files));
     makeTooDeep(data);
     const report = await verify();
     expect(errorsOf(report)).toContain('io.UNREADABLE');
@@ -86,7 +86,7 @@ describe.each([
   it.each([1, 2])(
     'with sparse files of 1 TiB fails by their sizes alone, with %i threads',
     async (jobs) => {
-      await writeFiles(root, wrap(made.files));
+      await writeFiles(root, wrap(sample.files));
       for (const path of [PART, REPORT]) truncateSync(join(root, data + path), 2 ** 40);
       const report = await verify(jobs);
       expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);
@@ -98,14 +98,14 @@ describe.each([
 });
 
 it('a one-file export does not read a listed entry whose size contradicts the manifest', async () => {
-  const files = { ...made.files, [PART]: Buffer.concat([made.files[PART]!, Buffer.alloc(1)]) };
+  const files = { ...sample.files, [PART]: Buffer.concat([sample.files[PART]!, Buffer.alloc(1)]) };
   const zip = await pack(Object.entries(files));
   const broken = Buffer.from(zip);
-  broken[broken.indexOf(made.files[PART]!) + 5]! ^= 1; // only reading it shows the wrong CRC-32
+  broken[broken.indexOf(sample.files[PART]!) + 5]! ^= 1; // only reading it shows the wrong CRC-32
   writeFileSync(join(root, 'export.zip'), broken);
   const evidence = await openEvidence(join(root, 'export.zip'));
   if (evidence.kind !== 'export') throw new TypeError('an export was expected');
-  const report = await verifyExport(evidence.source, { asOfMs: NOW, trust: makeTrust(made.signer) });
+  const report = await verifyExport(evidence.source, { asOfMs: NOW, trust: makeTrust(sample.signer) });
   await evidence.close();
   expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);
   expect(stateOf(report, 'export.container')).toBe('passed');

@@ -10,7 +10,7 @@ import { makeFolder, writeFiles } from '../../support/folder.ts';
 const PART = 'parts/evidence_000000000001.zip';
 
 const root = await makeFolder();
-const made = await makeExport();
+const sample = await makeExport();
 
 let folders = 0;
 /** Makes a folder with these files. */
@@ -21,7 +21,7 @@ async function folderOf(files: Readonly<Record<string, Uint8Array | string>> = {
   return path;
 }
 
-const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
 describe('a file', () => {
   test('is read at any offset', async () => {
@@ -52,11 +52,11 @@ describe('a file', () => {
   });
 
   test('that grows keeps the size with which it was opened, and is changed', async () => {
-    const path = join(await folderOf({ a: made.files[PART]! }), 'a');
+    const path = join(await folderOf({ a: sample.files[PART]! }), 'a');
     const file = await openFile(path);
     expect(() => file.assertUnchanged?.()).not.toThrow();
     appendFileSync(path, 'more');
-    expect((await file.read(0, file.size)).length).toBe(made.files[PART]!.length);
+    expect((await file.read(0, file.size)).length).toBe(sample.files[PART]!.length);
     const report = await verifyPart(file, options);
     expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
     await file.close();
@@ -106,7 +106,7 @@ describe('a folder', () => {
   });
 
   test('is verified like a tree in memory, and fails with a link in it', async () => {
-    const at = await folderOf(made.files);
+    const at = await folderOf(sample.files);
     const report = await verifyExport(directorySource(at), options);
     expect([report.verdict, report.findings]).toEqual(['verified', []]);
     symlinkSync(join(at, PART), join(at, 'parts/x.zip'));
@@ -123,8 +123,8 @@ const openKind = async (path: string): Promise<string> => {
 
 describe('the path of evidence', () => {
   test('is an export if it is a folder or one ZIP of it', async () => {
-    expect(await openKind(await folderOf(made.files))).toBe('export');
-    const zip = await pack(Object.entries(made.files));
+    expect(await openKind(await folderOf(sample.files))).toBe('export');
+    const zip = await pack(Object.entries(sample.files));
     const evidence = await openEvidence(join(await folderOf({ 'x.zip': zip }), 'x.zip'));
     if (evidence.kind !== 'export') throw new Error('no export');
     expect((await verifyExport(evidence.source, options)).verdict).toBe('verified');
@@ -132,7 +132,7 @@ describe('the path of evidence', () => {
   });
 
   test('is an export although its manifest was removed', async () => {
-    const { 'manifest.json': _manifest, ...rest } = made.files;
+    const { 'manifest.json': _manifest, ...rest } = sample.files;
     const zip = await pack(Object.entries(rest));
     for (const path of [await folderOf(rest), join(await folderOf({ 'x.zip': zip }), 'x.zip')]) {
       const evidence = await openEvidence(path);
@@ -155,7 +155,7 @@ describe('the path of evidence', () => {
   });
 
   test('may be a link', async () => {
-    const at = await folderOf(made.files);
+    const at = await folderOf(sample.files);
     symlinkSync(at, join(root, 'link'));
     expect(await openKind(join(root, 'link'))).toBe('export');
   });

@@ -41,9 +41,9 @@ function limitFate(fate: Fate, times: number, matches: Matcher) {
     matches(method, target) && remaining-- > 0 ? fate : 'pass';
 }
 
-async function expectWhole(made: TestExport): Promise<void> {
+async function expectWhole(sample: TestExport): Promise<void> {
   const objects = await objectsIn(s3, bucket);
-  for (const [path, bytes] of [...made.files, ['manifest.json', made.manifest] as const]) {
+  for (const [path, bytes] of [...sample.files, ['manifest.json', sample.manifest] as const]) {
     expect(sha256(objects.get(`${PREFIX}/${path}`)!), path).toBe(sha256(bytes));
   }
   expect([...objects.keys()].filter((key) => key.includes('.drillproof'))).toEqual([]);
@@ -79,12 +79,12 @@ it.each<[string, TestExport, Fate, number, Matcher]>([
     (method, target) => method === 'GET' && target.includes('list-type=2'),
   ],
   ['a reading back that breaks', large, 'cut-answer', 3, isGet],
-])('a temporary fault only delays a mirror in S3 %s', async (_, made, fate, times, matches) => {
+])('a temporary fault only delays a mirror in S3 %s', async (_, sample, fate, times, matches) => {
   proxy.fate = limitFate(fate, times, matches);
-  const receipt = await mirrorTo(sink(), await source(made));
+  const receipt = await mirrorTo(sink(), await source(sample));
   expect(receipt.outcome).toBe('complete');
   expect(proxy.seen.some((line) => matches(line.split(' ')[0]!, line.split(' ')[1]!))).toBe(true);
-  await expectWhole(made);
+  await expectWhole(sample);
 });
 
 it.each<[string, string, TestExport, Fate, Matcher]>([
@@ -96,15 +96,15 @@ it.each<[string, string, TestExport, Fate, Matcher]>([
 ])(
   'a permanent fault ends a mirror in S3 without unverified objects %s: %s',
   { timeout: 120_000 },
-  async (_, code, made, fate, matches) => {
+  async (_, code, sample, fate, matches) => {
     proxy.fate = (method, target) => (matches(method, target) ? fate : 'pass');
-    const failure = await failureOf(mirrorTo(sink(), await source(made), { concurrency: 1 }));
+    const failure = await failureOf(mirrorTo(sink(), await source(sample), { concurrency: 1 }));
     expect(failure.code).toBe(code);
     proxy.fate = () => 'pass';
     const keys = [...(await objectsIn(s3, bucket)).keys()];
     expect(keys.filter((key) => key.includes('/parts/') || key.endsWith('/manifest.json'))).toEqual([]);
-    await mirrorTo(sink(), await source(made));
-    await expectWhole(made);
+    await mirrorTo(sink(), await source(sample));
+    await expectWhole(sample);
   },
 );
 

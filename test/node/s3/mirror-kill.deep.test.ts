@@ -34,16 +34,16 @@ it.each([
     const store = withStore === undefined ? undefined : await newFolder();
     const options = { ...variant, ...(store !== undefined && { store }) };
     const prefix = variant.bagit === true ? 'a/data/' : 'a/';
-    const made = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
+    const sample = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
     const { sendSlowly, sent } = makeSlowSender(MIB / 4);
-    const server = await source(made, sendSlowly);
+    const server = await source(sample, sendSlowly);
     const guard = makeRefetchGuard(server);
     const checkObjects = async (): Promise<number> => {
       const objects = await objectsIn(s3, bucket);
-      const stored = [...made.files].filter(([path]) => objects.has(prefix + path));
+      const stored = [...sample.files].filter(([path]) => objects.has(prefix + path));
       for (const [path, bytes] of stored)
         expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
-      if (objects.has(`${prefix}manifest.json`)) expect(stored).toHaveLength(made.files.size);
+      if (objects.has(`${prefix}manifest.json`)) expect(stored).toHaveLength(sample.files.size);
       guard.add(stored.map(([path]) => path));
       return stored.length;
     };
@@ -55,9 +55,9 @@ it.each([
     }
     expect(killed).toBeGreaterThan(0);
     expect((await waitForEnd(startIn(server, bucket, options))).output).toBe('complete');
-    expect(await checkObjects()).toBe(made.files.size);
+    expect(await checkObjects()).toBe(sample.files.size);
     expect(guard.refetched()).toEqual([]);
-    const size = made.files.size * 9 * MIB;
+    const size = sample.files.size * 9 * MIB;
     expect(sent()).toBeLessThanOrEqual(size + killed * CONCURRENCY * 9 * MIB);
     expect(await uploadsIn(s3, bucket)).toEqual([]);
     const remaining = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
@@ -70,14 +70,14 @@ it.each([
 );
 
 describe('two mirrors of one export into one prefix, in two processes', () => {
-  const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
+  const sample = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
 
   /** A source that sends no part until it is released, so the first mirror keeps its lease. */
   async function makeHeldSource() {
     let open = false;
     const { sendSlowly } = makeSlowSender();
-    const server = await source(made, (request) =>
-      open ? sendSlowly(request) : made.files.has(request.path),
+    const server = await source(sample, (request) =>
+      open ? sendSlowly(request) : sample.files.has(request.path),
     );
     return { server, release: () => void (open = true) };
   }
@@ -98,15 +98,15 @@ describe('two mirrors of one export into one prefix, in two processes', () => {
     release();
     expect((await waiting).output).toBe('complete');
     const objects = await objectsIn(s3, bucket);
-    for (const [path, bytes] of made.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
+    for (const [path, bytes] of sample.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
   });
 
   it('the second waits if requested, and both complete', async () => {
     const bucket = await s3.bucket();
     const { sendSlowly, sent } = makeSlowSender();
-    const server = await source(made, sendSlowly);
+    const server = await source(sample, sendSlowly);
     const both = [1, 2].map(() => waitForEnd(startIn(server, bucket, { waitMs: 60_000 })));
     for (const { output } of await Promise.all(both)) expect(output).toBe('complete');
-    expect(sent()).toBe(made.files.size * 20_000);
+    expect(sent()).toBe(sample.files.size * 20_000);
   });
 });

@@ -37,9 +37,9 @@ async function makeTarget(options?: MirrorS3Options) {
 }
 
 /** Serves an export, and calls `before` before it sends a file. */
-async function slowSource(made: TestExport, before: (path: string) => Promise<void>) {
-  return source(made, (request) => {
-    if (!made.files.has(request.path)) return false;
+async function slowSource(sample: TestExport, before: (path: string) => Promise<void>) {
+  return source(sample, (request) => {
+    if (!sample.files.has(request.path)) return false;
     void before(request.path).then(() => sendBytes(request.response, request.seen, request.bytes));
     return true;
   });
@@ -53,12 +53,12 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** Expects every listed file, and no private file of the sink. */
 function expectWhole(
-  made: TestExport,
+  sample: TestExport,
   objects: ReadonlyMap<string, Uint8Array>,
   prefix = `${PREFIX}/`,
 ): void {
-  for (const [path, bytes] of made.files) expect(sha256(objects.get(prefix + path)!)).toBe(sha256(bytes));
-  expect(sha256(objects.get(`${prefix}manifest.json`)!)).toBe(made.manifestDigest);
+  for (const [path, bytes] of sample.files) expect(sha256(objects.get(prefix + path)!)).toBe(sha256(bytes));
+  expect(sha256(objects.get(`${prefix}manifest.json`)!)).toBe(sample.manifestDigest);
   expect([...objects.keys()].filter((key) => key.includes('/.drillproof-mirror/'))).toEqual([]);
 }
 
@@ -71,12 +71,12 @@ describe('a mirror in S3', () => {
     ['several parts', 20 * MIB],
   ])('is complete, and kept by the next run, with files of %s', async (_, bytes) => {
     const { bucket, to } = await makeTarget();
-    const made = makeExport({ parts: 2, reports: 1, bytes });
-    const server = await source(made);
+    const sample = makeExport({ parts: 2, reports: 1, bytes });
+    const server = await source(sample);
     const first = await mirrorTo(to, server);
     expect(first.files.filter(({ state }) => state === 'fetched').length).toBeGreaterThanOrEqual(3);
-    expectWhole(made, await objectsIn(s3, bucket));
-    const countRequests = () => [...made.files.keys()].map((path) => server.requests(path).length);
+    expectWhole(sample, await objectsIn(s3, bucket));
+    const countRequests = () => [...sample.files.keys()].map((path) => server.requests(path).length);
     const before = countRequests();
     const second = await mirrorTo(to, server);
     expect(second.files.every(({ state }) => state === 'kept')).toBe(true);
@@ -88,10 +88,10 @@ describe('a mirror in S3', () => {
     const { bucket, to } = await makeTarget();
     const others = ['archive/one-more/parts/a.zip', 'archive/one.txt', 'archive/on'];
     for (const key of others) await store(s3, bucket, key, 'another');
-    const made = makeExport();
-    await mirrorTo(to, await source(made));
+    const sample = makeExport();
+    await mirrorTo(to, await source(sample));
     const objects = await objectsIn(s3, bucket);
-    expectWhole(made, objects);
+    expectWhole(sample, objects);
     for (const key of others) expect(String(Buffer.from(objects.get(key)!))).toBe('another');
   });
 
@@ -105,9 +105,9 @@ describe('a mirror in S3', () => {
 
   it('can use a whole bucket', async () => {
     const bucket = await s3.bucket();
-    const made = makeExport();
-    await mirrorTo(sinkTo(s3, s3.url(bucket)), await source(made));
-    expectWhole(made, await objectsIn(s3, bucket), '');
+    const sample = makeExport();
+    await mirrorTo(sinkTo(s3, s3.url(bucket)), await source(sample));
+    expectWhole(sample, await objectsIn(s3, bucket), '');
   });
 
   it.each([
@@ -115,16 +115,16 @@ describe('a mirror in S3', () => {
     ['large', 9 * MIB],
   ])('never shows or keeps wrong bytes of a %s file', async (_, bytes) => {
     const { bucket, to } = await makeTarget();
-    const made = makeExport({ parts: 2, bytes });
-    const [damaged = ''] = made.files.keys();
-    const server = await source(made, damageFile(damaged));
+    const sample = makeExport({ parts: 2, bytes });
+    const [damaged = ''] = sample.files.keys();
+    const server = await source(sample, damageFile(damaged));
     expect((await failureOf(mirrorTo(to, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
     const keys = [...(await objectsIn(s3, bucket)).keys()];
     expect(keys).not.toContain(`${PREFIX}/${damaged}`);
     expect(keys).not.toContain(`${PREFIX}/manifest.json`);
     expect(await uploadsIn(s3, bucket)).toEqual([]);
-    await mirrorTo(to, await source(made));
-    expectWhole(made, await objectsIn(s3, bucket));
+    await mirrorTo(to, await source(sample));
+    expectWhole(sample, await objectsIn(s3, bucket));
   });
 
   it.each([
@@ -132,23 +132,23 @@ describe('a mirror in S3', () => {
     ['large', 9 * MIB],
   ])('replaces a damaged %s object only with a verified one', async (_, bytes) => {
     const { bucket, to } = await makeTarget();
-    const made = makeExport({ parts: 2, bytes });
-    const [path = ''] = made.files.keys();
-    await mirrorTo(to, await source(made));
-    const rotten = flipLast(made.files.get(path)!);
+    const sample = makeExport({ parts: 2, bytes });
+    const [path = ''] = sample.files.keys();
+    await mirrorTo(to, await source(sample));
+    const rotten = flipLast(sample.files.get(path)!);
     await store(s3, bucket, `${PREFIX}/${path}`, rotten);
-    await failureOf(mirrorTo(to, await source(made, damageFile(path))));
+    await failureOf(mirrorTo(to, await source(sample, damageFile(path))));
     expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!)).toBe(sha256(rotten));
-    const receipt = await mirrorTo(to, await source(made));
+    const receipt = await mirrorTo(to, await source(sample));
     expect(receipt.files.filter(({ state }) => state === 'fetched').map((file) => file.path)).toEqual([path]);
-    expectWhole(made, await objectsIn(s3, bucket));
+    expectWhole(sample, await objectsIn(s3, bucket));
   });
 
   it('leaves an object unchanged that another process wrote meanwhile', async () => {
     const { bucket, to } = await makeTarget();
-    const made = makeExport({ parts: 1, reports: 0 });
-    const [path = ''] = made.files.keys();
-    const server = await slowSource(made, async (file) => {
+    const sample = makeExport({ parts: 1, reports: 0 });
+    const [path = ''] = sample.files.keys();
+    const server = await slowSource(sample, async (file) => {
       if (file === path) await store(s3, bucket, `${PREFIX}/${path}`, 'of another');
     });
     expect((await failureOf(mirrorTo(to, server))).code).toBe('io.EXISTS');
@@ -157,12 +157,12 @@ describe('a mirror in S3', () => {
 
   it('aborts the unfinished uploads of killed runs, and no others', async () => {
     const Bucket = await s3.bucket();
-    const made = makeExport({ parts: 1 });
+    const sample = makeExport({ parts: 1 });
     const unfinished = `${PREFIX}/parts/unfinished.zip`;
     const others = ['archive/one-more/parts/x.zip', `${PREFIX}/elsewhere/x.zip`, 'archive/x'];
     for (const Key of [unfinished, ...others])
       await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    await mirrorTo(sinkTo(s3, s3.url(Bucket, PREFIX)), await source(made));
+    await mirrorTo(sinkTo(s3, s3.url(Bucket, PREFIX)), await source(sample));
     expect((await uploadsIn(s3, Bucket)).toSorted()).toEqual(others.toSorted());
   });
 
@@ -170,13 +170,13 @@ describe('a mirror in S3', () => {
     const Bucket = await s3.bucket();
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
-    const made = makeExport();
+    const sample = makeExport();
     const to = sinkTo(s3, s3.url(Bucket, PREFIX));
-    await mirrorTo(to, await source(made));
-    const [path = ''] = made.files.keys();
+    await mirrorTo(to, await source(sample));
+    const [path = ''] = sample.files.keys();
     await store(s3, Bucket, `${PREFIX}/${path}`, 'rotten');
-    await mirrorTo(to, await source(made));
-    expectWhole(made, await objectsIn(s3, Bucket));
+    await mirrorTo(to, await source(sample));
+    expectWhole(sample, await objectsIn(s3, Bucket));
   });
 
   it.each([
@@ -231,32 +231,32 @@ describe('a mirror in S3', () => {
   it('adds fetched files to a store of this machine, and the next mirror requests no part', async () => {
     const [first, second, folder] = [await s3.bucket(), await s3.bucket(), await newFolder()];
     for (const bytes of [5_000, 9 * MIB]) {
-      const made = makeExport({ bytes, parts: 2, seed: bytes });
-      const server = await source(made);
+      const sample = makeExport({ bytes, parts: 2, seed: bytes });
+      const server = await source(sample);
       for (const bucket of [first, second])
         await mirrorTo(
           sinkTo(s3, s3.url(bucket, `${bytes}`), { store: await openPartStore(folder) }),
           server,
         );
-      for (const [path, content] of made.files) {
+      for (const [path, content] of sample.files) {
         expect(server.requests(path)).toHaveLength(1);
         const hex = sha256(content).slice('sha256:'.length);
         expect(sha256(await readFile(join(folder, 'sha256', hex.slice(0, 2), hex)))).toBe(sha256(content));
       }
-      expectWhole(made, await objectsIn(s3, second), `${bytes}/`);
+      expectWhole(sample, await objectsIn(s3, second), `${bytes}/`);
     }
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
   it('adds no unverified bytes to a store', async () => {
     const [bucket, folder] = [await s3.bucket(), await newFolder()];
-    const made = makeExport();
-    const [damaged = ''] = made.files.keys();
-    const server = await source(made, damageFile(damaged));
+    const sample = makeExport();
+    const [damaged = ''] = sample.files.keys();
+    const server = await source(sample, damageFile(damaged));
     const sink = sinkTo(s3, s3.url(bucket, PREFIX), { store: await openPartStore(folder) });
     expect((await failureOf(mirrorTo(sink, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
     const stored = await readdir(join(folder, 'sha256'), { recursive: true, withFileTypes: true });
-    expect(stored.filter((entry) => entry.isFile())).toHaveLength(made.files.size - 1);
+    expect(stored.filter((entry) => entry.isFile())).toHaveLength(sample.files.size - 1);
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 

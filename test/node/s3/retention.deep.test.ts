@@ -33,9 +33,9 @@ const lockOf = async (Bucket: string, Key: string) => {
 
 it('a mirror with retention locks every object, large ones too, so that none can be deleted', async () => {
   const Bucket = await makeLockedBucket();
-  const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
+  const sample = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
   const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
-  await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(made));
+  await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(sample));
   const keys = [...(await objectsIn(s3, Bucket)).keys()];
   expect(keys.length).toBeGreaterThanOrEqual(6);
   for (const key of keys) expect(await lockOf(Bucket, key), key).toEqual(['GOVERNANCE', untilMs, 'ON']);

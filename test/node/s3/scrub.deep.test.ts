@@ -25,9 +25,9 @@ afterEach(cleanUp);
 const PART = 'parts/evidence_000000000001.zip';
 const env = s3.env;
 
-async function mirrorTo(url: string, made: MadeExport): Promise<void> {
-  const { evidenceExportId } = made.packed.manifest;
-  const client = replicaClient(memorySource(made.files), SOURCE);
+async function mirrorTo(url: string, sample: MadeExport): Promise<void> {
+  const { evidenceExportId } = sample.packed.manifest;
+  const client = replicaClient(memorySource(sample.files), SOURCE);
   await mirrorExport(
     { projectId: PROJECT, evidenceExportId },
     { client, to: sinkTo(s3, url), now: () => NOW },
@@ -38,8 +38,8 @@ async function mirrorTo(url: string, made: MadeExport): Promise<void> {
 async function makeS3Archive() {
   const bucket = await s3.bucket();
   const exports = [await makeExportWithId(1), await makeExportWithId(2)];
-  for (const [i, made] of exports.entries())
-    await mirrorTo(s3.url(bucket, `archive/${exportId(i + 1)}`), made);
+  for (const [i, sample] of exports.entries())
+    await mirrorTo(s3.url(bucket, `archive/${exportId(i + 1)}`), sample);
   return { bucket, exports, url: s3.url(bucket, 'archive') };
 }
 

@@ -21,8 +21,8 @@ const folder = await makeFolder();
 const MIB = 1024 * 1024;
 const signer = makeSigner();
 const how: VerifyOptions = { asOfMs: NOW, trust: makeTrust(signer) };
-const made = await makeExport({ signer });
-const files = made.files;
+const sample = await makeExport({ signer });
+const files = sample.files;
 let bucket: string;
 let proxy: S3Proxy;
 beforeEach(async () => {

@@ -24,15 +24,15 @@ export const makeExportWithId = (n: number, parts = 3, signer = makeSigner()): P
 /** Mirrors an export into a folder, as the command does. */
 export async function mirrorInto(
   folder: string,
-  made: MadeExport,
+  sample: MadeExport,
   how: { bag?: boolean } = {},
 ): Promise<void> {
-  const { evidenceExportId } = made.packed.manifest;
+  const { evidenceExportId } = sample.packed.manifest;
   const plain = mirrorDirectory(folder);
   await mirrorExport(
     { projectId: PROJECT, evidenceExportId },
     {
-      client: replicaClient(memorySource(made.files), SOURCE),
+      client: replicaClient(memorySource(sample.files), SOURCE),
       to: how.bag === true ? bagSink(plain, { tool: 'drillproof/test', evidenceExportId }) : plain,
       now: () => NOW,
     },
@@ -44,9 +44,9 @@ export async function makeArchive({ mirrors = 2, parts = 3, bags = false } = {})
   const root = await newFolder();
   const exports: MadeExport[] = [];
   for (let n = 1; n <= mirrors; n++) {
-    const made = await makeExportWithId(n, parts);
-    await mirrorInto(join(root, exportId(n)), made, { bag: bags && n % 2 === 0 });
-    exports.push(made);
+    const sample = await makeExportWithId(n, parts);
+    await mirrorInto(join(root, exportId(n)), sample, { bag: bags && n % 2 === 0 });
+    exports.push(sample);
   }
   return { root, exports };
 }
@@ -70,7 +70,7 @@ export async function scrubArchive(
 /** Makes an archive of one mirror. */
 export async function makeOneMirror(options: { readonly parts?: number } = {}) {
   const { root, exports } = await makeArchive({ mirrors: 1, ...options });
-  return { root, folder: join(root, exportId(1)), made: exports[0]! };
+  return { root, folder: join(root, exportId(1)), sample: exports[0]! };
 }
 
 /** Lists the faults as `found path code`, sorted. */

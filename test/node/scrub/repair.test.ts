@@ -55,12 +55,12 @@ const listRepairs = ({ faults }: MirrorScrub): string[] =>
 
 /** Makes two equal mirrors of one export. */
 async function makeTwoMirrors({ bag = false } = {}) {
-  const made = await makeExportWithId(1);
+  const sample = await makeExportWithId(1);
   const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
-  await mirrorInto(first, made, { bag });
-  await mirrorInto(second, made);
-  expected = { expectManifest: made.packed.manifestDigest };
-  return { first, second, made };
+  await mirrorInto(first, sample, { bag });
+  await mirrorInto(second, sample);
+  expected = { expectManifest: sample.packed.manifestDigest };
+  return { first, second, sample };
 }
 
 async function readBelow(folder: string): Promise<Map<string, string>> {
@@ -212,7 +212,7 @@ describe('a damaged document', () => {
   });
 
   test('is not restored without an expected digest or a trusted key, and nothing is written', async () => {
-    const { first, second, made } = await makeTwoMirrors();
+    const { first, second, sample } = await makeTwoMirrors();
     await rot(partOf(first));
     await rot(join(first, 'manifest.json'));
     const before = await readBelow(first);
@@ -224,19 +224,19 @@ describe('a damaged document', () => {
       });
       expect(await readBelow(first)).toEqual(before);
     }
-    expect((await scrubAndRepair(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
+    expect((await scrubAndRepair(first, second, { trust: makeTrust(sample.signer) })).outcome).toBe('good');
   });
 
   test('is identified by a trusted attestation of the second mirror if the first has none', async () => {
-    const { first, second, made } = await makeTwoMirrors();
+    const { first, second, sample } = await makeTwoMirrors();
     await rm(join(first, 'export-attestation.json'));
     await rot(join(first, 'manifest.json'));
-    const result = await scrubAndRepair(first, second, { trust: makeTrust(made.signer) });
+    const result = await scrubAndRepair(first, second, { trust: makeTrust(sample.signer) });
     expect([result.outcome, listFaults(await scrubArchive(first))]).toEqual(['good', []]);
   });
 
   test('is identified by an expected digest or by a trusted attestation', async () => {
-    const { first, second, made } = await makeTwoMirrors();
+    const { first, second, sample } = await makeTwoMirrors();
     const spoil = async (): Promise<void> => {
       for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
         await writeFile(join(first, path), 'rot');
@@ -246,9 +246,9 @@ describe('a damaged document', () => {
     const repair = async (options: Partial<RepairOptions>): Promise<string> =>
       (await scrubAndRepair(first, second, { ...options, projectId: PROJECT })).outcome;
     expect(await repair({ trust: makeTrust(makeSigner()) })).toBe('damaged');
-    expect(await repair({ expectManifest: made.packed.manifestDigest })).toBe('good');
+    expect(await repair({ expectManifest: sample.packed.manifestDigest })).toBe('good');
     await spoil();
-    expect(await repair({ trust: makeTrust(made.signer) })).toBe('good');
+    expect(await repair({ trust: makeTrust(sample.signer) })).toBe('good');
   });
 
   test('is not identified by a valid attestation of another export', async () => {

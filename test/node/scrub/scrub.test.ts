@@ -31,8 +31,8 @@ describe('a scrub of an intact archive', () => {
   });
 
   test('reports good at full depth with trust and threads', async () => {
-    const { root, made } = await makeOneMirror();
-    const trust = makeTrust(made.signer);
+    const { root, sample } = await makeOneMirror();
+    const trust = makeTrust(sample.signer);
     expect(listFaults(await scrubArchive(root, { depth: 'full', trust, jobs: 3 }))).toEqual([]);
   });
 
@@ -182,8 +182,8 @@ describe('a scrub', () => {
 
 describe('a journal', () => {
   test('is used only with the same version, depth and trust', async () => {
-    const { root, made } = await makeOneMirror();
-    const signed = { depth: 'full', trust: makeTrust(made.signer) } as const;
+    const { root, sample } = await makeOneMirror();
+    const signed = { depth: 'full', trust: makeTrust(sample.signer) } as const;
     for (const [change, read] of [
       [{}, 9],
       [{}, 0],

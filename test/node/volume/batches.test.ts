@@ -19,12 +19,12 @@ afterEach(cleanUp);
 
 /** Counts the disk calls of a new mirror with this many parts. */
 async function countCalls(parts: number): Promise<ReadonlyMap<DiskAct, number>> {
-  const made = makeExport({ parts, reports: 0, bytes: 3_700 });
-  const [server, folder] = [await source(made), join(await newFolder(), 'new')];
+  const sample = makeExport({ parts, reports: 0, bytes: 3_700 });
+  const [server, folder] = [await source(sample), join(await newFolder(), 'new')];
   const counts = disk.count();
   await mirror(server, folder, { client: { fetch: createHttpFetch() } });
   const calls = counts();
-  expect(await expectProven(made, folder)).toHaveLength(parts);
+  expect(await expectProven(sample, folder)).toHaveLength(parts);
   expect(server.seen).toHaveLength(parts + 3); // the resource, the manifest and the attestation
   return calls;
 }
@@ -78,30 +78,30 @@ describe('files that wait for their final name', () => {
   });
 
   it('get their name without a request after a kill', async () => {
-    const made = makeExport({ parts: 1, reports: 0 });
+    const sample = makeExport({ parts: 1, reports: 0 });
     const folder = join(await newFolder(), 'new');
-    const [[path, bytes]] = [...made.files] as [[string, Uint8Array]];
+    const [[path, bytes]] = [...sample.files] as [[string, Uint8Array]];
     const target = await mirrorDirectory(folder).open();
     const partial = await target.partial(path);
     await partial.restart(undefined);
     await partial.append(bytes);
     await partial.close(); // like a kill before the flush
     await target.close();
-    const server = await source(made);
+    const server = await source(sample);
     const { receipt } = await mirror(server, folder);
     expect(receipt.files.find((file) => file.path === path)?.state).toBe('resumed');
     expect(server.requests(path)).toEqual([]);
-    expect(await expectProven(made, folder)).toEqual([path]);
+    expect(await expectProven(sample, folder)).toEqual([path]);
   });
 
   it('that cannot be flushed end the mirror, and get no name', async () => {
-    const made = makeExport({ parts: 12, reports: 0 });
+    const sample = makeExport({ parts: 12, reports: 0 });
     const folder = join(await newFolder(), 'new');
     disk.arm('sync', 4, 'EIO', /\.partial$/);
-    await expect(mirror(await source(made), folder)).rejects.toMatchObject({ code: 'io.WRITE_FAILED' });
+    await expect(mirror(await source(sample), folder)).rejects.toMatchObject({ code: 'io.WRITE_FAILED' });
     disk.disarm();
-    await expectProven(made, folder);
-    expect((await mirror(await source(made), folder)).receipt.outcome).toBe('complete');
+    await expectProven(sample, folder);
+    expect((await mirror(await source(sample), folder)).receipt.outcome).toBe('complete');
   });
 });
 

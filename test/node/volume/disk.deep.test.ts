@@ -30,7 +30,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-const made = makeExport({ parts: 2, reports: 1, bytes: 3_000 });
+const sample = makeExport({ parts: 2, reports: 1, bytes: 3_000 });
 
 /** The folder and the store of a mirror. */
 type Place = {
@@ -71,7 +71,7 @@ async function expectSound({ folder, store, inside }: Place): Promise<string[]> 
     if (!path.startsWith('sha256/')) continue;
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(basename(path));
   }
-  return (await readFiles(folder)).size === 0 ? [] : expectProven(made, folder, inside);
+  return (await readFiles(folder)).size === 0 ? [] : expectProven(sample, folder, inside);
 }
 
 /** Expects that the next run completes the mirror, fetches no file again and leaves no private files. */
@@ -80,7 +80,7 @@ async function expectRepair(place: Place, server: ExportSource): Promise<void> {
   guard.add(await expectSound(place));
   expect(await mirrorInto(place, server)).toBe('complete');
   expect(guard.refetched()).toEqual([]);
-  expect((await expectSound(place)).length).toBe(made.files.size);
+  expect((await expectSound(place)).length).toBe(sample.files.size);
   const cwd = join(place.folder, place.inside);
   execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd });
   expect([...(await filesOf(place.folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
@@ -97,7 +97,7 @@ const sendInPieces: Fault = ({ bytes, path, response }) => {
 
 /** Makes every call of a kind fail in turn, each in a new place, and returns the codes in order. */
 async function failEach(kind: (typeof KINDS)[number], act: DiskAct, errno: string): Promise<string[]> {
-  const server = await source(made, kind === 'pieces' ? sendInPieces : undefined);
+  const server = await source(sample, kind === 'pieces' ? sendInPieces : undefined);
   const codes: string[] = [];
   for (let nth = 1; ; nth += STEP) {
     const place = await makePlace(kind);
@@ -131,21 +131,21 @@ describe.each(KINDS)('a disk under a mirror (%s) on which any one call fails', (
   });
 });
 
-const [PART = ''] = made.files.keys();
+const [PART = ''] = sample.files.keys();
 const endsWith = (path: string): RegExp => new RegExp(`/${path.replaceAll('.', '\\.')}$`);
 
 async function makeComplete(): Promise<{ server: ExportSource; place: Place }> {
-  const [server, place] = [await source(made), await makePlace('plain')];
+  const [server, place] = [await source(sample), await makePlace('plain')];
   expect(await mirrorInto(place, server)).toBe('complete');
   return { server, place };
 }
 
 /** Makes a place where a run ended in the middle of the first part. */
-async function makeInterrupted(content = made.files.get(PART)!.subarray(0, 1_000)) {
-  const [server, place] = [await source(made), await makePlace('plain')];
+async function makeInterrupted(content = sample.files.get(PART)!.subarray(0, 1_000)) {
+  const [server, place] = [await source(sample), await makePlace('plain')];
   const target = await mirrorDirectory(place.folder).open();
   const partial = await target.partial(PART);
-  await partial.restart(etagOf(made.files.get(PART)!));
+  await partial.restart(etagOf(sample.files.get(PART)!));
   await partial.append(content);
   await partial.close();
   await target.close();
@@ -154,7 +154,7 @@ async function makeInterrupted(content = made.files.get(PART)!.subarray(0, 1_000
 
 describe('a mirror on a disk that may have lost bytes', () => {
   it('does not reuse them in the next run, which would not flush them', async () => {
-    const server = await source(made);
+    const server = await source(sample);
     const place = await makePlace('plain');
     disk.arm('sync', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
@@ -181,7 +181,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
     expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
     expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
-    expect((await expectSound(place)).length).toBe(made.files.size);
+    expect((await expectSound(place)).length).toBe(sample.files.size);
   });
 
   it('of a document ends, because the mirror cannot be identified', async () => {
@@ -195,8 +195,8 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it('flushes the names that it finds in the next run', async () => {
-    const one = makeExport({ parts: 1, reports: 0 });
-    const [server, place] = [await source(one), await makePlace('plain')];
+    const single = makeExport({ parts: 1, reports: 0 });
+    const [server, place] = [await source(single), await makePlace('plain')];
     const parts = join(place.folder, 'parts');
     for (let run = 0; run < 2; run++) {
       disk.arm('sync', 1, 'EIO', /\/parts$/);
@@ -218,9 +218,9 @@ describe('a mirror on a disk that may have lost bytes', () => {
         const { failed } = disk;
         disk.disarm();
         expect(['complete', 'io.UNREADABLE', 'io.WRITE_FAILED']).toContain(outcome);
-        expect((await expectSound(place)).length).toBe(made.files.size);
+        expect((await expectSound(place)).length).toBe(sample.files.size);
         if (failed) continue;
-        expect(nth).toBeGreaterThan(made.files.size);
+        expect(nth).toBeGreaterThan(sample.files.size);
         break;
       }
       await expectRepair(place, server);

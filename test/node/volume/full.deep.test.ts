@@ -24,21 +24,21 @@ async function mountDisk(kib: number): Promise<string> {
 }
 const enlarge = (folder: string): void => void execFileSync('mount', ['-o', 'remount,size=8m', folder]);
 
-const made = makeExport({ parts: 8, reports: 1, bytes: 100_000 });
+const sample = makeExport({ parts: 8, reports: 1, bytes: 100_000 });
 
 // From a disk without space to one that all but the last document fits on. Parts and reports have 900,000 bytes.
 it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
   'a disk that is too small (needs root for a mount) (%i KiB) ends the mirror with io.DISK_FULL; with more space the next run resumes',
   async (kib) => {
     const folder = await mountDisk(kib);
-    const server = await source(made);
+    const server = await source(sample);
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.DISK_FULL' });
     const guard = makeRefetchGuard(server);
-    guard.add(await expectProven(made, folder));
+    guard.add(await expectProven(sample, folder));
     enlarge(folder);
     await mirror(server, folder);
     expect(guard.refetched()).toEqual([]);
-    expect((await expectProven(made, folder)).length).toBe(made.files.size);
+    expect((await expectProven(sample, folder)).length).toBe(sample.files.size);
     execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: folder });
     expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
   },
@@ -46,17 +46,17 @@ it.each([4, 16, 64, 300, 512, 880, 904, 912, 920])(
 
 it('a disk that is too small (needs root for a mount) under a store is reported, leaves no incomplete file, and the next run fills it', async () => {
   const [disk, folder] = [await mountDisk(350), await newFolder()];
-  const server = await source(made);
+  const server = await source(sample);
   const run = async () =>
     mirror(server, folder, { to: mirrorDirectory(folder, { store: await openPartStore(disk) }) });
   expect(await failureOf(run())).toMatchObject({ code: 'io.DISK_FULL' });
   const guard = makeRefetchGuard(server);
-  guard.add(await expectProven(made, folder));
+  guard.add(await expectProven(sample, folder));
   expect(await readdir(join(disk, 'tmp'))).toEqual([]);
   enlarge(disk);
   await run();
   expect(guard.refetched()).toEqual([]);
   const stored = [...(await filesOf(disk)).keys()].filter((path) => path.startsWith('sha256/'));
-  expect(stored).toHaveLength(made.files.size);
+  expect(stored).toHaveLength(sample.files.size);
   expect(await readdir(join(disk, 'tmp'))).toEqual([]);
 });

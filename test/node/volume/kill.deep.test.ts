@@ -29,13 +29,13 @@ const chooseBytes = (first: boolean): number =>
 
 /** Kills a mirror until it is complete or was killed `kills` times, and completes it. */
 async function killMirror(
-  made: TestExport,
+  sample: TestExport,
   kills: number,
   { bagit = false, ...options }: ChildOptions = {},
 ): Promise<{ readonly kills: number; readonly sent: number }> {
   const folder = await newFolder();
   const { sendSlowly, sent } = makeSlowSender();
-  const server = await source(made, sendSlowly);
+  const server = await source(sample, sendSlowly);
   const guard = makeRefetchGuard(server);
   const inside = bagit ? 'data/' : '';
   let killed = 0;
@@ -45,12 +45,12 @@ async function killMirror(
     if (run.killed) killed++;
     else expect([run.output, run.code]).toEqual(['complete', 0]);
     complete = !run.killed;
-    guard.add(await expectProven(made, folder, inside));
+    guard.add(await expectProven(sample, folder, inside));
   }
   const provenBefore = guard.size();
   const last = await waitForEnd(startMirror(server, folder, { bagit, ...options }));
   expect(last.output).toBe('complete');
-  expect((await expectProven(made, folder, inside)).length).toBe(made.files.size);
+  expect((await expectProven(sample, folder, inside)).length).toBe(sample.files.size);
   if (killed > 0) expect(provenBefore).toBeGreaterThan(0);
   expect(guard.refetched()).toEqual([]);
   execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: join(folder, inside) });
@@ -60,10 +60,10 @@ async function killMirror(
 
 /** Mirrors until there were `kills` kills, each of which may cost the bytes of one file. */
 async function killMany(kills: number, options: ChildOptions = {}): Promise<void> {
-  const made = makeExport(SHAPE);
-  const size = made.files.size * SHAPE.bytes;
+  const sample = makeExport(SHAPE);
+  const size = sample.files.size * SHAPE.bytes;
   for (let remaining = kills; remaining > 0;) {
-    const { kills: killed, sent } = await killMirror(made, remaining, options);
+    const { kills: killed, sent } = await killMirror(sample, remaining, options);
     remaining -= killed;
     expect(sent).toBeLessThanOrEqual(1.2 * size + killed * SHAPE.bytes);
     if (LONG) process.stderr.write(`${killed} kills, ${size} bytes of files, ${sent} bytes sent\n`);
@@ -83,18 +83,18 @@ describe('a mirror that is killed at any moment', () => {
 });
 
 it('a killed mirror that takes everything from a store requests no part', { timeout: TIMEOUT }, async () => {
-  const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
+  const sample = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
   const store = await newFolder();
   const { sent, sendSlowly } = makeSlowSender();
-  const server = await source(made, sendSlowly);
+  const server = await source(sample, sendSlowly);
   expect((await waitForEnd(startMirror(server, await newFolder(), { store }))).output).toBe('complete');
   const before = sent();
   const folder = await newFolder();
   for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
     await killAtRandom(startMirror(server, folder, { store }), server, { withinMs: 100 });
-    await expectProven(made, folder);
+    await expectProven(sample, folder);
   }
   expect((await waitForEnd(startMirror(server, folder, { store }))).output).toBe('complete');
-  expect((await expectProven(made, folder)).length).toBe(made.files.size);
+  expect((await expectProven(sample, folder)).length).toBe(sample.files.size);
   expect(sent()).toBe(before);
 });

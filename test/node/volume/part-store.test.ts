@@ -18,10 +18,10 @@ afterEach(async () => {
   await rm(MEMORY, { recursive: true, force: true });
   await cleanUp();
 });
-const made = makeExport();
-const ALL = [...made.files.keys()];
+const sample = makeExport();
+const ALL = [...sample.files.keys()];
 const [PART = ''] = ALL;
-const WHOLE = Buffer.from(made.files.get(PART)!);
+const WHOLE = Buffer.from(sample.files.get(PART)!);
 const expected = { digest: digestOf(WHOLE), bytes: WHOLE.length };
 const fileIn = (store: string): string => {
   const hex = expected.digest.slice('sha256:'.length);
@@ -49,12 +49,12 @@ describe('a store that mirrors share', () => {
     'returns by %s what another mirror fetched, without a request to the source',
     async (link) => {
       const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
-      const server = await source(made);
+      const server = await source(sample);
       expect((await mirrorWith(server, first, store, { link })).states).toEqual(new Set(['fetched']));
       expect((await mirrorWith(server, second, store, { link })).states).toEqual(new Set(['linked']));
       for (const path of ALL) {
         expect(server.requests(path)).toHaveLength(1);
-        expect(await readFile(join(second, path))).toEqual(Buffer.from(made.files.get(path)!));
+        expect(await readFile(join(second, path))).toEqual(Buffer.from(sample.files.get(path)!));
       }
       const same = (await inode(join(second, PART))) === (await inode(fileIn(store)));
       if (link !== 'auto') expect(same).toBe(link === 'hardlink');
@@ -65,7 +65,7 @@ describe('a store that mirrors share', () => {
 
   it('is filled by a mirror that was complete before', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
-    const server = await source(made);
+    const server = await source(sample);
     await mirrorWith(server, folder, await newFolder());
     await mirrorWith(server, folder, store);
     expect(await readFile(fileIn(store))).toEqual(WHOLE);
@@ -77,7 +77,7 @@ describe('a store that mirrors share', () => {
     ['no bytes', () => Buffer.of()],
   ])('never returns a file with %s, and replaces it', async (_, damage) => {
     const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
-    const server = await source(made);
+    const server = await source(sample);
     await mirrorWith(server, first, store, { link: 'copy' });
     await writeFile(fileIn(store), damage(await readFile(fileIn(store))));
     const { receipt } = await mirrorWith(server, second, store, { link: 'copy' });
@@ -88,7 +88,7 @@ describe('a store that mirrors share', () => {
 
   it('repairs both names of a shared file if a byte changes', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
-    const server = await source(made);
+    const server = await source(sample);
     await mirrorWith(server, folder, store, { link: 'hardlink' });
     await writeFile(fileIn(store), Buffer.from(WHOLE).fill(0, 7, 8));
     expect(await readFile(join(folder, PART))).not.toEqual(WHOLE);
@@ -99,7 +99,7 @@ describe('a store that mirrors share', () => {
 
   it('serves concurrent mirrors', async () => {
     const store = await newFolder();
-    const server = await source(made);
+    const server = await source(sample);
     const folders = await Promise.all(Array.from({ length: 6 }, newFolder));
     await Promise.all(folders.map((folder) => mirrorWith(server, folder, store)));
     for (const folder of folders) expect(await readFile(join(folder, PART))).toEqual(WHOLE);
@@ -109,7 +109,7 @@ describe('a store that mirrors share', () => {
 
   it('is used if the source has deleted the export and a file is missing', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
-    await mirrorWith(await source(made), folder, store, { link: 'copy' });
+    await mirrorWith(await source(sample), folder, store, { link: 'copy' });
     await rm(join(folder, PART));
     const deletion = {
       state: 'deleted',
@@ -117,7 +117,7 @@ describe('a store that mirrors share', () => {
       operationId: 'op_000000000001',
       requestedAtMs: 1,
     } as const;
-    const server = await source({ ...made, resource: { ...made.resource, deletion } });
+    const server = await source({ ...sample, resource: { ...sample.resource, deletion } });
     const { receipt } = await mirrorWith(server, folder, store, { link: 'copy' });
     expect(receipt).toMatchObject({ outcome: 'complete', manifestFrom: 'target' });
     expect(server.requests(PART)).toEqual([]);
@@ -139,11 +139,13 @@ describe('a store that mirrors share', () => {
 
   it('follows no symbolic link in place of a file', async () => {
     const [store, folder, outside] = [await newFolder(), await newFolder(), await newFolder()];
-    await mirrorWith(await source(made), await newFolder(), store);
+    await mirrorWith(await source(sample), await newFolder(), store);
     await writeFile(join(outside, 'other'), WHOLE);
     await rm(fileIn(store));
     await symlink(join(outside, 'other'), fileIn(store));
-    expect(await failureOf(mirrorWith(await source(made), folder, store))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(mirrorWith(await source(sample), folder, store))).toMatchObject({
+      code: 'io.KIND',
+    });
   });
 
   it('that cannot link as requested is io.WRITE_FAILED', async () => {

@@ -8,14 +8,14 @@ import { cleanUp, newFolder, source } from '../../mirror/make.ts';
 import { expectProven, makeSlowSender, startMirror, waitForEnd } from '../killing.ts';
 
 afterEach(cleanUp);
-const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
+const sample = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
 
 /** A source that sends no part until it is released, so the first mirror keeps its lock. */
 async function makeHeldSource() {
   let open = false;
   const { sendSlowly } = makeSlowSender();
-  const server = await source(made, (request) => {
-    if (open || !made.files.has(request.path)) return sendSlowly(request);
+  const server = await source(sample, (request) => {
+    if (open || !sample.files.has(request.path)) return sendSlowly(request);
     request.response.on('close', () => undefined);
     return true;
   });
@@ -48,15 +48,15 @@ describe('two mirrors of one export into one folder, in two processes', () => {
   it('the second waits if requested, and verifies the files of the first', async () => {
     const folder = await newFolder();
     const { sendSlowly, sent } = makeSlowSender();
-    const server = await source(made, sendSlowly);
+    const server = await source(sample, sendSlowly);
     const both = [
       startMirror(server, folder, { waitMs: 60_000 }),
       startMirror(server, folder, { waitMs: 60_000 }),
     ];
     for (const { output, code } of await Promise.all(both.map(waitForEnd)))
       expect([output, code]).toEqual(['complete', 0]);
-    expect(sent()).toBe(made.files.size * 20_000);
-    expect((await expectProven(made, folder)).length).toBe(made.files.size);
+    expect(sent()).toBe(sample.files.size * 20_000);
+    expect((await expectProven(sample, folder)).length).toBe(sample.files.size);
   });
 
   it('the second takes over when the first is killed, waiting or started later', async () => {
@@ -69,6 +69,6 @@ describe('two mirrors of one export into one folder, in two processes', () => {
     release();
     expect((await waiting).output).toBe('complete');
     expect((await waitForEnd(startMirror(server, folder))).output).toBe('complete');
-    expect((await expectProven(made, folder)).length).toBe(made.files.size);
+    expect((await expectProven(sample, folder)).length).toBe(sample.files.size);
   });
 });
