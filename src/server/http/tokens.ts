@@ -25,8 +25,8 @@ function parseBearer(authorization: string | undefined): string | undefined {
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-const sameText = (left: string, right: string): boolean =>
-  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+const sameText = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 const isLive = (row: TokenRow, nowMs: number): boolean =>
   row.revokedAtMs === undefined && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
