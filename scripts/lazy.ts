@@ -17,9 +17,9 @@ const LAZY = `class Lazy {
 `;
 
 /**
- * Rewrites a bundled file in CommonJS so that constants get their values on first use. Most commands need few of the schemas
- * and tables, and creating all takes longer than to verify a part. The exports become one object at the end, because
- * exports never change, and defining members one by one takes as long as the rest.
+ * Rewrites a bundled file in CommonJS so that constants get their values on first use. Most commands need few of the
+ * schemas and tables, and creating all takes longer than to verify a part. The exports become one object at the end,
+ * because exports never change, and defining members one by one takes as long as the rest.
  */
 export function makeLazy(code: string): string {
   const define: Record<string, string> = {};

@@ -20,7 +20,8 @@ export async function buildPage(folder: string): Promise<void> {
 }
 
 /**
- * The page. With a folder, the licences of the packages inside it go there. Its policy names the hashes of its script, its style and its worker, and allows nothing else.
+ * The page. With a folder, the licences of the packages inside it go there. Its policy names the hashes of its script,
+ * its style and its worker, and allows nothing else.
  */
 export async function makePage(folder?: string): Promise<string> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };

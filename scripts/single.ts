@@ -63,8 +63,9 @@ load(import.meta.url.endsWith('#thread') ? './thread.js' : './main.js');
 `;
 
 /**
- * Writes modules and packages as one file. Code that `verify` and its threads do not need is compressed, in a comment, which
- * V8 skips. The other modules are functions in parentheses, which V8 compiles at once instead of parsing them twice.
+ * Writes modules and packages as one file. Code that `verify` and its threads do not need is compressed, in a comment,
+ * which V8 skips. The other modules are functions in parentheses, which V8 compiles at once instead of parsing them
+ * twice.
  */
 export function writeSingle(
   file: string,

@@ -27,8 +27,8 @@ export type PoolAnswer =
 /** Threads that verify parts. */
 export type VerifyPool = {
   /**
-   * @throws DrillproofError the error that prevented the verification; `part.NOT_CHECKED` if the thread ran out of memory or
-   *   exited, `internal.BUG` if it failed
+   * @throws DrillproofError the error that prevented the verification; `part.NOT_CHECKED` if the thread ran out of
+   *   memory or exited, `internal.BUG` if it failed
    */
   verify(job: PoolJob): Promise<BundleReport>;
   /** Makes this thread verify parts too, in place of one of the threads. Absent if it always does. */

@@ -54,8 +54,8 @@ const violationSchema = z.strictObject({
 const ruleResultSchema = z.strictObject({
   rule,
   /**
-   * `waived`: every violation is waived. `warned`: the others are only warnings. `not_checked`: something could not be read or is not attested.
-   * `not_applicable`: there is no subject.
+   * `waived`: every violation is waived. `warned`: the others are only warnings. `not_checked`: something could not be
+   * read or is not attested. `not_applicable`: there is no subject.
    */
   state: z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
   judged: count.check(z.describe('number of subjects')),

@@ -32,10 +32,10 @@ export type RepairOptions = ScrubOptions & {
 const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });
 
 /**
- * Repairs the faults that a scrub reported by mirroring the export again into the same place, from the control plane or from another
- * mirror (`replicaClient`). Good files stay. The new bytes of a bad file are written under a temporary name, checked
- * against the manifest and flushed; only then they replace it, in one step. Which manifest is right is decided before
- * anything is written. Each fault of the result states whether it was repaired.
+ * Repairs the faults that a scrub reported by mirroring the export again into the same place, from the control plane or
+ * from another mirror (`replicaClient`). Good files stay. The new bytes of a bad file are written under a temporary
+ * name, checked against the manifest and flushed; only then they replace it, in one step. Which manifest is right is
+ * decided before anything is written. Each fault of the result states whether it was repaired.
  * @param from creates the client of the source; called only if there is a fault to repair
  * @throws the reason of an aborted `signal`; other failures are reported with their fault
  * @example

@@ -24,7 +24,8 @@ function tryParse(bytes: Uint8Array): unknown {
   }
 }
 
-/** * Checks the marker of a data folder or a blob store.
+/**
+ * Checks the marker of a data folder or a blob store.
  * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
  */
 export function assertMarker(bytes: Uint8Array, place: string): void {
@@ -61,7 +62,8 @@ async function keepFolderPrivate(folder: string): Promise<void> {
     throw openFolderError(folder, 'all may write, and another user owns it. Run chmod 700 as its owner');
 }
 
-/** * Creates and marks a data folder for its owner only. An existing folder must have this version, and loses the rights
+/**
+ * Creates and marks a data folder for its owner only. An existing folder must have this version, and loses the rights
  * of others.
  * @throws DrillproofError `server.CONFIG_INVALID`, `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE`
  */

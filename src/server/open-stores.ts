@@ -101,7 +101,8 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
  * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
- * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10 * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without
+ * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
+ * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without
  *   permissions or of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
  * @example
  * const { store, blobs, places } = await openStores(process.env, 'data');

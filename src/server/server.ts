@@ -39,7 +39,8 @@ export type ServerOptions = {
   /** The clock, in milliseconds since 1970: tokens expire by it, and rates count with it. */
   readonly now?: () => number;
   readonly limits?: Partial<ServerLimits>;
-  /**   * The address of the server for clients, without a slash at the end: upload addresses begin with it. Default: they
+  /**
+   * The address of the server for clients, without a slash at the end: upload addresses begin with it. Default: they
    * are relative to the requested address. The Host header is never trusted.
    */
   readonly publicUrl?: string | (() => string);

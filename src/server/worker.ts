@@ -134,8 +134,9 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
   log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
 }
 
-/** * Creates a worker over a store, which claims queued operations and completes them (docs/server/server.md). Any number of workers may run at
- * the same time. A job whose worker dies is taken over when its lease expires.
+/**
+ * Creates a worker over a store, which claims queued operations and completes them (docs/server/server.md). Any number
+ * of workers may run at the same time. A job whose worker dies is taken over when its lease expires.
  * @param options.concurrency jobs at once; default 1
  * @throws TypeError for an argument of the wrong kind
  * @example
@@ -211,8 +212,9 @@ export function createWorker(options: WorkerOptions): Worker {
 
 const ENDED = 'worker.job.';
 
-/** * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass the worker
- * its `log`, which counts jobs.
+/**
+ * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
+ * the worker its `log`, which counts jobs.
  */
 export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
   readonly log: Log;

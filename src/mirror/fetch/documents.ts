@@ -148,8 +148,8 @@ function parsePair(
 }
 
 /**
- * Reads the export manifest from the source or from the caller. Its digest must match the resource and the expectation of the
- * caller before it is parsed.
+ * Reads the export manifest from the source or from the caller. Its digest must match the resource and the expectation
+ * of the caller before it is parsed.
  * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID`
  * @throws LimitError `json.TOO_LARGE`
  */

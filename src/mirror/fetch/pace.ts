@@ -213,8 +213,8 @@ export class TokenBucket {
 
 /**
  * Estimates the number of concurrent transfers that a server can handle, by additive increase and multiplicative
- * decrease (Chiu and Jain 1989; RFC 5681 §3.1). It starts at `most`, is halved when the server reports an overload, and grows by about one
- * for each round of successes.
+ * decrease (Chiu and Jain 1989; RFC 5681 §3.1). It starts at `most`, is halved when the server reports an overload, and
+ * grows by about one for each round of successes.
  *
  * Many transfers notice one overload. An attempt therefore notes the `epoch` in which it started, and only the first
  * failure of an epoch halves the window.

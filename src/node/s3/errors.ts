@@ -55,8 +55,8 @@ const WRITE_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
 ]);
 
 /**
- * Creates the error for a failed call to S3, as `ioError` does for files. Codes: `io.NOT_FOUND` for a missing bucket, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`,
- * `io.WRITE_FAILED`.
+ * Creates the error for a failed call to S3, as `ioError` does for files. Codes: `io.NOT_FOUND` for a missing bucket,
+ * `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`.
  */
 export function s3Error(cause: unknown, name: string, act: Act): DrillproofError {
   if (cause instanceof DrillproofError) return cause;

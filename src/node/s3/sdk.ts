@@ -30,8 +30,8 @@ export const TIMEOUTS = {
 } as const;
 
 /**
- * Creates the client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request that fails
- * on the network, or with 429 or 5xx, is made `attempts` times in total, with growing pauses.
+ * Creates the client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request
+ * that fails on the network, or with 429 or 5xx, is made `attempts` times in total, with growing pauses.
  */
 export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, attempts: number): S3Client {
   const { endpoint, forcePathStyle } = location;

@@ -76,8 +76,8 @@ export type Reason = {
 const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'warned', 'waived'];
 
 /**
- * All violations, worst first: failed, undecided, warned, waived. Unless the answer is `yes` there is at least one that is not
- * waived, so that no format is empty if something is wrong.
+ * All violations, worst first: failed, undecided, warned, waived. Unless the answer is `yes` there is at least one that
+ * is not waived, so that no format is empty if something is wrong.
  */
 export function reasonsOf(decision: Decision): readonly Reason[] {
   const violations = decision.rules.flatMap((rule) => rule.violations);

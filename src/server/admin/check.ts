@@ -85,7 +85,8 @@ async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | und
   return { findings: findings.toSorted((a, b) => (a.digest < b.digest ? -1 : 1)), awaitingRemoval };
 }
 
-/** * Checks the SHA-256 and the size of every blob that a row names, then lists the blobs that no row names. It changes
+/**
+ * Checks the SHA-256 and the size of every blob that a row names, then lists the blobs that no row names. It changes
  * nothing and may run next to a server.
  * @throws DrillproofError `control.UNAVAILABLE` when store or blobs do not answer; the reason of `signal`
  */

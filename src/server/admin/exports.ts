@@ -87,7 +87,8 @@ async function buildPending(
   };
 }
 
-/** * Requests an export, which queued work generates.
+/**
+ * Requests an export, which queued work generates.
  * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` for a window with too many items
  */
 export async function createExport(
@@ -150,7 +151,8 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
   readonly log?: Log;
 };
 
-/** * Does the work of a worker without a runner: settles resources past their deadline, deletes due bundles and expired
+/**
+ * Does the work of a worker without a runner: settles resources past their deadline, deletes due bundles and expired
  * keys, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(

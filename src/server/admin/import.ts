@@ -199,7 +199,8 @@ async function importAll(tx: Tx, steps: readonly Step[]): Promise<ImportedResour
 
 /**
  * Imports environments, sessions, runs and authoring sessions in one transaction: all of them, or none. A resource that
- * is already stored with the same content stays as it is. * @throws DrillproofError `server.ADMIN_REFUSED` for an invalid file or a broken reference, `server.IMPORT_CONFLICT` for
+ * is already stored with the same content stays as it is.
+ * @throws DrillproofError `server.ADMIN_REFUSED` for an invalid file or a broken reference, `server.IMPORT_CONFLICT` for
  *   an id that is stored with other content; `details.issues` lists every fault
  */
 export async function importResources(

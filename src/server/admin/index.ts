@@ -49,7 +49,8 @@ export type Admin = {
   readonly [K in keyof typeof administration]: WithoutContext<(typeof administration)[K]>;
 };
 
-/** * Creates the operations of an operator: create tenants and tokens, import resources, and store evidence and builds
+/**
+ * Creates the operations of an operator: create tenants and tokens, import resources, and store evidence and builds
  * (docs/server/server.md). They work directly on the stores, with or without a running server, and not over HTTP.
  * @param options.now the clock, in milliseconds since 1970; default `Date.now`
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError with codes of docs/codes.md

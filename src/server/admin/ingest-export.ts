@@ -205,7 +205,8 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   });
 }
 
-/** * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and every
+/**
+ * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and every
  * local report must be stored or described. Ingesting it again changes nothing.
  * @throws DrillproofError `export.CHANGED` for another manifest under its id, `export.RESOURCE_MISMATCH`,
  *   `export.SELECTION_MISMATCH`, `export.ATTESTATION_SUBJECT_MISMATCH`, `server.ADMIN_REFUSED`,

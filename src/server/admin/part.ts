@@ -75,7 +75,9 @@ export async function storePart(
   return { row: { organizationId, projectId, evidenceBundleId, archive, resource }, run };
 }
 
-/** * Inserts the row of a bundle unless the same bundle is stored. * @throws DrillproofError `server.ADMIN_REFUSED` if another bundle has its id
+/**
+ * Inserts the row of a bundle unless the same bundle is stored.
+ * @throws DrillproofError `server.ADMIN_REFUSED` if another bundle has its id
  */
 export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
   const stored = await tx.bundles.find(row.projectId, row.evidenceBundleId);
@@ -91,7 +93,8 @@ export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
 
 /**
  * Ingests the part archive of one bundle. It must be intact or better and belong to the project; whether its
- * signature is trusted is not checked here. Ingesting the same bundle again changes nothing. * @param options.deleteAtMs the time at which its bytes are deleted; default: never
+ * signature is trusted is not checked here. Ingesting the same bundle again changes nothing.
+ * @param options.deleteAtMs the time at which its bytes are deleted; default: never
  * @throws DrillproofError `server.ADMIN_REFUSED` with `details.findings`, and what reading and storing throw
  */
 export async function ingestBundle(

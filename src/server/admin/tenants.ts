@@ -73,7 +73,8 @@ export async function createProject(
 
 const entitlementSchema = z.int().check(z.positive(), z.lte(MAX_SESSION_TTL_MS));
 
-/** * Sets the longest lifetime to which sessions of an organization may be extended.
+/**
+ * Sets the longest lifetime to which sessions of an organization may be extended.
  * @throws DrillproofError `server.ADMIN_REFUSED` unless the organization exists and the limit is 1 to 604,800,000 ms
  */
 export async function setEntitlement(

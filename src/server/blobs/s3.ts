@@ -99,8 +99,8 @@ async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<vo
 function createPlace(bucket: Bucket, prefix: string): BlobPlace {
   const keyOf = (digest: Digest): string => prefix + nameBlob(digest);
   /**
-   * Writes a blob under its final name, which S3 shows only after all bytes have arrived, and reads it back, because neither
-   * an entity tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
+   * Writes a blob under its final name, which S3 shows only after all bytes have arrived, and reads it back, because
+   * neither an entity tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
    */
   const putNamed = async (source: Bytes, blob: BlobRef, stateOf: Blobs['verify']): Promise<BlobRef> => {
     const before = await stateOf(blob);

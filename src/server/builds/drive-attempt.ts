@@ -87,7 +87,8 @@ const isOver = ({ resource, uploadExpiresAtMs }: BuildAttemptRow, nowMs: number)
   resource.state === 'awaiting_upload' && uploadExpiresAtMs !== undefined && uploadExpiresAtMs <= nowMs;
 
 /**
- * Returns the attempt; one whose upload address expired before its archive arrived fails first (control API, Build attempt).
+ * Returns the attempt; one whose upload address expired before its archive arrived fails first (control API, Build
+ * attempt).
  */
 export async function settleAttempt(
   work: Pick<BuildWork, 'store' | 'now'>,

@@ -26,7 +26,8 @@ export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: Ab
 
 const cuts = new WeakMap<object, AbortController>();
 
-/** * Returns the controller that aborts when the client of a request closes its half of the connection. Ending the request
+/**
+ * Returns the controller that aborts when the client of a request closes its half of the connection. Ending the request
  * itself would make Node close the other half too, before the client is answered.
  */
 export function cutOf(request: object): AbortController {
@@ -38,7 +39,8 @@ export function cutOf(request: object): AbortController {
 // Bytes that arrived before the end are read first.
 const CUT_MS = 100;
 
-/** * Limits a body to `bytesPerSecond` or faster, with pauses of at most `graceMs`; faster bytes do not allow a longer
+/**
+ * Limits a body to `bytesPerSecond` or faster, with pauses of at most `graceMs`; faster bytes do not allow a longer
  * pause. With 0 bytes per second, the whole body must arrive within `graceMs`.
  */
 export function createPace(
@@ -98,7 +100,8 @@ async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arri
   return Buffer.concat(chunks);
 }
 
-/** * Reads the JSON body of a request within a limit and parses it strictly.
+/**
+ * Reads the JSON body of a request within a limit and parses it strictly.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
  */
 export async function readJsonBody(
@@ -174,7 +177,8 @@ export function toUploadError(error: unknown): unknown {
   return new ControlError('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
 }
 
-/** * Checks the headers of a body before it is read.
+/**
+ * Checks the headers of a body before it is read.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.UPLOAD_MISMATCH`
  */
 export function assertContent(content: Content, expected: { mediaType: string; bytes: number }): void {
@@ -197,7 +201,8 @@ export type Span = { readonly first: number; readonly end: number };
 
 const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;
 
-/** * Parses the range of `bytes` bytes that a body has; without Content-Range it has all of them.
+/**
+ * Parses the range of `bytes` bytes that a body has; without Content-Range it has all of them.
  * @throws ControlError `control.REQUEST_INVALID`; `control.UPLOAD_MISMATCH` for another total
  */
 export function parseSpan({ range }: Content, bytes: number): Span {

@@ -16,7 +16,8 @@ const WHOLE: RangeSelection = { kind: 'whole' };
 const UNSATISFIABLE: RangeSelection = { kind: 'unsatisfiable' };
 const ONE_RANGE = /^bytes=([0-9]*)-([0-9]*)$/i;
 
-/** * Selects the range of a Range header in `size` bytes (RFC 9110 §14.2). A header that is not a single byte range is
+/**
+ * Selects the range of a Range header in `size` bytes (RFC 9110 §14.2). A header that is not a single byte range is
  * ignored, as the RFC allows, and all bytes are served: a list of ranges cannot multiply the work of a request.
  */
 export function selectRange(header: string | undefined, size: number): RangeSelection {
@@ -131,7 +132,8 @@ async function* readPieces(
   }
 }
 
-/** * Writes a range and ends the response. A failure can only cut the connection; a client sees that bytes are missing,
+/**
+ * Writes a range and ends the response. A failure can only cut the connection; a client sees that bytes are missing,
  * because their number was announced.
  */
 async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, context: DownloadContext) {
@@ -183,7 +185,8 @@ const createLargeBody = (blob: OpenBlob, range: ByteRange, context: DownloadCont
   toWeb: () => createWebStream(blob, range),
 });
 
-/** * Answers with all stored bytes, with one range, or for HEAD with the headers. The bytes are verified before anything is
+/**
+ * Answers with all stored bytes, with one range, or for HEAD with the headers. The bytes are verified before anything is
  * sent.
  * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and the codes of `Blobs.open`
  */

@@ -16,7 +16,8 @@ function setNewest<V>(map: Map<string, V>, key: string, value: V, maxKeys: numbe
 /** Credit is counted in milliseconds of waiting, which add up exactly. */
 type Bucket = { readonly creditMs: number; readonly atMs: number };
 
-/** * Creates a token bucket for each key, in this process. Beyond `maxKeys`, the least recently used key is forgotten, and
+/**
+ * Creates a token bucket for each key, in this process. Beyond `maxKeys`, the least recently used key is forgotten, and
  * gets a full burst the next time.
  */
 export function createRateLimiter(options: {
@@ -55,7 +56,8 @@ type Share = { credits: number; readonly untilMs: number; readonly refusedUntilM
 const SHARE_MS = 1_000;
 const SHARES_PER_SECOND = 10;
 
-/** * Creates a token bucket for each key that several processes share: each leases shares of some requests and grants these
+/**
+ * Creates a token bucket for each key that several processes share: each leases shares of some requests and grants these
  * itself. Together they never grant more than one process would, and at most one share each less.
  */
 export function createSharedRateLimiter(options: {

@@ -36,7 +36,8 @@ export type Cursors = {
 
 const POSITION_BYTES = 8;
 
-/** * Creates cursors with an HMAC-SHA-256: in base64url, 8 bytes of position and 32 of MAC over the scope and the position.
+/**
+ * Creates cursors with an HMAC-SHA-256: in base64url, 8 bytes of position and 32 of MAC over the scope and the position.
  * They grant nothing: every page is authorized again (control API, local-reports).
  */
 export const createCursors = (key: Uint8Array): Cursors => ({
@@ -69,7 +70,8 @@ export type UploadAddresses = {
   isSigned(facts: UploadFacts, signature: string): boolean;
 };
 
-/** * Creates upload addresses with an HMAC-SHA-256 over all claims. An address only allows sending the bytes that it names.
+/**
+ * Creates upload addresses with an HMAC-SHA-256 over all claims. An address only allows sending the bytes that it names.
  * The Host header has no influence: the public address comes from the configuration.
  */
 export function createUploadAddresses(key: Uint8Array, publicUrl: () => string): UploadAddresses {

@@ -31,7 +31,8 @@ const sameText = (a: string, b: string): boolean =>
 const isLive = (row: TokenRow, nowMs: number): boolean =>
   row.revokedAtMs === undefined && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
 
-/** * Reads the principal of a request, each time, so that a revocation applies at once. A malformed token is refused without
+/**
+ * Reads the principal of a request, each time, so that a revocation applies at once. A malformed token is refused without
  * reading the store.
  * @throws DrillproofError `control.UNAUTHENTICATED`, the same for each reason
  */

@@ -81,7 +81,8 @@ function refuseInvalid(faults: readonly RequestIssue[], maxIssues: number): void
   throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, maxIssues) });
 }
 
-/** * Types all parts of a request except its body, and collects every fault.
+/**
+ * Types all parts of a request except its body, and collects every fault.
  * @throws ControlError `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
  */
 export function validateHead(row: Operation, raw: RawRequest, maxIssues: number) {

@@ -38,7 +38,8 @@ async function renew(
 
 /**
  * Renews the lease of a claimed job at every heartbeat, and checks there and at its deadline whether the work was
- * cancelled or is out of time. If the store does not answer, this is tried again until the lease expires by the local clock.
+ * cancelled or is out of time. If the store does not answer, this is tried again until the lease expires by the local
+ * clock.
  */
 export function startPulse(options: DriveOptions, work: ClaimedWork, stopping: AbortSignal) {
   const { now, log, leaseMs, heartbeatMs } = options;

@@ -31,7 +31,8 @@ export function assertPermission(
   });
 }
 
-/** * Requires a project of the principal. The store is read because a token names projects without their organization.
+/**
+ * Requires a project of the principal. The store is read because a token names projects without their organization.
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
@@ -40,7 +41,8 @@ export async function assertProject(store: Reads, principal: Principal, projectI
   if ((await store.projects.find(projectId))?.organizationId !== organizationId) throw notFound();
 }
 
-/** * Reads a row of a project that the token has.
+/**
+ * Reads a row of a project that the token has.
  * @throws ControlError `control.NOT_FOUND`
  */
 export async function readVisible<R>(
@@ -65,7 +67,8 @@ export async function hasEveryProject(
   return all.every(({ projectId }) => projects.includes(projectId));
 }
 
-/** * Returns whether an export is visible through a project: an export of a project through that project, an export of an
+/**
+ * Returns whether an export is visible through a project: an export of a project through that project, an export of an
  * organization through each project, to a token that has every project.
  */
 export const showsThrough = (
@@ -103,7 +106,8 @@ export type RunOnce = <T>(
   prepare: (tx: Tx) => Promise<() => Promise<T>>,
 ) => Promise<Outcome<T>>;
 
-/** * Hashes the identity of a request: its operation, its decoded path, and its body before defaults (control API,
+/**
+ * Hashes the identity of a request: its operation, its decoded path, and its body before defaults (control API,
  * Idempotency).
  */
 export function hashRequest(

@@ -56,7 +56,8 @@ function buildToolSource(build: BuildRow, locked: LockedPackage, source: Uint8Ar
   };
 }
 
-/** * Reads the source of a locked package from the stored build archive. The archive is not imported, executed or extracted,
+/**
+ * Reads the source of a locked package from the stored build archive. The archive is not imported, executed or extracted,
  * and every call verifies the bytes against the lock again (control API, tools/source).
  */
 export async function readToolSource(

@@ -45,8 +45,8 @@ const createWrites = (sql: Sql, dialect: Dialect) => ({
 });
 
 /**
- * The reads and writes of a transaction. A row that is read without a lock may change before it is written, so lock it first.
- * An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
+ * The reads and writes of a transaction. A row that is read without a lock may change before it is written, so lock it
+ * first. An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
  */
 export type Tx = Reads & ReturnType<typeof createWrites>;
 

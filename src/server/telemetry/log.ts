@@ -107,7 +107,8 @@ const formatError = ({ code, message, stack }: LoggedError): string =>
   [code, stack ?? message].filter((word) => word !== undefined).join(': ');
 
 /**
- * Creates a log that writes each entry of at least a level as one line. At level `debug`, errors have their stack and causes.
+ * Creates a log that writes each entry of at least a level as one line. At level `debug`, errors have their stack and
+ * causes.
  * @param options.level `debug`, `info`, `warn` or `error`
  * @param options.format `json` or `text`
  * @throws TypeError for an argument of the wrong kind

@@ -220,8 +220,8 @@ async function importModule(path: string): Promise<object> {
 }
 
 /**
- * Loads the runner of a host: an ECMAScript module that exports it as `runner` (docs/server/server.md, Runners). The module is
- * trusted: it runs with all permissions of the worker.
+ * Loads the runner of a host: an ECMAScript module that exports it as `runner` (docs/server/server.md, Runners). The
+ * module is trusted: it runs with all permissions of the worker.
  * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
  * @example
  * const { store, blobs } = await openEmbedded('data');
