@@ -1,5 +1,5 @@
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import { flipped, makeExport, makeTrust } from '../support/evidence.ts';
+import { flipBit, makeExport, makeTrust } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export async function makeWorkspace(): Promise<string> {
   const { files, signer } = await makeExport();
   const [path = ''] = Object.keys(files);
   await writeFiles(join(folder, 'mirror'), files);
-  await writeFiles(join(folder, 'damaged'), { ...files, [path]: flipped(files[path]!, 200) });
+  await writeFiles(join(folder, 'damaged'), { ...files, [path]: flipBit(files[path]!, 200) });
   await writeFiles(folder, { 'trust.json': JSON.stringify(trustStoreJwks(makeTrust(signer))) });
   return folder;
 }

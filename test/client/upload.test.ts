@@ -3,9 +3,9 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { type ClientOptions, createClient, type Fetch } from '../../src/client/index.ts';
 import type { BuildUpload } from '../../src/contract/index.ts';
 import { eachTest } from '../server/each-test.ts';
-import { buildArchive, PROJECT, worlds } from '../server/make.ts';
+import { buildArchive, PROJECT, importWorlds } from '../server/make.ts';
 
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 const PIECE = 1024 * 1024;
 const baseUrl = 'http://control.test';
 

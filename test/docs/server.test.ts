@@ -15,13 +15,13 @@ import {
   buildArchive,
   EXPORT,
   id,
-  ingestedExport,
+  ingestExport,
   part,
   PROJECT,
-  tenants,
+  createTenants,
   token,
-  world,
-  type World,
+  makePlane,
+  type Plane,
 } from '../server/make.ts';
 import { isDeep } from '../support/deep.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
@@ -67,7 +67,7 @@ if (isDeep) {
   describe('the example of nginx (needs nginx)', async () => {
     const folder = await makeFolder();
     const port = await freePort();
-    let plane: World;
+    let plane: Plane;
     let bearer: string;
     let listening: Listening;
     let nginx: ChildProcess;
@@ -77,11 +77,11 @@ if (isDeep) {
     let errors = '';
 
     beforeAll(async () => {
-      plane = await world();
-      await tenants(plane);
+      plane = await makePlane();
+      await createTenants(plane);
       bearer = await token(plane);
       bytes = await part(1, { padding: 8 * 1024 * 1024 });
-      await ingestedExport(plane, { parts: [bytes] });
+      await ingestExport(plane, { parts: [bytes] });
       const log = createLog({ level: 'debug', format: 'json', write, now: Date.now });
       const { store, blobs, clock } = plane;
       const publicUrl = `https://control.example:${port}`;

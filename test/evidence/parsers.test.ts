@@ -13,7 +13,7 @@ import {
   parseRunResult,
 } from '../../src/evidence/index.ts';
 import {
-  flipped,
+  flipBit,
   hashOf,
   idOf,
   makeExport,
@@ -126,7 +126,7 @@ describe.each(KINDS)('the %s', (kind) => {
   test('with one byte changed is refused with a code, or parsed as its own content', () => {
     const bytes = valid[kind];
     forAll(tries(60, 300), [fc.nat(bytes.length - 1), fc.nat(7)], (offset, bit) => {
-      const changed = flipped(bytes, offset, bit);
+      const changed = flipBit(bytes, offset, bit);
       const result = parse(kind, changed);
       if ('code' in result) expect(isCode(result.code)).toBe(true);
       else expect(canonicalJson(result.value)).toBe(canonicalJson(JSON.parse(text(changed))));

@@ -5,15 +5,15 @@ import { trustStore, type TrustStore } from '../../src/trust/index.ts';
 import {
   EXPORT,
   id,
-  ingestedExport,
+  ingestExport,
   NOW_MS,
   part,
   PROJECT,
   signer,
-  tenants,
+  createTenants,
   token,
-  world,
-  worlds,
+  makePlane,
+  importWorlds,
 } from '../server/make.ts';
 
 /** A real control plane on a socket that serves one signed export with real parts and a local report. */
@@ -36,13 +36,13 @@ export const FAULTY_PART = 'parts/evidence_000000000001.zip';
 export const FAULTY_REPORT = 'local-reports/lrep_000000000001.zip';
 
 export async function startOrigin(): Promise<Origin> {
-  const plane = await world();
-  await tenants(plane);
-  await worlds(plane);
+  const plane = await makePlane();
+  await createTenants(plane);
+  await importWorlds(plane);
   const key = signer();
   const { keyId, point } = key;
   const parts = [await part(1, { key, padding: 2_000 }), await part(2, { key })];
-  const { files, resource } = await ingestedExport(plane, { parts, reports: [1], key });
+  const { files, resource } = await ingestExport(plane, { parts, reports: [1], key });
   const listening = await listen(plane.server);
   return {
     url: listening.url,

@@ -6,7 +6,7 @@ import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
 import { createDigestPool } from '../../src/node/digest-pool.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { type ExportReport, resolveSettings, verifyExport } from '../../src/verify/index.ts';
-import { edited, flipped, makeExport, NOW } from '../support/evidence.ts';
+import { editJson, flipBit, makeExport, NOW } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const root = await makeFolder();
@@ -15,13 +15,13 @@ const DAMAGED = 3;
 
 // At this depth a part may contain any bytes. Two are too small for threads, and one is damaged.
 const { files } = await makeExport({ parts: 8, signedParts: false, signedList: false });
-const manifest = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
+const manifest = editJson<{ parts: { path: string; digest: string; bytes: string }[] }>(
   files['manifest.json'],
   ({ parts }) => {
     for (const [n, row] of parts.entries()) {
       const part = new Uint8Array(n < 2 ? 65_535 : 400_000 + n).fill(n);
       Object.assign(row, { digest: digestOf(part), bytes: String(part.length) });
-      files[row.path] = n === DAMAGED ? flipped(part, part.length - 1) : part;
+      files[row.path] = n === DAMAGED ? flipBit(part, part.length - 1) : part;
     }
   },
 );

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { renderJson } from '../../src/report/index.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
-import { flipped, makeExport, makeTrust, NOW } from '../support/evidence.ts';
+import { flipBit, makeExport, makeTrust, NOW } from '../support/evidence.ts';
 
 const PARTS = 2_000;
 const root = await makeFolder();
@@ -13,7 +13,7 @@ it('many small parts have the same report with one thread and with several', asy
   const damaged = new Set(paths.filter((_, at) => at % 300 === 7));
   const missing = paths[1_000]!;
   const { [missing]: _, ...files } = sample.files;
-  for (const path of damaged) files[path] = flipped(files[path]!, 100);
+  for (const path of damaged) files[path] = flipBit(files[path]!, 100);
   await writeFiles(root, files);
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const alone = await verifyDirectory(root, { ...options, jobs: 1 });

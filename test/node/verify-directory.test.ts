@@ -10,7 +10,7 @@ import { renderJson } from '../../src/report/index.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import type { Files } from '../support/bag.ts';
-import { flipped, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
+import { flipBit, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
 import { writeFiles } from '../support/folder.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -28,9 +28,9 @@ const TREES: Readonly<Record<string, () => Files>> = {
   'an intact export': () => sample.files,
   'an export with many problems': () => ({
     ...sample.files,
-    [FIRST]: flipped(sample.files[FIRST]!, 100),
+    [FIRST]: flipBit(sample.files[FIRST]!, 100),
     [THIRD]: sample.files[FIRST]!,
-    [REPORT]: flipped(sample.files[REPORT]!, 3),
+    [REPORT]: flipBit(sample.files[REPORT]!, 3),
     'parts/more.zip': sample.files[FIRST]!,
     ...Object.fromEntries(STRAYS.map((path) => [path, Buffer.from(path)])),
     SHA256SUMS: Buffer.from('no sums'),

@@ -6,7 +6,7 @@ import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { buildPoolSettings } from '../../src/node/verify-directory.ts';
 import { createVerifyPool, type PoolJob } from '../../src/node/verify-pool.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
-import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '../support/evidence.ts';
+import { editJson, makeExport, makeTrust, NOW, repack, type MadeExport } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const HOSTILE = 'parts/evidence_000000000002.zip';
@@ -40,10 +40,10 @@ async function verifyInPool(
 /** Makes the export with a manifest in its second part that has `count` empty arrays for objects. */
 async function makeExportWithArrays(count: number): Promise<Record<string, Uint8Array>> {
   const manifest = Buffer.from(`{"objects":[${'[],'.repeat(count - 1)}[]]}`);
-  const part = await repacked(sample.files[HOSTILE]!, (entries) => {
+  const part = await repack(sample.files[HOSTILE]!, (entries) => {
     entries.set(BUNDLE_MANIFEST, manifest);
   });
-  const list = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
+  const list = editJson<{ parts: { path: string; digest: string; bytes: string }[] }>(
     sample.files['manifest.json'],
     ({ parts }) => {
       const row = parts.find(({ path }) => path === HOSTILE)!;

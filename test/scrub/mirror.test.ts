@@ -10,7 +10,7 @@ import {
   type ScrubView,
 } from '../../src/scrub/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { faultyAccess, flipped, makeExport, NOW } from '../support/evidence.ts';
+import { faultyAccess, flipBit, makeExport, NOW } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
@@ -45,7 +45,7 @@ function makePlace(...views: readonly Promise<ScrubView>[]): ScrubPlace & { read
   };
 }
 
-const rotten = (path = PART): Files => ({ ...sample.files, [path]: flipped(sample.files[path]!, 200) });
+const rotten = (path = PART): Files => ({ ...sample.files, [path]: flipBit(sample.files[path]!, 200) });
 const codes = ({ faults }: MirrorScrub): string[] => faults.map(({ code }) => code);
 
 describe('a scrub of a place that changes meanwhile', () => {

@@ -6,9 +6,9 @@ import {
   type Result,
   type UploadOperationName,
 } from '../../src/contract/index.ts';
-import { ask, id, PROJECT, type World } from './make.ts';
+import { ask, id, PROJECT, type Plane } from './make.ts';
 
-export type Sender = { readonly server: World['server']; readonly token: string };
+export type Sender = { readonly server: Plane['server']; readonly token: string };
 
 /** Sends a change: with a key of its own unless one is given. */
 export const post = (

@@ -15,9 +15,9 @@ import {
 import { isDeep, tries } from '../support/deep.ts';
 import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
-import { ask, tenants, type World } from './make.ts';
+import { ask, createTenants, type Plane } from './make.ts';
 import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
-import { listStores } from './worlds.ts';
+import { listStores } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(3, 30);
@@ -179,11 +179,11 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`every operation of the OpenAPI document, on ${name}`, () => {
-    let plane: World;
+    let plane: Plane;
     let seeded: Seeded;
     beforeAll(async () => {
       plane = await make();
-      await tenants(plane);
+      await createTenants(plane);
       seeded = await seed(plane);
     });
     afterAll(() => plane?.close());

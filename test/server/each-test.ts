@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { ServerLimits } from '../../src/server/index.ts';
 import type { Store, Tx } from '../../src/server/store/store.ts';
-import { HASH, ORG, PROJECT, tenants, token, world, type World } from './make.ts';
+import { HASH, ORG, PROJECT, createTenants, token, makePlane, type Plane } from './make.ts';
 
 /** A control plane with tenants, and a token for everything. */
-export type Prepared = World & { readonly token: string };
+export type Prepared = Plane & { readonly token: string };
 
 type Hooks = {
   readonly before: (prepare: () => Promise<void>) => void;
   readonly after: (close: () => Promise<void>) => void;
 };
 
-function prepare({ before, after }: Hooks, make: () => Promise<World>, steps: readonly Step[]): Prepared {
+function prepare({ before, after }: Hooks, make: () => Promise<Plane>, steps: readonly Step[]): Prepared {
   const prepared = {} as Prepared;
   before(async () => {
     const plane = await make();
-    await tenants(plane);
+    await createTenants(plane);
     for (const step of steps) await step(plane);
     Object.assign(prepared, plane, { token: await token(plane) });
   });
@@ -23,22 +23,22 @@ function prepare({ before, after }: Hooks, make: () => Promise<World>, steps: re
   return prepared;
 }
 
-type Step = (plane: World) => Promise<unknown>;
+type Step = (plane: Plane) => Promise<unknown>;
 
 /** A new control plane with tenants for each test of the file, after these steps. */
 export const eachTest = (...steps: readonly Step[]): Prepared =>
-  prepare({ before: beforeEach, after: afterEach }, () => world(), steps);
+  prepare({ before: beforeEach, after: afterEach }, () => makePlane(), steps);
 
 /** The same for the tests of one describe block, on another store. */
-export const eachTestOn = (make: () => Promise<World>, ...steps: readonly Step[]): Prepared =>
+export const eachTestOn = (make: () => Promise<Plane>, ...steps: readonly Step[]): Prepared =>
   prepare({ before: beforeEach, after: afterEach }, make, steps);
 
 /** One control plane with tenants for all tests of the file. */
 export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly Step[]): Prepared =>
-  prepare({ before: beforeAll, after: afterAll }, () => world(limits), steps);
+  prepare({ before: beforeAll, after: afterAll }, () => makePlane(limits), steps);
 
 /** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
-export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> => {
+export const storeBuild = ({ store }: Pick<Plane, 'store'>): Promise<void> => {
   const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
   return store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
 };

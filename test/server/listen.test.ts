@@ -8,7 +8,7 @@ import {
   errorEnvelopeSchema,
 } from '../../src/contract/index.ts';
 import { listen, type Listening } from '../../src/server/index.ts';
-import { EXPORT, id, ingestedExport, part, PROJECT, serverOn } from './make.ts';
+import { EXPORT, id, ingestExport, part, PROJECT, serverOn } from './make.ts';
 import { codeOf } from './thrown.ts';
 import { wholeFile } from './each-test.ts';
 
@@ -17,7 +17,7 @@ let listening: Listening;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  await ingestedExport(plane, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
+  await ingestExport(plane, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
   listening = await listen(plane.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
 });
 afterEach(() => {

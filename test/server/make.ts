@@ -78,7 +78,7 @@ type Open = (
  * A control plane on a folder of its own, with a clock that the test moves. `log` has what was logged except for the
  * requests, which are in `requests`.
  */
-export async function world(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
+export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
   const { path: folder, remove } = await temporaryFolder();
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
@@ -107,16 +107,16 @@ export async function world(limits: Partial<ServerLimits> = {}, open: Open = ope
     close,
   };
 }
-export type World = Awaited<ReturnType<typeof world>>;
+export type Plane = Awaited<ReturnType<typeof makePlane>>;
 
 /** A second server on the stores and the clock of a control plane. */
 export const serverOn = (
-  { store, blobs, clock }: Pick<World, 'store' | 'blobs' | 'clock'>,
+  { store, blobs, clock }: Pick<Plane, 'store' | 'blobs' | 'clock'>,
   options: Partial<ServerOptions> = {},
 ) => createServer({ store, blobs, now: () => clock.nowMs, ...options });
 
 /** Two organizations; the first has two projects, the second one. */
-export async function tenants({ admin }: Pick<World, 'admin'>): Promise<void> {
+export async function createTenants({ admin }: Pick<Plane, 'admin'>): Promise<void> {
   await admin.createOrganization({ organizationId: ORG, name: 'first' });
   await admin.createOrganization({ organizationId: OTHER_ORG, name: 'second' });
   await admin.createProject({ organizationId: ORG, projectId: PROJECT, name: 'one' });
@@ -125,7 +125,7 @@ export async function tenants({ admin }: Pick<World, 'admin'>): Promise<void> {
 }
 
 export async function token(
-  { admin }: Pick<World, 'admin'>,
+  { admin }: Pick<Plane, 'admin'>,
   over: {
     organizationId?: string;
     projects?: readonly string[] | 'all';
@@ -230,8 +230,8 @@ export const makeAuthoringSession = (
  * An environment with a build, a session of it that is ready for an hour, a run of it that failed and one that has not
  * begun, and two authoring sessions. Without a clock of the test, the hour begins now.
  */
-export async function worlds(
-  { admin, clock }: Pick<World, 'admin'> & Partial<Pick<World, 'clock'>>,
+export async function importWorlds(
+  { admin, clock }: Pick<Plane, 'admin'> & Partial<Pick<Plane, 'clock'>>,
   buildHash: string = HASH,
 ): Promise<void> {
   const createdAtMs = clock?.nowMs ?? Date.now();
@@ -344,7 +344,7 @@ export async function exportFiles(make: ExportMake = {}) {
 }
 
 /** Packs an export and takes it in. */
-export async function ingestedExport({ admin }: Pick<World, 'admin'>, make: ExportMake = {}) {
+export async function ingestExport({ admin }: Pick<Plane, 'admin'>, make: ExportMake = {}) {
   const { files, localReports, facts } = await exportFiles(make);
   const { resource } = await admin.ingestExport(memorySource(files), { localReports });
   return { files, resource, facts };
@@ -405,7 +405,7 @@ export async function buildArchive(
 
 /** A request to a control plane without a socket. */
 export async function ask(
-  { server }: Pick<World, 'server'>,
+  { server }: Pick<Plane, 'server'>,
   path: string,
   options: { token?: string; method?: string; headers?: Record<string, string>; body?: BodyInit } = {},
 ): Promise<Response> {

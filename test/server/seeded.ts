@@ -7,14 +7,14 @@ import {
   EXPORT,
   HASH,
   id,
-  ingestedExport,
+  ingestExport,
   makeAuthoringSession,
   part,
   PROJECT,
   signer,
   token,
-  worlds,
-  type World,
+  importWorlds,
+  type Plane,
 } from './make.ts';
 
 /** One of each resource that the operations read or change, and a token for everything. */
@@ -30,12 +30,12 @@ export type Seeded = Sender & {
 };
 
 /** Stores a `Seeded` in a control plane with tenants. */
-export async function seed(plane: World): Promise<Seeded> {
+export async function seed(plane: Plane): Promise<Seeded> {
   const key = signer();
-  await ingestedExport(plane, { parts: [await part(1, { key })], reports: [1, 2], key });
+  await ingestExport(plane, { parts: [await part(1, { key })], reports: [1, 2], key });
   const { bytes, buildHash } = await buildArchive();
   const { buildAttemptId } = await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds(plane, buildHash);
+  await importWorlds(plane, buildHash);
   await plane.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
   const sender = { server: plane.server, token: await token(plane) };
   const other = TURNS.replace(id('authsess', 1), id('authsess', 2));

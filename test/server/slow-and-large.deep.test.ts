@@ -15,13 +15,13 @@ import {
   buildArchive,
   EXPORT,
   id,
-  ingestedExport,
+  ingestExport,
   part,
   PROJECT,
   serverOn,
-  tenants,
+  createTenants,
   token,
-  world,
+  makePlane,
 } from './make.ts';
 
 const MIB = 1024 * 1024;
@@ -30,10 +30,10 @@ const PART = inProject(`evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`);
 
 const sockets: Socket[] = [];
 
-const plane = await world();
-await tenants(plane);
+const plane = await makePlane();
+await createTenants(plane);
 const bearer = await token(plane);
-await ingestedExport(plane, { parts: [await part(1, { padding: PART_BYTES })] });
+await ingestExport(plane, { parts: [await part(1, { padding: PART_BYTES })] });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });

@@ -25,11 +25,11 @@ import {
   NOW_MS,
   ORG,
   PROJECT,
-  tenants,
+  createTenants,
   token,
-  type World,
+  type Plane,
 } from './make.ts';
-import { listStores } from './worlds.ts';
+import { listStores } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(5, 25);
@@ -71,7 +71,7 @@ type Model = {
 
 /** The control plane itself, and what its requests need. */
 type Real = {
-  readonly plane: World;
+  readonly plane: Plane;
   readonly sender: Sender;
   readonly archive: { bytes: Uint8Array; buildHash: string };
   keys: number;
@@ -339,7 +339,7 @@ const commands = fc.commands(
 
 for (const { name, make } of await listStores(isDeep)) {
   describe(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
-    const open: World[] = [];
+    const open: Plane[] = [];
     afterEach(async () => {
       for (const plane of open.splice(0)) await plane.close();
     });
@@ -348,7 +348,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await forAllAsync(RUNS, [commands], async (drawn) => {
         const plane = await make();
         open.push(plane);
-        await tenants(plane);
+        await createTenants(plane);
         await prepareWork(plane);
         const sender = { server: plane.server, token: await token(plane) };
         const archive = await buildArchive('export const other = 1;\n');

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
 import { startS3 } from '../support/s3.ts';
-import { flipped, makeLargeExport, makeTrust } from '../support/evidence.ts';
+import { flipBit, makeLargeExport, makeTrust } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -56,7 +56,7 @@ describe('the single file', () => {
     const { files, signer } = await makeLargeExport();
     const [path = ''] = Object.keys(files);
     const good = await write('good', files);
-    const bad = await write('bad', { ...files, [path]: flipped(files[path]!, 100) });
+    const bad = await write('bad', { ...files, [path]: flipBit(files[path]!, 100) });
     await writeFile(join(folder, 'trust.json'), JSON.stringify(trustStoreJwks(makeTrust(signer))));
     const verify = ['verify', '--trust', 'trust.json', '--jobs', '2', '--second-opinion', '--json'];
     const passed = await run([...verify, good]);

@@ -241,7 +241,7 @@ export function makeReport(n: number): { facts: LocalReportFacts; bytes: Uint8Ar
 }
 
 /** The bytes with one bit flipped. */
-export function flipped(bytes: Uint8Array, offset: number, bit = offset % 8): Uint8Array {
+export function flipBit(bytes: Uint8Array, offset: number, bit = offset % 8): Uint8Array {
   const copy = Uint8Array.from(bytes);
   copy[offset]! ^= 1 << bit;
   return copy;
@@ -262,7 +262,7 @@ export function pack(entries: Iterable<readonly [string, Uint8Array]>): Promise<
 }
 
 /** Packs an archive again after an edit of its entries, as an attacker does, so that CRC-32 and sizes hold. */
-export async function repacked(
+export async function repack(
   bytes: Uint8Array,
   edit: (entries: Map<string, Uint8Array>) => void | Promise<void>,
 ): Promise<Uint8Array> {
@@ -275,7 +275,7 @@ export async function repacked(
 export type Json = Record<string, unknown>;
 
 /** A JSON document in canonical form after an edit in place, or the value that the edit returns. */
-export function edited<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => T | void): Uint8Array {
+export function editJson<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => T | void): Uint8Array {
   const value = JSON.parse(fromUtf8(bytes ?? toUtf8('null'))) as T;
   return canonicalBytes(edit(value) ?? value);
 }

@@ -8,7 +8,7 @@ import { publicKeyPem, trustStoreJwks } from '../../src/trust/index.ts';
 import { call } from '../cli/make.ts';
 import { bagOf } from '../support/bag.ts';
 import {
-  flipped,
+  flipBit,
   ISSUER,
   makeBundleInput,
   makeExport,
@@ -87,7 +87,7 @@ async function signEnvelopes(): Promise<void> {
 const dir = await makeFolder();
 process.chdir(dir);
 const { files, signer } = await makeExport({ parts: 3 });
-const damaged = { ...files, [PART]: flipped(files[PART]!, 100) };
+const damaged = { ...files, [PART]: flipBit(files[PART]!, 100) };
 await Promise.all([
   writeFiles('export', files),
   writeFiles('damaged', damaged),

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { exportOf, small } from '../../bench/inputs.ts';
 import { canonicalJson } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import { flipped, makeExport, makePart, makeTrust, NOW } from '../support/evidence.ts';
+import { flipBit, makeExport, makePart, makeTrust, NOW } from '../support/evidence.ts';
 import { BROWSERS } from './browsers.ts';
 import { FILE_URL, openPage, servePage, type VerifyPage } from './page.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
@@ -17,7 +17,7 @@ const at = (name: string): string => join(dir, name);
 const dir = await makeFolder();
 const SEVENTH = 'parts/evidence_000000000007.zip';
 const { files, signer } = await makeExport({ parts: 150, reports: 0 });
-await writeFiles(at('export'), { ...files, [SEVENTH]: flipped(files[SEVENTH]!, 99) });
+await writeFiles(at('export'), { ...files, [SEVENTH]: flipBit(files[SEVENTH]!, 99) });
 const many = await exportOf(small(PARTS));
 await writeFiles(dir, {
   'trust.json': canonicalJson(trustStoreJwks(makeTrust(signer))),

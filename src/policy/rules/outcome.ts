@@ -14,7 +14,7 @@ export type Problem = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'a
     readonly causes?: readonly Cause[];
   };
 
-/** The number of subjects that a rule looked at, and its problems with them. */
+/** The number of subjects that a rule examined, and its problems with them. */
 export type RuleOutcome = { readonly judged: number; readonly problems: readonly Problem[] };
 export type Evaluator = (facts: Facts) => RuleOutcome;
 

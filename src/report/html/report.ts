@@ -83,7 +83,7 @@ const BAR = 720;
 function renderCoverage(coverage: Coverage): Markup {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   const rows = [
-    ['looked at', totalBytes],
+    ['examined', totalBytes],
     ['match a digest in the chain', coveredBytes],
     ['are under a trusted signature', attestedBytes],
   ] as const;

@@ -117,7 +117,7 @@ const MAX_FILES = 10;
 export function formatCoverage(page: Page, coverage: Coverage): string[] {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   return [
-    `  ${count(totalBytes)} bytes looked at${totalBytes < 1024 ? '' : ` (${size(totalBytes)})`}`,
+    `  ${count(totalBytes)} bytes examined${totalBytes < 1024 ? '' : ` (${size(totalBytes)})`}`,
     `  ${count(coveredBytes)} match a digest in the chain (${percent(coveredBytes, totalBytes)})`,
     `  ${count(attestedBytes)} are under a trusted signature (${percent(attestedBytes, totalBytes)})`,
     ...formatFiles(page, uncovered, 'that nothing covers'),

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { evidenceExportSchema, operationResourceSchema } from '../../../src/contract/index.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
-import { EXPORT, id, NOW_MS, ORG, part, PROJECT, tenants } from '../../server/make.ts';
+import { EXPORT, id, NOW_MS, ORG, part, PROJECT, createTenants } from '../../server/make.ts';
 import { call, expectPass, readFailure, useScratch, type CliResult } from '../make.ts';
 
 const dir = useScratch();
@@ -14,7 +14,7 @@ const BUNDLE = id('evidence', 1);
 beforeEach(async () => {
   const { store, blobs } = await openEmbedded(dir.path('data'));
   const admin = createAdmin({ store, blobs, now });
-  await tenants({ admin });
+  await createTenants({ admin });
   await admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
   await store.close();
 });

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { listExportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/command.ts';
 import { packExport, readPartFacts } from '../../../src/evidence/index.ts';
-import { flipped, makeExportInput } from '../../support/evidence.ts';
+import { flipBit, makeExportInput } from '../../support/evidence.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { expectPass, NOW_MS, ROLES, scratch, world, writeRun } from '../make.ts';
 
@@ -41,7 +41,7 @@ describe.each(['folder', 'file.zip'])('an export written to a %s', (name) => {
     await using dir = await scratch();
     const signal = error === 'AbortError' ? AbortSignal.abort() : undefined;
     const { part, files } = await prepareExport(dir.root, signal);
-    if (signal === undefined) await writeFile(part, flipped(await readFile(part), 1000));
+    if (signal === undefined) await writeFile(part, flipBit(await readFile(part), 1000));
     const before = await readdir(dir.root);
     const thrown: unknown = await write(dir.path(name), files).catch((reason: unknown) => reason);
     expect(thrown).toMatchObject(signal === undefined ? { code: error } : { name: error });

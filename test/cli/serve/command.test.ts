@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
-import { EXPORT, id, ingestedExport, ORG, part, PROJECT, tenants, token } from '../../server/make.ts';
+import { EXPORT, id, ingestExport, ORG, part, PROJECT, createTenants, token } from '../../server/make.ts';
 import { call, drillproof, type ProcessOptions, start, useScratch } from '../make.ts';
 
 type Serving = {
@@ -51,9 +51,9 @@ async function serve(options = '', processOptions: ProcessOptions = {}): Promise
 async function ingestEvidence(padding = 0): Promise<{ bearer: string; bytes: Uint8Array }> {
   const { store, blobs } = await openEmbedded(dir.path('data'));
   const admin = createAdmin({ store, blobs });
-  await tenants({ admin });
+  await createTenants({ admin });
   const bytes = await part(1, { padding });
-  await ingestedExport({ admin }, { parts: [bytes] });
+  await ingestExport({ admin }, { parts: [bytes] });
   const bearer = await token({ admin });
   await store.close();
   return { bearer, bytes };

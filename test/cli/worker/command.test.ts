@@ -7,7 +7,7 @@ import { generateSigningKey, writeSigningKeyPem } from '../../../src/node/index.
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
-import { buildArchive, id, PROJECT, tenants, token, worlds } from '../../server/make.ts';
+import { buildArchive, id, PROJECT, createTenants, token, importWorlds } from '../../server/make.ts';
 import { call, drillproof, readFailure, scratch, start } from '../make.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../docs/examples/runner.js', import.meta.url));
@@ -16,10 +16,10 @@ const RUNNER = fileURLToPath(new URL('../../../docs/examples/runner.js', import.
 async function prepare(folder: string): Promise<string> {
   const { store, blobs } = await openEmbedded(folder);
   const admin = createAdmin({ store, blobs });
-  await tenants({ admin });
+  await createTenants({ admin });
   const { bytes, buildHash } = await buildArchive();
   await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds({ admin }, buildHash);
+  await importWorlds({ admin }, buildHash);
   await store.transaction(async (tx) => {
     const row = (await tx.runs.lock(PROJECT, id('hrun', 1)))!;
     await tx.runs.update({ ...row, resource: { ...row.resource, result: runResult } });

@@ -10,7 +10,7 @@ import {
 import { verifyPart } from '../../../src/verify/index.ts';
 import {
   collect,
-  edited,
+  editJson,
   hashOf,
   makeBundleInput,
   makeObject,
@@ -221,7 +221,7 @@ test('the facts of a part are those of its archive and manifest', async () => {
 
 test('the facts of a part cannot be read without a valid manifest', async () => {
   const entries = await unpack(await packBytes(makeBundleInput(1)));
-  const invalidManifest = edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'));
+  const invalidManifest = editJson(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'));
   const cases: [Uint8Array, string][] = [
     [await pack([['objects/x', toUtf8('x')]]), 'bundle.MANIFEST_MISSING'],
     [await pack([['manifest.json', invalidManifest]]), 'bundle.MANIFEST_INVALID'],

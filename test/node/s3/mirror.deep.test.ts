@@ -8,7 +8,7 @@ import { cleanUp, newFolder, source } from '../../mirror/make.ts';
 import { bagSink } from '../../../src/mirror/index.ts';
 import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
-import { flipped } from '../../support/evidence.ts';
+import { flipBit } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
 import type { MirrorS3Options } from '../../../src/node/index.ts';
 import { locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
@@ -19,7 +19,7 @@ afterEach(cleanUp);
 const MIB = 1024 * 1024;
 const PREFIX = 'archive/one';
 
-const flipLast = (bytes: Uint8Array): Uint8Array => flipped(bytes, bytes.length - 1);
+const flipLast = (bytes: Uint8Array): Uint8Array => flipBit(bytes, bytes.length - 1);
 
 /** Sends a file with its last byte changed. */
 const damageFile =

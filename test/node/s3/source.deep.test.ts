@@ -9,7 +9,7 @@ import { s3Source } from '../../../src/node/s3/objects.ts';
 import { stableJson } from '../../../src/report/index.ts';
 import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
 import { failureOf } from '../../client/make.ts';
-import { codesOf, flipped, makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
+import { codesOf, flipBit, makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';
 import { locationOf, store } from './make.ts';
@@ -91,7 +91,7 @@ describe('an export in S3', () => {
   it('reports a missing, a damaged and an extra part', async () => {
     const [first = '', second = ''] = Object.keys(files).filter((path) => path.startsWith('parts/'));
     const { [first]: extra, ...rest } = files;
-    await put('a/', { ...rest, [second]: flipped(files[second]!, 100), 'parts/extra.zip': extra! });
+    await put('a/', { ...rest, [second]: flipBit(files[second]!, 100), 'parts/extra.zip': extra! });
     const report = await verifyPrefix('a');
     expect(codesOf(report)).toEqual(expect.arrayContaining(['part.EXTRA']));
     const parts = 'parts' in report ? report.parts.flatMap(codesOf) : [];
@@ -132,7 +132,7 @@ describe('an export in S3', () => {
     const source = await openSource('a/');
     const access = await source.open('big');
     expect(await access.read(5, 10)).toEqual(bytes.slice(5, 15));
-    await store(s3, bucket, 'a/big', flipped(bytes, 9 * MIB));
+    await store(s3, bucket, 'a/big', flipBit(bytes, 9 * MIB));
     expect((await failureOf(Promise.resolve(access.read(9 * MIB, 10)))).code).toBe('io.CHANGED');
     await access.close();
     expect((await failureOf(source.open('absent'))).code).toBe('io.NOT_FOUND');

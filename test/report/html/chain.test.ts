@@ -9,7 +9,7 @@ import {
   verifyExport,
   type VerifyExportOptions,
 } from '../../../src/verify/index.ts';
-import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 
 const sample = await makeExport({ parts: 2 });
@@ -29,13 +29,13 @@ describe('the chain of a report', () => {
   });
 
   it('breaks at the archives for a changed part, and claims nothing behind them', async () => {
-    const report = await verify({ [partPath()]: flipped(sample.files[partPath()]!, 300) });
+    const report = await verify({ [partPath()]: flipBit(sample.files[partPath()]!, 300) });
     expect(firstOf(report)).toBe('archives');
     expect(states(report)).toEqual(['holds', 'holds', 'does_not_hold', ...Array(6).fill('could_not_tell')]);
   });
 
   it('breaks at the documents for a changed manifest', async () => {
-    const report = await verify({ 'manifest.json': flipped(sample.files['manifest.json']!, 40) });
+    const report = await verify({ 'manifest.json': flipBit(sample.files['manifest.json']!, 40) });
     expect(firstOf(report)).toBe('documents');
     expect(states(report).slice(1)).not.toContain('holds');
   });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import { type ExportReport, type Run, verifyExport } from '../../../src/verify/index.ts';
-import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { replaceText } from '../hostile.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ export async function makeReports(): Promise<{
   const trust = makeTrust(signer, { notBeforeMs: NOW - 30 * DAY_MS, notAfterMs: NOW + 10 * DAY_MS });
   const options = { asOfMs: NOW + 2 * DAY_MS, trust };
   const path = Object.keys(files).find((name) => name.startsWith('parts/'))!;
-  const changed = { ...files, [path]: flipped(files[path]!, 300) };
+  const changed = { ...files, [path]: flipBit(files[path]!, 300) };
   const good = { ...(await verifyExport(memorySource(files), options)), run };
   const damaged = await verifyExport(memorySource(changed), options);
   return { good, damaged: { ...damaged, run: { ...run, exitCode: 1 } }, trust };

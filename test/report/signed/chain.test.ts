@@ -9,7 +9,7 @@ import {
   verifyReportChain,
 } from '../../../src/report/index.ts';
 import { type DsseEnvelope, encodeDsse, parseDsse, signDsse, trustStore } from '../../../src/trust/index.ts';
-import { edited, makeSigner, NOW } from '../../support/evidence.ts';
+import { editJson, makeSigner, NOW } from '../../support/evidence.ts';
 import { exportReport } from '../makers.ts';
 
 const signer = makeSigner();
@@ -93,7 +93,7 @@ describe('a chain of signed reports', () => {
   });
 
   it('refuses a changed payload under the old signature', () => {
-    const changed = edited<{ payload: string }>(first.bytes, (envelope) => ({
+    const changed = editJson<{ payload: string }>(first.bytes, (envelope) => ({
       ...envelope,
       payload: Buffer.from(
         Buffer.from(envelope.payload, 'base64')

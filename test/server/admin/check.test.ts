@@ -11,24 +11,24 @@ import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import {
   buildArchive,
-  ingestedExport,
+  ingestExport,
   NOW_MS,
   part,
   PROJECT,
   signer,
   stream,
   temporaryFolder,
-  tenants,
+  createTenants,
 } from '../make.ts';
 import { expectRefused } from '../thrown.ts';
 
 /** A control plane with an export of two signed parts and one report, and a build. */
 async function fill(stores: Stores): Promise<void> {
   const admin = createAdmin({ ...stores, now: () => NOW_MS });
-  await tenants({ admin });
+  await createTenants({ admin });
   const key = signer();
   const parts = [await part(1, { key }), await part(2, { key })];
-  await ingestedExport({ admin }, { parts, reports: [1], key });
+  await ingestExport({ admin }, { parts, reports: [1], key });
   await admin.ingestBuild(PROJECT, memoryAccess((await buildArchive()).bytes));
 }
 

@@ -13,7 +13,7 @@ import {
   makeRun,
   SECOND_PROJECT,
   makeSession,
-  worlds,
+  importWorlds,
 } from '../make.ts';
 import { thrownBy } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
@@ -85,7 +85,7 @@ describe('the import of resources', () => {
   });
 
   it('stores new resources next to unchanged ones', async () => {
-    await worlds(plane);
+    await importWorlds(plane);
     const file = { schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] };
     expect(await importAndList(file)).toEqual([
       ['environment', ENVIRONMENT, 'unchanged'],
@@ -99,7 +99,7 @@ describe('the import of resources', () => {
   });
 
   it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
-    await worlds(plane);
+    await importWorlds(plane);
     const [environments, sessions] = [
       [makeEnvironment({ version: 2 })],
       [makeSession(1, { seed: '2' }), makeSession(2)],
@@ -193,7 +193,7 @@ describe('the import of resources', () => {
   });
 
   it('reports a conflict and a broken reference together as refused', async () => {
-    await worlds(plane);
+    await importWorlds(plane);
     const environments = [makeEnvironment({ version: 2 })];
     const runs = [makeRun(3, { sessionId: id('ses', 9) })];
     const paths = ['/environments/0', '/runs/0/sessionId'];

@@ -21,11 +21,11 @@ import {
   SECOND_PROJECT,
   signer,
   SOURCE,
-  world,
+  makePlane,
   type ExportMake,
-  type World,
+  type Plane,
 } from '../make.ts';
-import { edited, flipped, type Json } from '../../support/evidence.ts';
+import { editJson, flipBit, type Json } from '../../support/evidence.ts';
 import { codeOf, expectRefused } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
 
@@ -117,7 +117,7 @@ describe('ingesting a bundle', () => {
   it('refuses a damaged bundle with its findings and stores nothing', async () => {
     const bytes = await part(1, { key: signer() });
     for (let at = 0; at < bytes.length; at += 97) {
-      const error: unknown = await ingestPart(flipped(bytes, at, 0)).then(
+      const error: unknown = await ingestPart(flipBit(bytes, at, 0)).then(
         () => undefined,
         (refusal: unknown) => refusal,
       );
@@ -184,7 +184,7 @@ type Change = (files: Record<string, Uint8Array>) => void;
 const edit =
   (path: string, change: (document: Json) => void): Change =>
   (files) => {
-    files[path] = edited(files[path], change);
+    files[path] = editJson(files[path], change);
   };
 const SUBJECT = 'export.ATTESTATION_SUBJECT_MISMATCH';
 const editSubject = (over: Partial<EvidenceExport>): Change =>
@@ -235,7 +235,7 @@ describe('ingesting an export', () => {
   });
 
   it.each<[string, Code, Change]>([
-    ['a damaged part', 'server.ADMIN_REFUSED', (files) => void (files[PART] = flipped(files[PART]!, 200, 0))],
+    ['a damaged part', 'server.ADMIN_REFUSED', (files) => void (files[PART] = flipBit(files[PART]!, 200, 0))],
     ['a missing part', 'io.NOT_FOUND', (files) => delete files[PART]],
     [
       'another report archive',
@@ -274,7 +274,7 @@ describe('ingesting an export', () => {
   });
 
   it('refuses an export of another organization or with a project that does not exist', async () => {
-    const stranger = await world();
+    const stranger = await makePlane();
     const { admin } = stranger;
     const { files } = await exportFiles();
     await expectRefused(admin.ingestExport(memorySource(files)));
@@ -285,12 +285,12 @@ describe('ingesting an export', () => {
 
   it('writes a blob before the row that names it', async () => {
     const order: string[] = [];
-    const blobs: World['blobs'] = {
+    const blobs: Plane['blobs'] = {
       ...plane.blobs,
       put: (...values) => plane.blobs.put(...values).finally(() => order.push('blob')),
       putVerified: (...values) => plane.blobs.putVerified(...values).finally(() => order.push('blob')),
     };
-    const store: World['store'] = {
+    const store: Plane['store'] = {
       ...plane.store,
       transaction: (work) => {
         order.push('transaction');

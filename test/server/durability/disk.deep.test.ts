@@ -13,12 +13,12 @@ import {
   ORG,
   PROJECT,
   temporaryFolder,
-  tenants,
+  createTenants,
   token,
   whole,
-  world,
-  worlds,
-  type World,
+  makePlane,
+  importWorlds,
+  type Plane,
 } from '../make.ts';
 
 /** Replaces the flush of descriptors, which folders use; files use that of their handle. */
@@ -63,7 +63,7 @@ async function failSync(folder: string, nth: number) {
   return { calls: () => calls, restore };
 }
 
-const sendArchive = (plane: Pick<World, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
+const sendArchive = (plane: Pick<Plane, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
   ask(plane, url, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip', 'content-length': String(bytes.length) },
@@ -76,10 +76,10 @@ async function beginUpload(sender: Sender, { bytes, buildHash }: { bytes: Uint8A
 }
 
 describe('a disk whose syncs fail', () => {
-  let plane: World;
+  let plane: Plane;
   beforeEach(async () => {
-    plane = await world();
-    await tenants(plane);
+    plane = await makePlane();
+    await createTenants(plane);
   });
   afterEach(() => plane.close());
 
@@ -132,10 +132,10 @@ it('a full disk answers unavailable, loses no answered request, and works again 
   try {
     const { store, blobs } = await openEmbedded(folder.path);
     const admin = createAdmin({ store, blobs });
-    await tenants({ admin });
+    await createTenants({ admin });
     const { bytes, buildHash } = await buildArchive();
     await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-    await worlds({ admin }, buildHash);
+    await importWorlds({ admin }, buildHash);
     const sender = { server: createServer({ store, blobs }), token: await token({ admin }) };
     const answered: string[] = [];
     const note = async (response: Response): Promise<void> =>

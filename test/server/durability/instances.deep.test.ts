@@ -6,7 +6,16 @@ import { createAdmin, openStores, type Stores } from '../../../src/server/index.
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import { HOUR_MS } from '../change.ts';
-import { buildArchive, id, ORG, PROJECT, temporaryFolder, tenants, token, worlds } from '../make.ts';
+import {
+  buildArchive,
+  id,
+  ORG,
+  PROJECT,
+  temporaryFolder,
+  createTenants,
+  token,
+  importWorlds,
+} from '../make.ts';
 import { kill, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres();
@@ -35,10 +44,10 @@ for (const { name, blobs } of shared) {
       env = { DATABASE_URL: await postgres.schema(), ...(await blobs()) };
       stores = await openStores(env, folder.path);
       const admin = createAdmin(stores);
-      await tenants({ admin });
+      await createTenants({ admin });
       const { bytes, buildHash } = await buildArchive();
       await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-      await worlds({ admin }, buildHash);
+      await importWorlds({ admin }, buildHash);
       bearer = await token({ admin });
     });
     afterEach(async () => {

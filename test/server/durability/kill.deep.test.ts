@@ -12,9 +12,9 @@ import {
   id,
   PROJECT,
   temporaryFolder,
-  tenants,
+  createTenants,
   token,
-  worlds,
+  importWorlds,
 } from '../make.ts';
 import { arm, startProgram, type Environment } from './programs.ts';
 
@@ -80,10 +80,10 @@ async function testKills(env: Environment): Promise<void> {
   const data = folder.path;
   const first = await openStores(env, data);
   const admin = createAdmin(first);
-  await tenants({ admin });
+  await createTenants({ admin });
   const { bytes, buildHash } = await buildArchive();
   await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds({ admin }, buildHash);
+  await importWorlds({ admin }, buildHash);
   const bearer = await token({ admin });
   await first.store.close();
 

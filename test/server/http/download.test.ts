@@ -7,7 +7,7 @@ import type { OpenBlob } from '../../../src/server/blobs/blobs.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { answerOf, inProject } from '../change.ts';
-import { ask, EXPORT, id, ingestedExport, part, PROJECT, serverOn } from '../make.ts';
+import { ask, EXPORT, id, ingestExport, part, PROJECT, serverOn } from '../make.ts';
 import { wholeFile } from '../each-test.ts';
 import { forAllAsync } from '../../support/property.ts';
 
@@ -22,7 +22,7 @@ let parts: Record<string, Uint8Array>;
 
 beforeAll(async () => {
   const [small, large] = [await part(1), await part(2, { padding: 3 * 1024 * 1024 })];
-  await ingestedExport(plane, { parts: [small, large] });
+  await ingestExport(plane, { parts: [small, large] });
   parts = { [SMALL]: small, [LARGE]: large };
   listening = await listen(plane.server);
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { EXTEND, extension, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, HASH, worlds } from '../make.ts';
+import { ask, HASH, importWorlds } from '../make.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 
 /** Sends a change that names ETags. */
 const change = (path: string, body: unknown, ifMatch: string, key = 'key-00000001'): Promise<Response> =>

@@ -6,7 +6,7 @@ import { answerOf, EXTEND, extension, HOUR_MS, post, TURNS } from '../change.ts'
 import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTestOn } from '../each-test.ts';
-import { listStores } from '../worlds.ts';
+import { listStores } from '../stores.ts';
 import {
   goodRunner,
   makeHeldRunner,

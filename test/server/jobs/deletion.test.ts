@@ -17,7 +17,7 @@ import {
   HASH,
   id,
   localReport,
-  ingestedExport,
+  ingestExport,
   NOW_MS,
   ORG,
   part,
@@ -26,7 +26,7 @@ import {
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTestOn } from '../each-test.ts';
-import { listStores } from '../worlds.ts';
+import { listStores } from '../stores.ts';
 import { operationOf } from './make.ts';
 
 const BUNDLE = id('evidence', 1);
@@ -51,7 +51,7 @@ const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local
 for (const { name, make } of await listStores(isDeep)) {
   describe(`deletion on ${name}`, () => {
     const plane = eachTestOn(make, async (world) =>
-      ingestedExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
+      ingestExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
     );
 
     const now = () => plane.clock.nowMs;
@@ -103,7 +103,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it('deleting an export keeps its bundles and their bytes in other exports', async () => {
-      await ingestedExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
+      await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
       await deleteExport();
       await plane.admin.workOff();
       const other = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${BUNDLE}`;
@@ -220,7 +220,7 @@ for (const { name, make } of await listStores(isDeep)) {
     it('bytes are not served from the millisecond of deleteAtMs on, and the sweep removes them', async () => {
       const deleteAtMs = NOW_MS + 1_000;
       await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs });
-      await ingestedExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
+      await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
       const path = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${id('evidence', 3)}`;
       const { archive } = await bundleRow(3);
       const idle = { settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 };

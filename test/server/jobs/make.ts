@@ -15,7 +15,7 @@ import {
 } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';
-import { buildArchive, ORG, PROJECT, worlds, type World } from '../make.ts';
+import { buildArchive, ORG, PROJECT, importWorlds, type Plane } from '../make.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 
 export type Run = (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
@@ -60,15 +60,15 @@ export function makeHeldRunner(
 }
 
 /** Creates worlds, and a build to rerun from. */
-export async function prepareWork(plane: World): Promise<void> {
+export async function prepareWork(plane: Plane): Promise<void> {
   const { bytes, buildHash } = await buildArchive();
   await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await worlds(plane, buildHash);
+  await importWorlds(plane, buildHash);
 }
 
 /** A worker with the shipped defaults, whose pauses are as short as allowed. */
 export const makeWorker = (
-  plane: World,
+  plane: Plane,
   runner: Runner | undefined,
   over: Partial<WorkerOptions> = {},
 ): Worker =>
@@ -87,11 +87,11 @@ export const queueTurn = async (sender: Sender) =>
 export const queueRerun = async (sender: Sender) =>
   answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
 
-export const operationOf = async ({ store }: World, operationId: string): Promise<OperationResource> =>
+export const operationOf = async ({ store }: Plane, operationId: string): Promise<OperationResource> =>
   (await store.operations.find(ORG, operationId))!.resource;
-export const turnOf = async ({ store }: World, turnId: string): Promise<AuthoringTurn> =>
+export const turnOf = async ({ store }: Plane, turnId: string): Promise<AuthoringTurn> =>
   (await store.turns.find(PROJECT, turnId))!.resource;
-export const runOf = async ({ store }: World, runId: string): Promise<HostedRun> =>
+export const runOf = async ({ store }: Plane, runId: string): Promise<HostedRun> =>
   (await store.runs.find(PROJECT, runId))!.resource;
-export const sessionOf = async ({ store }: World, sessionId: string): Promise<WorldSession> =>
+export const sessionOf = async ({ store }: Plane, sessionId: string): Promise<WorldSession> =>
   (await store.sessions.find(PROJECT, sessionId))!.resource;

@@ -4,7 +4,7 @@ import { createDeadlineSweep } from '../../../src/server/jobs/settle.ts';
 import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, HASH, id, makeRun, makeSession, NOW_MS, PROJECT, worlds } from '../make.ts';
+import { ask, HASH, id, makeRun, makeSession, NOW_MS, PROJECT, importWorlds } from '../make.ts';
 import {
   goodRunner,
   makeHeldRunner,
@@ -18,7 +18,7 @@ import {
   makeWorker,
 } from './make.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 const signal = new AbortController().signal;
 const sweep = () => createDeadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
 const read = async (rest: string) => {

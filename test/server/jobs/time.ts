@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { vi } from 'vitest';
-import type { World } from '../make.ts';
+import type { Plane } from '../make.ts';
 
 // A database answers in real time. In longer steps the timeouts of its driver would fire before it can.
 const STEP_MS = 1_000;
@@ -15,7 +15,7 @@ async function waitForAnswers(): Promise<void> {
  * Puts timers under control, with the clock of a world: both move together, and only when the test moves them. The
  * worker keeps the heartbeat that it is shipped with.
  */
-export function controlTime({ clock }: Pick<World, 'clock'>): {
+export function controlTime({ clock }: Pick<Plane, 'clock'>): {
   /** Lets time pass, and every timer that is due fire at its own moment. */
   readonly pass: (ms: number) => Promise<void>;
   readonly release: () => void;

@@ -4,9 +4,9 @@ import type { OperationResource } from '../../../src/contract/index.ts';
 import type { Runner, RunnerOutcome, WorkerOptions } from '../../../src/server/index.ts';
 import { isDeep } from '../../support/deep.ts';
 import { HOUR_MS, post, TURNS } from '../change.ts';
-import { id, NOW_MS, ORG, PROJECT, type World } from '../make.ts';
+import { id, NOW_MS, ORG, PROJECT, type Plane } from '../make.ts';
 import { eachTestOn } from '../each-test.ts';
-import { listStores } from '../worlds.ts';
+import { listStores } from '../stores.ts';
 import { driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { controlTime } from './time.ts';
 import {
@@ -341,7 +341,7 @@ for (const { name, make } of await listStores(isDeep)) {
 }
 
 /** Reads when the lease of the only job ends, if it ends in a minute: the queue counts it as running only until then. */
-async function readLease({ store, clock }: World): Promise<number | undefined> {
+async function readLease({ store, clock }: Plane): Promise<number | undefined> {
   const [only] = await store.jobs.count(clock.nowMs + 59_999);
   const [later] = await store.jobs.count(clock.nowMs + 60_000);
   return only?.running === 1 && later?.running === 0 ? clock.nowMs + 60_000 : undefined;

@@ -4,9 +4,9 @@ import type { LogEntry } from '../../../src/server/index.ts';
 import { answerOf, EXTEND, extension, post, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, bodyFrom, HASH, serverOn, token, worlds } from '../make.ts';
+import { ask, bodyFrom, HASH, serverOn, token, importWorlds } from '../make.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 
 const UPLOAD = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
 

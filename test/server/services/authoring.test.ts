@@ -14,13 +14,13 @@ import {
   SECOND_PROJECT,
   serverOn,
   token,
-  worlds,
+  importWorlds,
 } from '../make.ts';
 import { eachTest } from '../each-test.ts';
 
 const CONVERSATION = id('authsess', 1);
 
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 
 const create = (body: Record<string, unknown> = {}, path = TURNS) =>
   answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));

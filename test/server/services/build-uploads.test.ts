@@ -3,7 +3,7 @@ import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import type { BuildAttempt, BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import type { BuildAttemptRow, Tx } from '../../../src/server/store/store.ts';
-import { flipped } from '../../support/evidence.ts';
+import { flipBit } from '../../support/evidence.ts';
 import { answerOf, HOUR_MS, inProject, post, UPLOADS, type Sender } from '../change.ts';
 import { expectCommonHeaders, expectEnvelope } from '../envelope.ts';
 import {
@@ -19,13 +19,13 @@ import {
   serverOn,
   SOURCE,
   token,
-  worlds,
+  importWorlds,
 } from '../make.ts';
 import { eachTest, withMembers } from '../each-test.ts';
 
 type Archive = { readonly bytes: Uint8Array; readonly buildHash: string };
 
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 let build: Archive;
 beforeEach(async () => {
   build = await buildArchive();
@@ -213,9 +213,9 @@ describe('sending the archive', () => {
   });
 
   it.each([
-    ['the first byte flipped', (bytes: Uint8Array) => flipped(bytes, 0)],
-    ['a byte in the middle flipped', (bytes: Uint8Array) => flipped(bytes, bytes.length >> 1)],
-    ['the last byte flipped', (bytes: Uint8Array) => flipped(bytes, bytes.length - 1)],
+    ['the first byte flipped', (bytes: Uint8Array) => flipBit(bytes, 0)],
+    ['a byte in the middle flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length >> 1)],
+    ['the last byte flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length - 1)],
     ['a byte less', (bytes: Uint8Array) => bytes.slice(0, -1)],
     ['a byte more', (bytes: Uint8Array) => Uint8Array.from([...bytes, 0])],
     ['nothing', () => new Uint8Array()],

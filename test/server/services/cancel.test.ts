@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { answerOf, post, readOperation, RERUNS, TURNS } from '../change.ts';
-import { NOW_MS, ORG, OTHER_ORG, PROJECT, worlds } from '../make.ts';
+import { NOW_MS, ORG, OTHER_ORG, PROJECT, importWorlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 beforeEach(() => {
   plane.clock.nowMs += 5;
 });

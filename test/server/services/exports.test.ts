@@ -6,26 +6,26 @@ import {
   ask,
   EXPORT,
   id,
-  ingestedExport,
+  ingestExport,
   ORG,
   part,
   PROJECT,
   SECOND_PROJECT,
   signer,
-  tenants,
+  createTenants,
   token,
-  world,
-  type World,
+  makePlane,
+  type Plane,
 } from '../make.ts';
 
-let plane: World;
+let plane: Plane;
 let all: string;
 
 /** One control plane for the tests of a describe. */
 function inWorld(setUp: () => Promise<unknown>): void {
   beforeAll(async () => {
-    plane = await world();
-    await tenants(plane);
+    plane = await makePlane();
+    await createTenants(plane);
     all = await token(plane);
     await setUp();
   });
@@ -55,7 +55,7 @@ describe('the content of an export', () => {
   let untouched: EvidenceExport;
   inWorld(async () => {
     const key = signer();
-    ({ resource: untouched } = await ingestedExport(plane, { parts: [await part(1)], reports: [1], key }));
+    ({ resource: untouched } = await ingestExport(plane, { parts: [await part(1)], reports: [1], key }));
   });
   afterEach(() =>
     plane.store.transaction(async (tx) => {
@@ -90,7 +90,7 @@ describe('the content of an export', () => {
   );
 
   it('an unsigned export has no attestation', async () => {
-    await ingestedExport(plane, { evidenceExportId: id('evexp', 3) });
+    await ingestExport(plane, { evidenceExportId: id('evexp', 3) });
     await expectEnvelope(get(`${base(PROJECT, id('evexp', 3))}/export-attestation`), 'control.NOT_FOUND');
   });
 });
@@ -100,7 +100,7 @@ describe('an export of an organization', () => {
   const paths = [...CONTENT, ''].map((path) => base(PROJECT, shared) + path);
 
   inWorld(async () => {
-    await ingestedExport(plane, {
+    await ingestExport(plane, {
       evidenceExportId: shared,
       scope: { kind: 'organization' },
       parts: [await part(1), await part(2, { projectId: SECOND_PROJECT })],
@@ -127,7 +127,7 @@ describe('an export of an organization', () => {
   it('the visibility of an export and of its operation depends on the projects of the token alone, in every state', async () => {
     await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
     const empty = id('evexp', 6);
-    await ingestedExport(plane, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
+    await ingestExport(plane, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
     const scope = { kind: 'organization' as const };
     const window = { fromAtMs: 0, throughAtMs: 1 };
     const { operation, resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
@@ -175,7 +175,7 @@ async function readPages(
 describe('the list of local reports', () => {
   const numbers = Array.from({ length: 7 }, (_, n) => n + 1);
 
-  inWorld(() => ingestedExport(plane, { reports: numbers }));
+  inWorld(() => ingestExport(plane, { reports: numbers }));
 
   it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
     const items = await readPages(limit);
@@ -187,7 +187,7 @@ describe('the list of local reports', () => {
     let n = 100;
     const items = await readPages(2, async () => {
       n++;
-      await ingestedExport(plane, { evidenceExportId: id('evexp', n), reports: [n] });
+      await ingestExport(plane, { evidenceExportId: id('evexp', n), reports: [n] });
     });
     expect(items.map(({ source }) => source.localReportId)).toEqual(numbers.map((i) => id('lrep', i)));
   });
@@ -207,7 +207,7 @@ describe('the list of local reports', () => {
 
   it('a cursor of another export, project or list is refused and grants nothing', async () => {
     const other = id('evexp', 2);
-    await ingestedExport(plane, { evidenceExportId: other, reports: [1, 2] });
+    await ingestExport(plane, { evidenceExportId: other, reports: [1, 2] });
     const { nextCursor } = await answerOf('evidence.exports.localReports', list('?limit=1'));
     for (const path of [
       `${base(PROJECT, other)}/local-reports`,
@@ -230,7 +230,7 @@ describe('the list of exports', () => {
     for (let n = 1; n <= 6; n++) {
       const projectId = visible.includes(n) ? PROJECT : SECOND_PROJECT;
       const scope = { kind: 'project' as const, projectId };
-      await ingestedExport(plane, {
+      await ingestExport(plane, {
         evidenceExportId: id('evexp', n),
         scope,
         parts: [await part(n, { projectId })],

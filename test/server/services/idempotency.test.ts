@@ -9,14 +9,14 @@ import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } fr
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { createGate } from '../jobs/make.ts';
-import { HASH, id, makeEnvironment, NOW_MS, ORG, PROJECT, serverOn, token, worlds } from '../make.ts';
+import { HASH, id, makeEnvironment, NOW_MS, ORG, PROJECT, serverOn, token, importWorlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { forAll } from '../../support/property.ts';
 
 const KEY = 'key-of-the-test';
 const DAY_MS = 24 * HOUR_MS;
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 let tokenId: string;
 beforeEach(async () => {
   ({ tokenId } = (await plane.store.tokens.list(ORG))[0]!);

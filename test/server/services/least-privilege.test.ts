@@ -13,9 +13,9 @@ import {
 } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, ENVIRONMENT, HASH, id, ORG, PROJECT, token, worlds } from '../make.ts';
+import { ask, ENVIRONMENT, HASH, id, ORG, PROJECT, token, importWorlds } from '../make.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 
 const createTurn = (sender: Sender, prompt: string) =>
   answerOf('authoring.turns.create', post(sender, TURNS, { prompt }));

@@ -15,13 +15,13 @@ import {
   SECOND_PROJECT,
   makeSession,
   token,
-  worlds,
+  importWorlds,
 } from '../make.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 
 const ORIGINAL = id('hrun', 1);
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 
 const rerun = (path = RERUNS) => answerOf('runs.reruns.create', post(plane, path, {}));
 const runOf = async (hostedRunId: string) => (await plane.store.runs.find(PROJECT, hostedRunId))!.resource;

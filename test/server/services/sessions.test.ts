@@ -5,12 +5,12 @@ import { sessionStates, type ControlCode, type WorldSession } from '../../../src
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { id, NOW_MS, ORG, PROJECT, makeRun, makeSession, serverOn, worlds } from '../make.ts';
+import { id, NOW_MS, ORG, PROJECT, makeRun, makeSession, serverOn, importWorlds } from '../make.ts';
 import { eachTest, withMembers } from '../each-test.ts';
 
 const SESSION = id('ses', 1);
 
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 
 const readStored = async (): Promise<WorldSession> =>
   (await plane.store.sessions.find(PROJECT, SESSION))!.resource;

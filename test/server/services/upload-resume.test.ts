@@ -6,10 +6,10 @@ import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import { answerOf, HOUR_MS, post, UPLOADS } from '../change.ts';
 import { eachTest } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, bodyFrom, buildArchive, PROJECT, worlds } from '../make.ts';
+import { ask, bodyFrom, buildArchive, PROJECT, importWorlds } from '../make.ts';
 
 const PIECE = 1024 * 1024; // the size of the pieces that the server stores
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 const PADDING = randomBytes(2 * PIECE);
 let archive: Uint8Array;
 let upload: BuildUpload;

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
 import { redact } from '../../../src/server/telemetry/log.ts';
-import { ask, EXPORT, HASH, id, ingestedExport, NOW_MS, part, PROJECT } from '../make.ts';
+import { ask, EXPORT, HASH, id, ingestExport, NOW_MS, part, PROJECT } from '../make.ts';
 import { forAll } from '../../support/property.ts';
 import { wholeFile } from '../each-test.ts';
 
@@ -14,7 +14,7 @@ let tokenId: string;
 
 beforeAll(async () => {
   tokenId = (await plane.store.tokens.list('org_000000000001'))[0]!.tokenId;
-  await ingestedExport(plane, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
+  await ingestExport(plane, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
 });
 
 /** Creates a server that logs into a list. */

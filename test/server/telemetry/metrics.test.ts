@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationNames } from '../../../src/contract/index.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
-import { ask, EXPORT, id, ingestedExport, ORG, part, PROJECT, token } from '../make.ts';
+import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, token } from '../make.ts';
 import { parseExposition, type Sample } from './parse-exposition.ts';
 import { wholeFile } from '../each-test.ts';
 
@@ -16,7 +16,7 @@ let partBytes: number;
 beforeAll(async () => {
   const archive = await part(1, { padding: 32 * 1024 * 1024 });
   partBytes = archive.length;
-  await ingestedExport(plane, { parts: [archive] });
+  await ingestExport(plane, { parts: [archive] });
   listening = await listen(plane.server);
 });
 afterAll(async () => {

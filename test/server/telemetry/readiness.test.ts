@@ -6,7 +6,7 @@ import { createServer } from '../../../src/server/index.ts';
 import { createReadiness } from '../../../src/server/telemetry/readiness.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, EXPORT, ingestedExport, ORG } from '../make.ts';
+import { ask, EXPORT, ingestExport, ORG } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
 
@@ -73,7 +73,7 @@ describe('/readyz', () => {
   });
 
   it('readiness reports whether a worker for queued work was seen', async () => {
-    await ingestedExport(plane);
+    await ingestExport(plane);
     await plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
     const queue = async () => {
       passTime();

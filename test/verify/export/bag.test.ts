@@ -3,7 +3,7 @@ import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
 import { bagOf, manifestOf, type Files } from '../../support/bag.ts';
-import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { countOpens, failListing, failReads, replaceByLink } from '../sources.ts';
 
 const sample = await makeExport();
@@ -117,7 +117,7 @@ describe('an export in a BagIt bag', () => {
   });
 
   it('names a changed local report, though its row has the digest that the bag states', async () => {
-    const report = await verify(bagOf(files, { [`data/${REPORT}`]: flipped(files[REPORT]!, 3) }));
+    const report = await verify(bagOf(files, { [`data/${REPORT}`]: flipBit(files[REPORT]!, 3) }));
     expect([stateOf(report), codesOf(report)]).toEqual(['failed', ['bag.PAYLOAD_MISMATCH']]);
   });
 
@@ -146,7 +146,7 @@ describe('an export in a BagIt bag', () => {
   });
 
   it('compares a changed part by the digest that was computed when the part was verified', async () => {
-    const report = await verify(bagOf(files, { [`data/${PART}`]: flipped(files[PART]!, 100) }));
+    const report = await verify(bagOf(files, { [`data/${PART}`]: flipBit(files[PART]!, 100) }));
     expect(codesOf(report)).toEqual(['bag.PAYLOAD_MISMATCH']);
     expect(report.findings.find(({ code }) => code === 'bag.PAYLOAD_MISMATCH')?.actual).toBe(
       report.parts.find(({ path }) => path === PART)?.archive?.digest,

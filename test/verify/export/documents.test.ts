@@ -11,9 +11,9 @@ import {
 import { verifyExport, type ExportReport, type VerifyExportOptions } from '../../../src/verify/index.ts';
 import {
   codesOf,
-  edited,
+  editJson,
   errorsOf,
-  flipped,
+  flipBit,
   idOf,
   makeExport,
   makePart,
@@ -39,12 +39,12 @@ const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promi
 
 /** The export with an edited manifest, and an export.json that agrees with it: an attack without a key. */
 function withManifest(edit: (manifest: ExportManifest) => void, files = sample.files): Files {
-  const manifest = edited<ExportManifest>(files[MANIFEST], (value) => {
+  const manifest = editJson<ExportManifest>(files[MANIFEST], (value) => {
     edit(value);
     if (Array.isArray(value.parts)) value.selectionDigest = selectionDigest(value.parts, value.localReports);
   });
   const value = JSON.parse(new TextDecoder().decode(manifest)) as ExportManifest;
-  const resource = edited(files[RESOURCE], (r) => {
+  const resource = editJson(files[RESOURCE], (r) => {
     const { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs } = value;
     Object.assign(r, { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs });
     r['selectionDigest'] = value.selectionDigest;
@@ -71,7 +71,7 @@ const reverseParts = ({ parts }: ExportManifest): void => {
 test.each([MANIFEST, ATTESTATION])('an export with any byte of %s flipped fails', async (path) => {
   const bytes = sample.files[path]!;
   for (let offset = 0; offset < bytes.length; offset += 3) {
-    const report = await verify({ ...sample.files, [path]: flipped(bytes, offset) }, { depth: 'digest' });
+    const report = await verify({ ...sample.files, [path]: flipBit(bytes, offset) }, { depth: 'digest' });
     expect([offset, report.verdict]).toEqual([offset, 'failed']);
   }
 });
@@ -126,7 +126,7 @@ describe('export.json', () => {
   });
 
   test('may have values that the manifest does not determine', async () => {
-    const resource = edited(sample.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
+    const resource = editJson(sample.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
     expect((await verify({ ...sample.files, [RESOURCE]: resource })).verdict).toBe('verified');
   });
 });

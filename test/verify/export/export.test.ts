@@ -11,7 +11,7 @@ import {
 import {
   codesOf,
   errorsOf,
-  flipped,
+  flipBit,
   makeExport,
   makeSigner,
   makeTrust,
@@ -71,7 +71,7 @@ describe('a whole export', () => {
 
   test('counts no attested bytes for an unsigned list, and no covered bytes for a damaged report', async () => {
     const { files, signer } = await makeExport({ signedList: false });
-    const damaged = { ...files, [REPORT]: flipped(files[REPORT]!, 3) };
+    const damaged = { ...files, [REPORT]: flipBit(files[REPORT]!, 3) };
     const { coverage } = await verify(damaged, { trust: makeTrust(signer) });
     expect(coverage.attestedBytes).toBeLessThan(sizeOf(PART, files) + sizeOf(SECOND, files));
     expect(coverage.totalBytes - coverage.coveredBytes).toBe(sizeOf(REPORT, files));
@@ -155,7 +155,7 @@ describe('the verdict on an export', () => {
 
   test('is that of its worst bundle', async () => {
     expect((await verifySource(failReads(source, SECOND, 'read'))).verdict).toBe('incomplete');
-    const damaged = memorySource({ ...sample.files, [PART]: flipped(sample.files[PART]!, 50) });
+    const damaged = memorySource({ ...sample.files, [PART]: flipBit(sample.files[PART]!, 50) });
     expect((await verifySource(failReads(damaged, SECOND, 'read'))).verdict).toBe('failed');
   });
 
@@ -224,7 +224,7 @@ describe('the work of a verification', () => {
   });
 
   test('gives the same verdicts with short reports on the bundles', async () => {
-    const files = { ...sample.files, [PART]: flipped(sample.files[PART]!, 50) };
+    const files = { ...sample.files, [PART]: flipBit(sample.files[PART]!, 50) };
     const whole = await verify(files);
     const parts = whole.parts.map((part) => ({ ...part, checks: [] }));
     expect(await verify(files, { short: true })).toEqual({ ...whole, parts });

@@ -3,7 +3,7 @@ import { checkSubject } from '../../../src/verify/export/signing.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   EXPORT_ID,
-  flipped,
+  flipBit,
   makeExport,
   makeSigner,
   makeTrust,
@@ -47,7 +47,7 @@ it('an export attestation names nothing before it was issued, or with a flipped 
   const trust = makeTrust(sample.signer);
   expect(findSubject(trust, attestation, NOW - 30_001)).toBeUndefined();
   for (let at = 0; at < attestation.length; at += 7)
-    expect([at, findSubject(trust, flipped(attestation, at))]).toEqual([at, undefined]);
+    expect([at, findSubject(trust, flipBit(attestation, at))]).toEqual([at, undefined]);
 });
 
 it('bytes that are not an export attestation name nothing', () => {

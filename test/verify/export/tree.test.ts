@@ -3,7 +3,7 @@ import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
-import { codesOf, flipped, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
+import { codesOf, flipBit, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
 import { failListing, omitFiles } from '../sources.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
@@ -50,8 +50,8 @@ describe('the tree of an export', () => {
   it('is verified without reading parts and reports, even if a bag states their digests', async () => {
     const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(sample.files, changes))));
     const report = await verifyBag({
-      [`data/${PART}`]: flipped(sample.files[PART]!, 100),
-      [`data/${REPORT}`]: flipped(sample.files[REPORT]!, 3),
+      [`data/${PART}`]: flipBit(sample.files[PART]!, 100),
+      [`data/${REPORT}`]: flipBit(sample.files[REPORT]!, 3),
     });
     expect([stateOf(report, 'export.bag'), report.findings]).toEqual(['passed', []]);
     const other = bagOf({ ...sample.files, [PART]: toUtf8('x'), [REPORT]: toUtf8('y') });

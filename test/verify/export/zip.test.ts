@@ -9,7 +9,7 @@ import {
   collect,
   errorsOf,
   faultyAccess,
-  flipped,
+  flipBit,
   makeExport,
   makeTrust,
   NOW,
@@ -46,7 +46,7 @@ describe('an export in one file', () => {
 
   test('is not verified with a byte flipped, unless no content changed', async () => {
     for (let offset = 0; offset < zip.length; offset += 31) {
-      const forged = flipped(zip, offset);
+      const forged = flipBit(zip, offset);
       const report = await verify(memoryAccess(forged)).catch(
         (error: { code?: string }) => error.code ?? 'no code',
       );

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { verifyExport } from '../../../src/verify/index.ts';
-import { flipped, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
+import { flipBit, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
 import { forAllAsync } from '../../support/property.ts';
 
@@ -65,7 +65,7 @@ function tamper(files: Files, act: Act): Files {
     case 'flip':
       return bytes.length === 0
         ? files
-        : { ...files, [path]: flipped(bytes, act.at % bytes.length, act.bit) };
+        : { ...files, [path]: flipBit(bytes, act.at % bytes.length, act.bit) };
     case 'cut':
       return { ...files, [path]: bytes.subarray(0, act.at % (bytes.length + 1)) };
     case 'drop':

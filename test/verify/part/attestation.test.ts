@@ -6,7 +6,7 @@ import { attest, packBundle } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
 import {
   collect,
-  edited,
+  editJson,
   errorsOf,
   hashOf,
   idOf,
@@ -99,7 +99,7 @@ describe('a signed bundle', () => {
 /** The part with an edited run result that manifest and statement name, signed again by the trusted key. */
 async function withRunResult(edit: (result: RunResult) => void): Promise<Uint8Array> {
   const path = 'objects/run-result.json';
-  const result = edited<RunResult>(entries.get(path), edit);
+  const result = editJson<RunResult>(entries.get(path), edit);
   const digest = hashOf(fromUtf8(result));
   const list = ({ objects }: { objects: object[] }): void => {
     const row = objects.find((object) => 'path' in object && object.path === path)!;

@@ -5,7 +5,7 @@ import {
   codesOf,
   collect,
   errorsOf,
-  flipped,
+  flipBit,
   listingOf,
   makeBundleInput,
   makeObject,
@@ -49,7 +49,7 @@ describe('a small signed part', () => {
 
   test('fails under its listing with any single byte flipped', async () => {
     for (let offset = 0; offset < part.length; offset += STRIDE) {
-      const report = await verify(flipped(part, offset), listed);
+      const report = await verify(flipBit(part, offset), listed);
       expect([offset, report.verdict]).toEqual([offset, 'failed']);
       expect(errorsOf(report)).toContain('part.DIGEST_MISMATCH');
     }
@@ -58,7 +58,7 @@ describe('a small signed part', () => {
   test('is only verified alone with any single byte flipped if its content is unchanged', async () => {
     const original = await unpack(part);
     for (let offset = 0; offset < part.length; offset += STRIDE) {
-      const bytes = flipped(part, offset);
+      const bytes = flipBit(part, offset);
       const report = await verify(bytes);
       if (report.verdict !== 'verified') {
         expect([offset, report.verdict]).toEqual([offset, 'failed']);
@@ -75,7 +75,7 @@ describe('a small signed part', () => {
     const entries = await unpack(part);
     for (const [name, bytes] of entries) {
       for (let offset = 0; offset < bytes.length; offset += STRIDE) {
-        const report = await verify(await pack(new Map(entries).set(name, flipped(bytes, offset))));
+        const report = await verify(await pack(new Map(entries).set(name, flipBit(bytes, offset))));
         expect([name, offset, report.verdict]).toEqual([name, offset, 'failed']);
       }
     }

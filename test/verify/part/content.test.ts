@@ -7,15 +7,15 @@ import { verifyPart } from '../../../src/verify/index.ts';
 import {
   codesOf,
   collect,
-  edited,
+  editJson,
   errorsOf,
-  flipped,
+  flipBit,
   hashOf,
   idOf,
   listingOf,
   NOW,
   pack,
-  repacked,
+  repack,
   stateOf,
   unpack,
 } from '../../support/evidence.ts';
@@ -27,8 +27,11 @@ describe('the entries of a part', () => {
   test('with a changed run result fail by its digest, and the report has no outcome', async () => {
     const path = 'objects/run-result.json';
     const bytes = entries.get(path)!;
-    for (const other of [edited(bytes, (result) => void (result['verdict'] = 'failed')), toUtf8('no json')]) {
-      const report = await verify(await repacked(part, (copy) => void copy.set(path, other)));
+    for (const other of [
+      editJson(bytes, (result) => void (result['verdict'] = 'failed')),
+      toUtf8('no json'),
+    ]) {
+      const report = await verify(await repack(part, (copy) => void copy.set(path, other)));
       expect(report.verdict).toBe('failed');
       expect(errorsOf(report).every((code) => code.startsWith('object.'))).toBe(true);
       expect(report.outcome).toBeUndefined();
@@ -132,7 +135,7 @@ describe('a part that is not verified in full', () => {
   });
 
   test('fails at depth digest with one byte changed, and with one byte missing', async () => {
-    const changed = await verify(flipped(part, 100), { listed, depth: 'digest' });
+    const changed = await verify(flipBit(part, 100), { listed, depth: 'digest' });
     expect(errorsOf(changed)).toEqual(['part.DIGEST_MISMATCH']);
     const cut = await verify(part.slice(1), { listed, depth: 'digest' });
     expect(errorsOf(cut)).toEqual(['part.BYTES_MISMATCH']);

@@ -11,7 +11,7 @@ import {
 import {
   errorsOf,
   faultyAccess,
-  flipped,
+  flipBit,
   listingOf,
   makeObject,
   makePart,
@@ -65,7 +65,7 @@ describe('bytes that cannot be read', () => {
   });
 
   test('do not hide a mismatch', async () => {
-    const damaged = flipped(part, 100);
+    const damaged = flipBit(part, 100);
     const reads = await countReads(damaged, { listed });
     const report = await verifyPart(faultyAccess(damaged, reads - 1), { asOfMs: NOW, trust, listed });
     expect(report.verdict).toBe('failed');
@@ -100,7 +100,7 @@ test('a part of up to 1 MiB is read once, and verified as it was then', async ()
 
 test('a part of up to 1 MiB has the same report from memory and from a file, sound or damaged', async () => {
   for (const at of [undefined, 0, 40, 100, 400, small.length - 300, small.length - 1]) {
-    const bytes = at === undefined ? small : flipped(small, at);
+    const bytes = at === undefined ? small : flipBit(small, at);
     const report = await verifyPart(memoryAccess(bytes), smallOptions);
     expect(await verifyPart(faultyAccess(bytes, -1), smallOptions)).toEqual(report);
   }
@@ -122,7 +122,7 @@ test('an archive that changed after it was digested leaves the verdict open, and
 });
 
 test('an archive that changed after it was digested does not hide a mismatch', async () => {
-  const report = await verifyPart(changing(flipped(part, 100)), { asOfMs: NOW, trust, listed });
+  const report = await verifyPart(changing(flipBit(part, 100)), { asOfMs: NOW, trust, listed });
   expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
 });
 

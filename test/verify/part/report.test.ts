@@ -11,7 +11,7 @@ import {
   listingOf,
   makeSigner,
   makeTrust,
-  repacked,
+  repack,
   stateOf,
 } from '../../support/evidence.ts';
 import { packed, part as signed, signer, unsigned, verify } from './setup.ts';
@@ -26,11 +26,11 @@ const dsse = encodeDsse(await attestDsse(statement, [signer]));
 
 /** The part with other bytes for an object. */
 const withObject = (path: string, bytes: Uint8Array): Promise<Uint8Array> =>
-  repacked(signed, (entries) => void entries.set(path, bytes));
+  repack(signed, (entries) => void entries.set(path, bytes));
 const withoutResult = () => withObject('objects/run-result.json', toUtf8('{}'));
 /** The part with another subject in its statement, signed again. */
 const withSubject = (bytes: Uint8Array, subject: Partial<typeof statement.subject>): Promise<Uint8Array> =>
-  repacked(bytes, async (entries) => {
+  repack(bytes, async (entries) => {
     const sign = forge(entries.get(ATTESTATION), signer, (s) => void Object.assign(s.subject, subject));
     entries.set(ATTESTATION, await sign);
   });
@@ -110,7 +110,7 @@ it('a part that could not be read lists exactly the checks that were requested',
 });
 
 it('a part with an invalid attestation fails, and has one result for the envelopes from the caller', async () => {
-  const broken = await repacked(signed, (entries) => void entries.set(ATTESTATION, toUtf8('{}')));
+  const broken = await repack(signed, (entries) => void entries.set(ATTESTATION, toUtf8('{}')));
   const report = await verify(broken, { dsse });
   expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
   expect(stateOf(report, 'dsse.attestation')).toBe('passed');
@@ -130,7 +130,7 @@ it('a finding about a part has the id of the bundle, the path and the actual val
   const [digest] = findingsOf(await verify(bytes), 'object.DIGEST_MISMATCH');
   expect(digest).toMatchObject({ subject: BUNDLE, path });
   expect(digest?.expected).not.toBe(digest?.actual);
-  const missing = await repacked(bytes, (entries) => void entries.delete(path));
+  const missing = await repack(bytes, (entries) => void entries.delete(path));
   expect(findingsOf(await verify(missing), 'object.MISSING')).toStrictEqual([
     { code: 'object.MISSING', subject: BUNDLE, path },
   ]);
@@ -162,7 +162,7 @@ it('a broken expectation about a part is a finding, even if another one about th
 });
 
 it('a short report has no checks, and one finding of each code with their number', async () => {
-  const bytes = await repacked(unsigned, (entries) => {
+  const bytes = await repack(unsigned, (entries) => {
     for (const name of ['a', 'b', 'c']) entries.set(`objects/${name}`, toUtf8(name));
   });
   const whole = await verify(bytes);

@@ -3,7 +3,7 @@ import { fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
 import type { Statement } from '../../../src/evidence/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {
-  edited,
+  editJson,
   forge,
   hashOf,
   makePart,
@@ -37,7 +37,7 @@ export async function withManifest(
   files: ReadonlyMap<string, Uint8Array> = entries,
   subject: Partial<Statement['subject']> = {},
 ): Promise<Uint8Array> {
-  const manifest = edited(files.get('manifest.json'), edit);
+  const manifest = editJson(files.get('manifest.json'), edit);
   const manifestDigest = hashOf(fromUtf8(manifest));
   const attestation = await resign(
     files,

@@ -16,7 +16,7 @@ import {
   codesOf,
   errorsOf,
   EXPORT_ID,
-  flipped,
+  flipBit,
   ISSUER,
   makeExport,
   makePart,
@@ -109,7 +109,7 @@ it('an envelope with any flipped bit in payload or signature is refused', () => 
   ] as const) {
     const bytes = Buffer.from(value, 'base64');
     for (let at = 0; at < bytes.length; at += stride) {
-      const changed = Buffer.from(flipped(bytes, at)).toString('base64');
+      const changed = Buffer.from(flipBit(bytes, at)).toString('base64');
       expect([at, verifyAlone(toUtf8(text.replace(value, changed))).verdict]).toEqual([at, 'invalid']);
     }
   }

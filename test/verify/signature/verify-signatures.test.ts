@@ -10,15 +10,7 @@ import {
   compareStandings,
   verifyExport,
 } from '../../../src/verify/index.ts';
-import {
-  ISSUER,
-  makeExport,
-  makePart,
-  makeSigner,
-  makeTrust,
-  NOW,
-  repacked,
-} from '../../support/evidence.ts';
+import { ISSUER, makeExport, makePart, makeSigner, makeTrust, NOW, repack } from '../../support/evidence.ts';
 import { failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 
 const FIRST = 'parts/evidence_000000000001.zip';
@@ -92,7 +84,7 @@ describe('the signatures of an export', () => {
   });
 
   it('are never valid in a part whose manifest is invalid', async () => {
-    const broken = await repacked(
+    const broken = await repack(
       sample.files[FIRST]!,
       (entries) => void entries.set('manifest.json', new Uint8Array(3)),
     );

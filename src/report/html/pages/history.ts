@@ -223,11 +223,11 @@ function buildByteChart(all: readonly Moment[]): Chart {
   const values = (name: keyof Bytes): readonly number[] =>
     moments.map(({ bytes }) => Math.round((bytes[name] / 1024 ** unit) * 1000) / 1000);
   return {
-    title: `Bytes looked at, under a digest, and under a trusted signature, in ${UNITS[unit]}`,
+    title: `Bytes examined, under a digest, and under a trusted signature, in ${UNITS[unit]}`,
     kind: 'lines',
     labels: labelsOf(moments),
     series: [
-      { name: 'looked at', tone: 'idle', values: values('totalBytes') },
+      { name: 'examined', tone: 'idle', values: values('totalBytes') },
       { name: 'under a digest', tone: 'open', values: values('coveredBytes') },
       { name: 'under a trusted signature', tone: 'good', values: values('attestedBytes') },
     ],

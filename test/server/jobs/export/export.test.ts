@@ -36,7 +36,7 @@ import {
 } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 import { eachTestOn } from '../../each-test.ts';
-import { listStores } from '../../worlds.ts';
+import { listStores } from '../../stores.ts';
 import { operationOf, makeWorker } from '../make.ts';
 
 const FROM = NOW_MS - 100_000;

@@ -5,10 +5,10 @@ import type { RerunJob, RunnerOutcome } from '../../../../src/server/index.ts';
 import { makeRunResult } from '../../../support/evidence.ts';
 import { answerOf, post, RERUNS } from '../../change.ts';
 import { eachTest, storeBuild } from '../../each-test.ts';
-import { ask, HASH, id, makeRun, NOW_MS, ORG, part, PROJECT, signer, worlds } from '../../make.ts';
+import { ask, HASH, id, makeRun, NOW_MS, ORG, part, PROJECT, signer, importWorlds } from '../../make.ts';
 import { operationOf, makeRunner, runOf, makeWorker } from '../make.ts';
 
-const plane = eachTest(worlds, storeBuild);
+const plane = eachTest(importWorlds, storeBuild);
 const ORIGINAL = id('hrun', 3);
 const OTHER = `sha256:${'0'.repeat(64)}`;
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
 import { answerOf, post, TURNS } from '../../change.ts';
 import { eachTest } from '../../each-test.ts';
-import { worlds } from '../../make.ts';
+import { importWorlds } from '../../make.ts';
 import { operationOf, makeRunner, turnOf, makeWorker } from '../make.ts';
 
-const plane = eachTest(worlds);
+const plane = eachTest(importWorlds);
 
 const queue = async (over: object = {}) =>
   answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'hello', ...over }));
