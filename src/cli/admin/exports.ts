@@ -138,7 +138,7 @@ export function defineDeleteBundle(command: Command, cli: Cli): void {
 
 export function defineDeleteExport(command: Command, cli: Cli): void {
   addDataOptions(command)
-    .description('Delete an export: its lists and documents. Its resource and its bundles stay.')
+    .description('Delete an export: its lists and documents. Its resource, bundles and local reports stay.')
     .argument('<export-id>', 'id of the export')
     .requiredOption('--organization <id>', 'organization that it belongs to');
   addNowOption(command).action(
