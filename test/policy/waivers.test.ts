@@ -3,7 +3,9 @@ import {
   AS_OF,
   bundle,
   decide,
+  exportOf,
   findingOf,
+  inExport,
   inputOf,
   stateOf,
   unattested,
@@ -13,7 +15,8 @@ import {
   TWO,
   single,
 } from './make.ts';
-import type { Waiver } from '../../src/policy/index.ts';
+import { idOf } from '../../vectors/make/bundle.ts';
+import type { EvidenceInput, Waiver } from '../../src/policy/index.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,
@@ -22,6 +25,10 @@ const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   owner,
   expires,
 });
+
+/** A verified bundle of this drill, which failed. */
+const makeFailed = (drillId: string, n = 1) =>
+  bundle(n, { pins: { drillId }, outcome: { verdict: 'failed' } });
 
 describe('a waiver', () => {
   const failed = single({ outcome: { verdict: 'failed' } });
@@ -50,6 +57,64 @@ describe('a waiver', () => {
       { code, subject: TWO, reason: 'known to b', owner: 'b', expiresAtMs: AS_OF + 86_400_000 },
     ]);
     expect(decideWith(waiverBy('a', '2026-01-02')).unusedWaivers).toEqual([]);
+  });
+
+  describe('for a drill', () => {
+    const { subject: _subject, ...anyBundle } = waiverBy('a', '2026-02-01');
+    const twin = (drillId: string) =>
+      inputOf(exportOf([makeFailed(drillId)], { evidenceExportId: idOf('evexp', 2) }));
+    const stateWith = (...inputs: readonly EvidenceInput[]) =>
+      stateOf(
+        decide({ outcome: { verdict: ['passed'] }, waivers: [{ ...anyBundle, drill: 'checkout' }] }, inputs),
+        'outcome.verdict',
+      );
+
+    it.each([
+      [
+        'covers every bundle of the drill',
+        inExport(makeFailed('checkout'), makeFailed('checkout', 2)),
+        'waived',
+      ],
+      ['does not cover another drill', inExport(makeFailed('checkout'), makeFailed('refund', 2)), 'failed'],
+      [
+        'covers an id that two exports list with this drill',
+        [...inExport(makeFailed('checkout')), twin('checkout')],
+        'waived',
+      ],
+      [
+        'does not cover an id that two exports list with different drills',
+        [twin('refund'), ...inExport(makeFailed('checkout'))],
+        'failed',
+      ],
+    ] as const)('%s', (_, inputs, state) => {
+      expect(stateWith(...inputs)).toBe(state);
+    });
+
+    it('does not cover a bundle that no key attests, whatever drill it names', () => {
+      const code = 'part.DIGEST_MISMATCH';
+      const broken = bundle(1, { ...unattested('failed'), findings: [findingOf(code, ONE)] });
+      const stateBy = (scope: { subject: string } | { drill: string }) =>
+        stateOf(
+          decide({ waivers: [{ ...anyBundle, code, ...scope }] }, [inputOf(broken)]),
+          'verdict.bundles',
+        );
+      expect(stateBy({ subject: ONE })).toBe('waived');
+      expect(stateBy({ drill: 'checkout' })).toBe('failed');
+    });
+
+    it('covers the missing drill itself', () => {
+      const rules = { drills: { required: ['refund'] } };
+      const stateBy = (drill: string) =>
+        stateOf(
+          decide(
+            { ...rules, waivers: [{ ...anyBundle, code: 'policy.DRILL_MISSING', drill }] },
+            inExport(bundle(1)),
+          ),
+          'drills.required',
+        );
+      expect(stateBy('refund')).toBe('waived');
+      expect(stateBy('checkout')).toBe('failed');
+    });
   });
 
   it('is needed for each of several causes, and the first to expire is shown', () => {
