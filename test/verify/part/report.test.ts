@@ -11,6 +11,7 @@ import {
   listingOf,
   makeSigner,
   makeTrust,
+  NOW,
   repack,
   stateOf,
 } from '../../support/evidence.ts';
@@ -68,6 +69,32 @@ describe('the signers of a part', () => {
   it('are those of its attestation and then those of the envelope', async () => {
     const { signers } = await verify(signed, { dsse });
     expect(signers?.map((key_) => key_.in)).toEqual(['attestation', 'dsse']);
+  });
+
+  it.each([
+    ['ends', { notAfterMs: NOW + 2 }, NOW + 2],
+    ['ends before it is revoked', { notAfterMs: NOW + 1, revokedAtMs: NOW + 2, compromised: false }, NOW + 1],
+    ['is revoked before it ends', { notAfterMs: NOW + 2, revokedAtMs: NOW + 1, compromised: false }, NOW + 1],
+  ] as const)(
+    'have the last time at which their key is valid, if it %s',
+    async (_, period, validThroughMs) => {
+      const { signers } = await verify(signed, { trust: makeTrust(signer, period) });
+      expect(signers).toStrictEqual([{ ...key, validThroughMs, in: 'attestation' }]);
+    },
+  );
+
+  it.each([
+    ['at the time of the run', packed.manifest.createdAtMs, []],
+    [
+      'one millisecond before the run',
+      packed.manifest.createdAtMs - 1,
+      [{ subject: BUNDLE, path: 'dsse', code: 'run.AFTER_SIGNATURE' }],
+    ],
+  ])('of an envelope are compared with the time of the run: signed %s', async (_, issuedAtMs, findings) => {
+    const early = encodeDsse(await attestDsse({ ...statement, issuedAtMs }, [signer]));
+    const report = await verify(unsigned, { dsse: early });
+    expect(findingsOf(report, 'run.AFTER_SIGNATURE')).toMatchObject(findings);
+    expect(findingsOf(report, 'run.AFTER_SIGNATURE')).toHaveLength(findings.length);
   });
 
   it('are absent when no trusted key signed it', async () => {
