@@ -1,6 +1,5 @@
 import type { Bytes, Digest } from '../bytes/index.ts';
 import { readBodyChunks, parseContentLength } from './http/body.ts';
-
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';
 import type { HttpAnswer, CallOptions, Settings } from './options.ts';

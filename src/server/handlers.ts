@@ -9,7 +9,6 @@ import {
   sessionExtensionSchema,
 } from '../contract/index.ts';
 import { settleAttempt } from './builds/drive-attempt.ts';
-
 import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors, UploadAddresses } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
@@ -125,7 +124,8 @@ function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
     'operations.read': async ({ principal, params }) => {
       await assertProject(store, principal, params.projectId);
       const operation = await findOperation(store, principal, params);
-      assertPermission(principal, 'evidence.read', [STARTED_BY[operation.kind] ?? 'evidence.read']);
+      const starter = STARTED_BY[operation.kind];
+      assertPermission(principal, 'evidence.read', starter && [starter]);
       const { kind, state, projectId, resourceId } = operation;
       if (isEnd('operation', state) || projectId === undefined || resourceId === undefined) return operation;
       await settle.work(kind, { organizationId: operation.organizationId, projectId, resourceId });

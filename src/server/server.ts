@@ -24,7 +24,6 @@ import {
 } from './http/rate-limit.ts';
 import type { Audit, Log } from './telemetry/log.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
-
 import { parseModelTiers } from './services/authoring.ts';
 import { createRunOnce } from './services/handler.ts';
 import type { Store } from './store/store.ts';

@@ -1,6 +1,5 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
 import { isDeep } from '../support/deep.ts';

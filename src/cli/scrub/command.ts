@@ -14,7 +14,7 @@ import { scrub, type ScrubCommandOptions } from './run.ts';
 
 const MORE = `
 Files that were read longest ago come first. A journal next to the mirrors
-records when each file was read, with which version and policy; it is no proof.
+records when each file was read, with which version and policy; it is not proof.
 
 Nothing else is written without --repair-from. Repaired bytes are verified and
 flushed before they replace a damaged file.

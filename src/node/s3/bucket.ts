@@ -18,7 +18,7 @@ import type { Level } from '../volume/volume.ts';
 export type ObjectFacts = { readonly etag: string; readonly bytes: number; readonly modifiedMs: number };
 export type ListedObject = ObjectFacts & { readonly key: string };
 
-/** The condition of a write: there is no object, or one with this entity tag. */
+/** The condition of a write: the object does not exist, or has this entity tag. */
 export type Condition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
 export type WriteOptions = {

@@ -17,7 +17,7 @@ export type Lease = {
 };
 
 export type LeaseOptions = {
-  /** The time after its last renewal in which nobody can take it over; default a minute. It is renewed four times in it. */
+  /** The time that it lasts after a renewal; default a minute. It is renewed four times in that time. */
   readonly ttlMs?: number;
   /** A clock that is never set back; default `performance.now`. */
   readonly elapsedMs?: () => number;
@@ -87,7 +87,7 @@ function keepLease(current: HeldLease, takenAtMs: number): Lease {
     },
     async release() {
       clearInterval(timer);
-      // The renewal ensures that nobody takes it over before its object is removed.
+      // After a renewal, no other process takes it over before its object is removed.
       if (!lost)
         await renew()
           .then(() => bucket.remove(key))

@@ -291,7 +291,7 @@ const sections = {
   }),
   trials: allow(
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
-    'complete: every trial and every attempt is present, and there is no rerun',
+    'complete: every trial and every attempt is present, without reruns',
   ),
   localReports: section({ allowed: allow(z.boolean()) }),
   findings: section({

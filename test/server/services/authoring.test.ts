@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthoringTurn } from '../../../src/contract/index.ts';
-
 import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
 import { answerOf, post, readOperation, TURNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';

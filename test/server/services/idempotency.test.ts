@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { canonicalJson, digestOf, parseJson, toUtf8 } from '../../../src/bytes/index.ts';
-
 import { createRunOnce, hashRequest, type Change } from '../../../src/server/services/handler.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';

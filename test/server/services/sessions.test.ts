@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sessionStates, type ControlCode, type WorldSession } from '../../../src/contract/index.ts';
-
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';

@@ -2,7 +2,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
-
 import { toDigest } from '../../../src/server/ids.ts';
 import { answerOf, inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
