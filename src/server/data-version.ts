@@ -57,7 +57,8 @@ async function keepFolderPrivate(folder: string): Promise<void> {
     if (names.length > 0 && !names.includes(MARKER_NAME))
       throw openFolderError(folder, 'it holds other files. Pass another folder, or run chmod 700');
     return chmod(folder, mode & 0o7700);
-  } // This user may have access only through the group; the files themselves are readable by their owner only.
+  }
+  // This user may have access only through the group; the files themselves are readable by their owner only.
   if ((mode & WRITABLE_BY_ALL) !== 0)
     throw openFolderError(folder, 'all may write, and another user owns it. Run chmod 700 as its owner');
 }

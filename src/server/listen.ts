@@ -51,7 +51,8 @@ const LISTEN_OPTIONS: MembersOf<ListenOptions> = {
 /** A server that listens: its address, and how to stop it. */
 export type Listening = {
   readonly url: string;
-  readonly port: number /** Accepts no new connection, waits up to `drainMs` for running answers, and cuts the others. */;
+  readonly port: number;
+  /** Accepts no new connection, waits up to `drainMs` for running answers, and cuts the others. */
   close(): Promise<void>;
 };
 
@@ -116,7 +117,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 /** Handles every event of Node with a request or a failure, so that each gets an answer or the error envelope. */
 function wire(server: Server, handle: Handle, reporting: Reporting): void {
   const unanswered = trackUnanswered(server);
-  server.on('request', handle); // 100 Continue is sent when the body is about to be read, after the token was checked.
+  server.on('request', handle);
+  // 100 Continue is sent when the body is about to be read, after the token was checked.
   server.on('checkContinue', handle);
   server.on('checkExpectation', (_request, response) =>
     refuse(

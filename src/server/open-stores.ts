@@ -33,7 +33,8 @@ type BlobPlace =
 /** The places in which a control plane stores rows and bytes. */
 export type Places = {
   readonly store: StorePlace;
-  readonly blobs: BlobPlace /** The local folders that are needed. The data folder is missing if nothing is stored in it. */;
+  readonly blobs: BlobPlace;
+  /** The local folders that are needed. The data folder is missing if nothing is stored in it. */
   readonly folders: readonly string[];
   /** Both places as text without secrets. */
   readonly names: { readonly store: string; readonly blobs: string };

@@ -87,8 +87,10 @@ export type ControlServer = {
   /** Answers a request of `listen`. */
   answer(request: HttpRequest): Promise<Answer>;
   /** The listener reports requests here that it refused itself. */
-  readonly observer: Observer /** Makes `/readyz` answer 503 from now on; everything else is still answered. */;
-  stopping(): void /** Closes the store. Close every listener first. */;
+  readonly observer: Observer;
+  /** Makes `/readyz` answer 503 from now on; everything else is still answered. */
+  stopping(): void;
+  /** Closes the store. Close every listener first. */
   close(): Promise<void>;
 };
 

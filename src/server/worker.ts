@@ -97,7 +97,8 @@ const WORKER_OPTIONS: MembersOf<WorkerOptions> = {
 /** A worker that claims jobs and finishes them. */
 export type Worker = {
   /** Begins to claim jobs. */
-  start(): void /** Claims one job and completes it; `undefined` if none waits. For programs with their own loop. */;
+  start(): void;
+  /** Claims one job and completes it; `undefined` if none waits. For programs with their own loop. */
   workOnce(): Promise<Driven | undefined>;
   /** Claims no more jobs, waits up to `drainMs` for running ones, and returns the others to the queue. */
   stop(): Promise<void>;

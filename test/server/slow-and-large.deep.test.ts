@@ -190,11 +190,14 @@ describe('a slow client', () => {
 // Memory is measured in a separate process, so that the memory of the attacker does not count.
 describe('a large request', () => {
   let child: ReturnType<typeof spawn>;
-  let port: number; /** The peak memory of the server in bytes. */
+  let port: number;
+
+  /** The peak memory of the server in bytes. */
   const readPeak = async (): Promise<number> => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-  }; /** The growth of the peak during some work, in bytes. */
+  };
+  /** The growth of the peak during some work, in bytes. */
   async function measureGrowth(work: () => Promise<unknown>): Promise<number> {
     const before = await readPeak();
     await work();

@@ -35,7 +35,8 @@ import { type AdminContext, refusedError, requireOrganization, requireProject } 
 
 export type CreateExportInput = {
   readonly organizationId: string;
-  readonly scope: ExportScope /** The window selects items with `fromAtMs` ≤ `createdAtMs` < `throughAtMs`. */;
+  readonly scope: ExportScope;
+  /** The window selects items with `fromAtMs` ≤ `createdAtMs` < `throughAtMs`. */
   readonly fromAtMs: number;
   readonly throughAtMs: number;
   readonly evidenceExportId?: string;

@@ -54,13 +54,8 @@ type Imported<K extends Exclude<keyof ImportDocument, 'schemaVersion'>> = z.outp
 type Kind<R extends InProject> = {
   readonly type: ImportedResource['type'];
   readonly idOf: (resource: R) => string;
-  readonly read: (
-    tx: Tx,
-    projectId: string,
-    id: string,
-  ) => Promise<
-    object | undefined
-  > /** Lists contradictions with other resources; the pointers are relative to the resource. */;
+  readonly read: (tx: Tx, projectId: string, id: string) => Promise<object | undefined>;
+  /** Lists contradictions with other resources; the pointers are relative to the resource. */
   readonly check?: (tx: Tx, resource: R) => Promise<readonly DocumentIssue[]>;
   readonly insert: (tx: Tx, resource: R, owner: InProject) => Promise<void>;
 };
@@ -117,7 +112,8 @@ function checkIdentity({ identity, result }: Imported<'runs'>): readonly Documen
 const authoringSession: Kind<Imported<'authoringSessions'>> = {
   type: 'authoring_session',
   idOf: ({ authoringSessionId }) => authoringSessionId,
-  read: async (tx, projectId, id) => (await tx.authoringSessions.find(projectId, id))?.resource, // A session waits until its active turn ends, and a turn that is not stored would never end.
+  read: async (tx, projectId, id) => (await tx.authoringSessions.find(projectId, id))?.resource,
+  // A session waits until its active turn ends, and a turn that is not stored would never end.
   check: async (tx, { projectId, activeTurnId }) =>
     activeTurnId === undefined || (await tx.turns.find(projectId, activeTurnId)) !== undefined
       ? []
@@ -171,7 +167,8 @@ async function importResource<R extends InProject>(
     const message = `${imported.id} is stored with other content`;
     return { code: 'server.IMPORT_CONFLICT', issues: [{ path, message }] };
   }
-  const faults = await checkProject(tx, resource); // Without its project, every reference of a resource would be broken too.
+  const faults = await checkProject(tx, resource);
+  // Without its project, every reference of a resource would be broken too.
   const issues = faults.length > 0 ? faults : ((await kind.check?.(tx, resource)) ?? []);
   if (issues.length > 0)
     return {

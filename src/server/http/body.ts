@@ -123,7 +123,8 @@ export async function readJsonBody(
 /** A body of bytes, which is not read before `bytes` is called. */
 export type Content = {
   readonly mediaType: string | undefined;
-  readonly coding: string /** The header Content-Range of an upload that continues. */;
+  readonly coding: string;
+  /** The header Content-Range of an upload that continues. */
   readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;

@@ -81,7 +81,8 @@ export function createSharedRateLimiter(options: {
     const share = { credits: granted, untilMs: nowMs + SHARE_MS, refusedUntilMs };
     setNewest(shares, key, share, maxKeys);
     return share;
-  }; /** Requests that arrive while a share is leased wait for that share. */
+  };
+  /** Requests that arrive while a share is leased wait for that share. */
   const takeOnce = (key: string): Promise<Share> => {
     const taking = leasing.get(key) ?? take(key).finally(() => leasing.delete(key));
     leasing.set(key, taking);

@@ -7,7 +7,8 @@ export type HttpRequest = {
   /** As it was sent, percent-encoded. */
   readonly path: string;
   /** What follows the question mark. */
-  readonly query: string /** A header by its lower-case name. Repeated headers are joined, as in `Headers`, so that none of them is chosen. */;
+  readonly query: string;
+  /** A header by its lower-case name. Repeated headers are joined, as in `Headers`, so that none of them is chosen. */
   readonly header: (name: string) => string | undefined;
   readonly body: BodyReader;
   /** Both are absent for a request without a connection. */
@@ -33,7 +34,8 @@ const PORT = /:[0-9]*$/;
 
 /** Normalizes a target as URL parsers do: without dot segments, and percent-encoded. */
 function normalizeTarget(target: string): string {
-  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target; // URL parsers read a backslash as a slash; a target without a slash at its start is not a path.
+  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target;
+  // URL parsers read a backslash as a slash; a target without a slash at its start is not a path.
   if (!/^\/[^\\?]*(?:\?|$)/.test(target)) throw invalidTarget();
   try {
     const { pathname, search } = new URL(`http://host${target}`);

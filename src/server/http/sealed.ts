@@ -64,9 +64,8 @@ export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
 
 export type UploadAddresses = {
   /** Returns an address below the public address, or one relative to the requested address. */
-  sign(
-    facts: UploadFacts,
-  ): string /** Returns whether this control plane signed the address; the expiry is not checked. */;
+  sign(facts: UploadFacts): string;
+  /** Returns whether this control plane signed the address; the expiry is not checked. */
   isSigned(facts: UploadFacts, signature: string): boolean;
 };
 
