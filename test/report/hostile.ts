@@ -22,11 +22,11 @@ export const hostileText = fc.string({
   unit: fc.constantFrom(...ACTING, ...HIDING, ...PLAIN),
 });
 
-/** Members whose values are words of this program, whatever the evidence has. */
+/** Members whose values are words or digests of this program. */
 const FIXED = new Set(
   (
-    'kind result code class severity state completeness depth provenance trust rule answer in findings checks ' +
-    'digest fingerprint action outcome found repair'
+    'kind result code class severity state completeness depth provenance rule answer in findings ' +
+    'digest fingerprint outcome found repair'
   ).split(' '),
 );
 
@@ -35,7 +35,7 @@ export function replaceText<T>(value: T, text: string, name?: string): T;
 export function replaceText(value: unknown, text: string, name = ''): unknown {
   if (typeof value === 'string') return FIXED.has(name) ? value : text;
   if (Array.isArray(value)) return value.map((item: unknown) => replaceText(item, text, name));
-  if (typeof value !== 'object' || value === null || 'proves' in value) return value;
+  if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([member, inner]) => [
       member,

@@ -38,7 +38,7 @@ const MAX_ACTIONS = 3;
 const UNDECIDED_ACTION =
   'No trusted key attests what this rule needs. Fix what verdict.export and verdict.bundles report, then run the gate again.';
 
-/** The advice of the findings that led to a violation, or else of its code. An undecided rule has a fixed advice. */
+/** The advice of the findings that led to a violation, or else of its code. An undecided rule has its own advice. */
 export function actionOf({ rule, code, state, findings = [] }: Violation): string {
   if (findings.length > 0)
     return [...new Set(findings.map((finding) => codeEntry(finding).action))].slice(0, MAX_ACTIONS).join(' ');

@@ -61,7 +61,7 @@ export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
 };
 
 export function formatRunFact(page: Page, run: Run | undefined, command?: Command): string[] {
-  if (run === undefined || page.width !== Infinity) return [];
+  if (run === undefined || page.width !== Infinity) return []; // a terminal shows the command itself
   return formatFact(page, 'run', formatRun(run, command));
 }
 
