@@ -81,7 +81,7 @@ describe('a download', () => {
     expect(await failureOf(work)).toMatchObject({ code: 'control.RANGE_NOT_SATISFIABLE', status: 416 });
   });
 
-  it('that stalls fails while it is read, however slow its consumer is', async () => {
+  it('that stalls fails while it is read, but a slow consumer does not count as a stall', async () => {
     const { client } = await clientFor(
       (_, response) => {
         response.writeHead(200);

@@ -59,7 +59,7 @@ class FailingDisk {
     this.counts?.set(act, (this.counts.get(act) ?? 0) + 1);
     if (armed?.act !== act || !armed.path.test(path)) return;
     if (++this.calls === armed.nth)
-      throw Object.assign(new Error(`${armed.errno}: sample for a test, ${act}`), { code: armed.errno });
+      throw Object.assign(new Error(`${armed.errno}: made for a test, ${act}`), { code: armed.errno });
   }
 }
 

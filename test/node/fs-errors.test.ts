@@ -5,7 +5,7 @@ import { DrillproofError } from '../../src/errors.ts';
 import { errnoOf, ioError, newId } from '../../src/node/fs-errors.ts';
 import { makeFolder } from '../support/folder.ts';
 
-const systemError = (code: string): Error => Object.assign(new Error(`${code}: sample for a test`), { code });
+const systemError = (code: string): Error => Object.assign(new Error(`${code}: made for a test`), { code });
 
 const folder = await makeFolder();
 

@@ -51,8 +51,8 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
 
 /**
  * Verifies an object after a write with the SHA-256 that the server computed over all of it, or by reading it back, but
- * not by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier
- * attempt of the same write, or another mirror) or left unchanged.
+ * not by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier attempt of the same
+ * write, or another mirror) or left unchanged.
  * @throws DrillproofError `io.EXISTS`, `io.WRITE_FAILED`
  */
 export async function assertWritten(

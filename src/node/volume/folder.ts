@@ -58,7 +58,7 @@ const convertReadError = <T>(path: string, call: Promise<T>): Promise<T> =>
     throw ioError(cause, path, 'read');
   });
 
-/** Also returns `undefined` if the path does not exist. */
+/** Like `convertReadError`, but resolves to `undefined` if the path does not exist. */
 const ignoreMissing = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
   convertReadError(
     path,
@@ -125,10 +125,7 @@ async function holdFolder(folder: string): Promise<Hold> {
     attempt(file, 'write', () => renameSync(draft, file));
     recordName(file);
   };
-  // The suffixes of the files begin with the only dot in their names.
-  const startedFiles = new Set(
-    (await ignoreMissing(partials, readdir(partials)))?.map((name) => join(partials, name.split('.', 1)[0]!)),
-  );
+  let listing: Promise<Set<string>> | undefined;
   return {
     ...files,
     async *read(path) {
@@ -150,8 +147,9 @@ async function holdFolder(folder: string): Promise<Hold> {
     async partial(path) {
       const file = placeIn(root, path);
       const base = await makeTemporary(path);
-      const isNew = !startedFiles.has(base);
-      startedFiles.add(base);
+      const started = await (listing ??= listStarted(partials));
+      const isNew = !started.has(base);
+      started.add(base);
       return openPartialFile(base, isNew, (data) => commit(data, file));
     },
     async adopt(path, _digest, take) {
@@ -172,6 +170,12 @@ async function holdFolder(folder: string): Promise<Hold> {
       await rmdir(privateFolder).catch(() => undefined); // it stays while it contains a claim or partial files
     },
   };
+}
+
+/** Lists the unfinished files of earlier runs. Their suffixes begin with the only dot in their names. */
+async function listStarted(partials: string): Promise<Set<string>> {
+  const names = (await ignoreMissing(partials, readdir(partials))) ?? [];
+  return new Set(names.map((name) => join(partials, name.split('.', 1)[0]!)));
 }
 
 // The process that releases the lock removes its folder, possibly between the two steps.

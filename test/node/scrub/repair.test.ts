@@ -139,7 +139,9 @@ describe('a repair from a second mirror', () => {
     const before = await readBelow(first);
     const result = await scrubAndRepair(first, other);
     expect(result.outcome).toBe('damaged');
-    expect(listRepairs(result).every((line) => line.endsWith(' expect.MANIFEST_MISMATCH'))).toBe(true);
+    expect(new Set(listRepairs(result).map((line) => line.split(' ')[1]))).toEqual(
+      new Set(['expect.MANIFEST_MISMATCH']),
+    );
     expect(await readBelow(first)).toEqual(before);
   });
 
@@ -218,7 +220,9 @@ describe('a damaged document', () => {
     const before = await readBelow(first);
     for (const trust of [undefined, makeTrust(makeSigner())]) {
       const result = await scrubAndRepair(first, second, trust === undefined ? {} : { trust });
-      expect(listRepairs(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+      expect(new Set(listRepairs(result).map((line) => line.split(' ')[1]))).toEqual(
+        new Set(['scrub.MANIFEST_UNDECIDABLE']),
+      );
       expect(result.faults[0]!.repair).toMatchObject({
         message: expect.stringContaining('Pass --expect-manifest DIGEST'),
       });

@@ -152,8 +152,8 @@ async function makeInterrupted(content = sample.files.get(PART)!.subarray(0, 1_0
   return { server, place };
 }
 
-describe('a mirror on a disk that may have lost bytes', () => {
-  it('does not reuse them in the next run, which would not flush them', async () => {
+describe('a mirror on a disk with an error', () => {
+  it('does not reuse bytes after a failed flush, because the next flush may not write them', async () => {
     const server = await source(sample);
     const place = await makePlace('plain');
     disk.arm('sync', 1, 'EIO', /\.partial$/);
@@ -165,7 +165,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it.each(['read', 'look'] as const)(
-    'in a file of the mirror (%s) are unreadable, not damaged',
+    'reports a file that it cannot read (%s) as unreadable, not damaged',
     async (act) => {
       const { server, place } = await makeComplete();
       disk.arm(act, 1, 'EIO', endsWith(PART));
@@ -175,7 +175,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     },
   );
 
-  it.each(['read', 'look'] as const)('in a file of the mirror (%s) are fetched again', async (act) => {
+  it.each(['read', 'look'] as const)('fetches a file that it cannot read (%s) again', async (act) => {
     const { server, place } = await makeComplete();
     disk.arm(act, 1, 'EIO', endsWith(PART));
     const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
@@ -184,7 +184,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     expect((await expectSound(place)).length).toBe(sample.files.size);
   });
 
-  it('of a document ends, because the mirror cannot be identified', async () => {
+  it('ends if it cannot read a document that identifies it', async () => {
     const { server, place } = await makeComplete();
     for (const name of ['export.json', 'manifest.json']) {
       disk.arm('read', 1, 'EIO', endsWith(name));
@@ -209,7 +209,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
   });
 
   it.each(['read', 'look'] as const)(
-    'at any one call (%s) on a complete mirror change nothing',
+    'keeps every file of a complete mirror, whichever call (%s) fails',
     async (act) => {
       const { server, place } = await makeComplete();
       for (let nth = 1; ; nth++) {
@@ -227,7 +227,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     },
   );
 
-  it('of a partial file ends, and the next run fetches it from its beginning', async () => {
+  it('ends if it cannot read a partial file, and the next run fetches it from its beginning', async () => {
     const { server, place } = await makeInterrupted();
     disk.arm('read', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
@@ -236,7 +236,7 @@ describe('a mirror on a disk that may have lost bytes', () => {
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
-  it('that cannot discard a partial file ends, and the next run completes', async () => {
+  it('ends if it cannot discard a partial file, and the next run completes', async () => {
     const { server, place } = await makeInterrupted(new Uint8Array(4_000));
     disk.arm('truncate', 1, 'EIO');
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
@@ -244,14 +244,14 @@ describe('a mirror on a disk that may have lost bytes', () => {
     await expectRepair(place, server);
   });
 
-  it('of the entity tag of a partial file fetches only that part again', async () => {
+  it('fetches a partial file again if it cannot read its entity tag', async () => {
     const { server, place } = await makeInterrupted();
     disk.arm('read', 1, 'EIO', /\.etag$/);
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
-  it('resumes a partial file if nothing failed', async () => {
+  it('resumes a partial file if no call fails', async () => {
     const { server, place } = await makeInterrupted();
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);

@@ -145,6 +145,17 @@ const makeLock = (pid: number): string => JSON.stringify({ pid, host: hostname()
 const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
+  it('is free again after a mirror whose private files cannot be read', async () => {
+    const folder = await newFolder();
+    await mkdir(join(folder, PRIVATE));
+    await writeFile(join(folder, PRIVATE, 'partial'), '');
+    for (let run = 0; run < 2; run++) {
+      const target = await mirrorDirectory(folder).open();
+      expect(await failureOf(target.partial('parts/a.zip'))).toMatchObject({ code: 'io.KIND' });
+      await target.close();
+    }
+  });
+
   it('is held by one process at a time, and free afterwards', async () => {
     const { folder, target } = await openNew();
     await expectRefusal(folder, 'io.LOCKED');
