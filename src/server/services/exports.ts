@@ -46,14 +46,16 @@ export function exportHandlers(
     );
     if (!showsThrough(row, projectId, await hasEveryProject(store, principal))) throw notFound();
     return row;
-  }; /** Finds an export whose bytes and lists are readable: available and not deleted. */
+  };
+  /** Finds an export whose bytes and lists are readable: available and not deleted. */
   const findReadable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;
     if (deletion !== undefined) throw deletedError('the export');
     if (state !== 'available') throw STATE_ERRORS[state]();
     return row;
-  }; /** Lists the first `limit` exports after an ordinal that are visible through the project. */
+  };
+  /** Lists the first `limit` exports after an ordinal that are visible through the project. */
   const listVisible = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
     const hasEvery = await hasEveryProject(store, principal);

@@ -8,6 +8,7 @@ import { assertCurrent, type Change } from './handler.ts';
 import { describeOperation, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
+
 /**
  * Builds the world of a rerun: a new session with the inputs of the original session, which has changed or ended. It has
  * the lifetime of the original session, limited by the entitlement of the organization.

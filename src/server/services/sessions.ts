@@ -9,7 +9,8 @@ type SessionRef = { readonly projectId: string; readonly sessionId: string };
 
 export type ExtendFacts = {
   readonly session: WorldSession;
-  readonly request: SessionExtendRequest /** The time of admission, read while the session is locked. */;
+  readonly request: SessionExtendRequest;
+  /** The time of admission, read while the session is locked. */
   readonly admittedAtMs: number;
   readonly maxTtlMs: number;
 };

@@ -48,7 +48,7 @@ function postgresError(cause: unknown): unknown {
   return meaning === undefined ? cause : new DrillproofError(meaning.code, meaning.why, { cause });
 }
 
-/** A connection that failed itself must not be used again. */
+/** Returns whether the connection itself failed, so that nothing more may be sent on it. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof DrillproofError && error.code === 'control.UNAVAILABLE' && sqlState(error) === undefined;
 
