@@ -1,6 +1,6 @@
-"""Checks a bag by the text of RFC 8493 with nothing but the standard library: an independent other side.
+"""Checks a bag by the text of RFC 8493 with only the standard library, independently of drillproof.
 
-    python3 bagit-check.py BAG      prints "valid" and ends with 0, or says each broken rule and ends with 1
+    python3 bagit-check.py BAG      prints "valid" and exits with 0, or prints each broken rule and exits with 1
 """
 import hashlib
 import os
@@ -40,10 +40,10 @@ def problems(bag):
     files = set(tree(bag))
     payload = {path for path in files if path.startswith("data/")}
     if not os.path.isdir(os.path.join(bag, "data")):
-        yield "2.1.2: there is no payload directory"
+        yield "2.1.2: the payload directory is missing"
     manifests = [path for path in files if re.fullmatch(r"manifest-[a-z0-9]+\.txt", path)]
     if not manifests:
-        yield "2.1.3: there is no payload manifest"
+        yield "2.1.3: the payload manifest is missing"
     for manifest in manifests + [path for path in files if re.fullmatch(r"tagmanifest-[a-z0-9]+\.txt", path)]:
         algorithm = manifest.split("-")[1][:-4]
         listed = list(rows(os.path.join(bag, manifest)))
@@ -57,16 +57,16 @@ def problems(bag):
             if name.startswith("data/") == of_tags or ".." in name.split("/") or name.startswith(("/", "~")):
                 yield f"2.1.3, 2.2.1: {manifest} may not list {name}"
             elif name not in files:
-                yield f"3: {name}, which {manifest} lists, is not there"
+                yield f"3: {name} in {manifest} is missing"
             elif digest(os.path.join(bag, name), algorithm) != checksum:
-                yield f"3: {name} has another checksum than {manifest} lists"
+                yield f"3: {name} does not match its checksum in {manifest}"
     if "bag-info.txt" in files:
         stated = [line.split(":", 1)[1].strip() for line in lines(os.path.join(bag, "bag-info.txt")) if line.lower().startswith("payload-oxum:")]
         size = sum(os.path.getsize(os.path.join(bag, path)) for path in payload)
         if stated and stated != [f"{size}.{len(payload)}"]:
             yield f"2.2.2: Payload-Oxum is {stated}, the payload {size}.{len(payload)}"
     if "fetch.txt" in files:
-        yield "2.2.3: fetch.txt is not expected here"
+        yield "2.2.3: fetch.txt is not expected"
 
 
 found = list(problems(sys.argv[1]))
