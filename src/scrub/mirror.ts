@@ -1,4 +1,4 @@
-import { checkArguments, FUNCTION, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
+import { checkArguments, closeAfter, FUNCTION, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
@@ -109,26 +109,13 @@ async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMan
   let started = 0;
   for (const name of await sortByAge(archive, options, scrub)) {
     options.signal?.throwIfAborted();
-    await withPlace(archive, name, async (place) => {
+    await closeAfter(archive.open(name), async (place) => {
       const isLate = started++ > 0 && scrub.now() >= scrub.untilMs;
       const result = isLate
-        ? async () => countUnread(place, await readBefore(place, readScrub(options)))
+        ? async () => countUnread(place, await readBefore(place, scrub))
         : () => scrubMirror(place, options);
       await each(await reportUnreadable(place, result, options.signal), place);
     });
-  }
-}
-
-async function withPlace<T>(
-  archive: Mirrors,
-  name: string,
-  work: (place: ScrubPlace) => Promise<T>,
-): Promise<T> {
-  const place = archive.open(name);
-  try {
-    return await work(place);
-  } finally {
-    await place.close();
   }
 }
 
@@ -136,7 +123,7 @@ async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub):
   const ages: { readonly name: string; readonly oldestMs: number }[] = [];
   for (const name of archive.mirrors) {
     options.signal?.throwIfAborted();
-    const oldestMs = await withPlace(archive, name, async (place) => {
+    const oldestMs = await closeAfter(archive.open(name), async (place) => {
       const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
       // A mirror that cannot be listed is reported when it has its turn.
       const view = await ifReadable(() => place.look());
@@ -144,11 +131,9 @@ async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub):
     });
     ages.push({ name, oldestMs });
   }
-  return ages.toSorted((a, b) => compare(a.oldestMs, b.oldestMs)).map(({ name }) => name);
+  // The difference of two infinities is not a number.
+  return ages.toSorted((a, b) => a.oldestMs - b.oldestMs || 0).map(({ name }) => name);
 }
-
-// The difference of two infinities is not a number.
-const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
 /** Failures of the journal, without which no run can continue where the last one ended. */
 const FATAL: ReadonlySet<Code> = new Set<Code>([
@@ -170,11 +155,7 @@ async function reportUnreadable(
     if (!(cause instanceof DrillproofError) || FATAL.has(cause.code)) throw cause;
     const { code, message } = cause;
     const none = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
-    return {
-      name,
-      outcome: 'unreadable',
-      ...none,
-      faults: [{ path: '', found: 'unreadable', code, message }],
-    };
+    const faults = [{ path: '', found: 'unreadable', code, message } as const];
+    return { name, outcome: 'unreadable', ...none, faults };
   }
 }
