@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
-import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
+import { memoryAccess, type RandomAccess, toUtf8 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
+import { parseTrustStore, type TrustStore } from '../trust/index.ts';
 
 /** The outcome of a case, in the form of the vector files. */
 export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };
@@ -90,3 +91,7 @@ export const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) =
   ['strict', createStrictAccess],
   ['one byte at a time', createBytewiseAccess],
 ];
+
+/** The option `trust` for the text of a trust store, if there is one. */
+export const trustOf = (trust: string | undefined): { readonly trust?: TrustStore } =>
+  trust === undefined ? {} : { trust: parseTrustStore(toUtf8(trust)) };

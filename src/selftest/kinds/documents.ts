@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { digestOf, toUtf8 } from '../../bytes/index.ts';
 import {
   encodeBundleManifest,
   DEFAULT_LIMITS,
@@ -9,9 +9,8 @@ import {
   selectionDigest,
 } from '../../evidence/index.ts';
 import { secondOpinion } from '../../node/second-opinion/index.ts';
-import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
-import { type Kind, defineKind, makeOutcome, type Outcome } from '../outcome.ts';
+import { type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
 
@@ -29,8 +28,7 @@ function testAttestation(
   options: { secondOpinion?: SecondOpinion } = {},
 ): Outcome {
   const { attestation, trust, ...rest } = input;
-  const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
-  const report = verifyAttestation(attestation, defined({ ...rest, trust: store, ...options }));
+  const report = verifyAttestation(attestation, { ...rest, ...trustOf(trust), ...options });
   return makeOutcome(report.verdict, [report]);
 }
 

@@ -1,13 +1,6 @@
 import * as z from 'zod/mini';
-import { narrowText } from '../../contract/index.ts';
-import {
-  compareUtf8,
-  type Digest,
-  digestOf,
-  memoryAccess,
-  type RandomAccess,
-  toUtf8,
-} from '../../bytes/index.ts';
+import { typedDigestSchema } from '../../contract/index.ts';
+import { compareUtf8, digestOf, memoryAccess, type RandomAccess, toUtf8 } from '../../bytes/index.ts';
 import {
   bagSource,
   DEFAULT_LIMITS,
@@ -17,13 +10,18 @@ import {
   type SourceFile,
   zipSource,
 } from '../../evidence/index.ts';
-import { parseTrustStore } from '../../trust/index.ts';
 import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
-import { bytesOfBase64, type Kind, defineKind, makeOutcome, type Outcome, WAYS } from '../outcome.ts';
+import {
+  bytesOfBase64,
+  type Kind,
+  defineKind,
+  makeOutcome,
+  type Outcome,
+  trustOf,
+  WAYS,
+} from '../outcome.ts';
 import { secondOpinion } from '../../node/second-opinion/index.ts';
-
-const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 
 const common = {
   coverage: z.optional(z.literal(true)),
@@ -31,7 +29,7 @@ const common = {
   asOfMs: z.int(),
   expect: z.optional(
     z.object({
-      manifestDigest: z.exactOptional(narrowText(z.string(), isDigest)),
+      manifestDigest: z.exactOptional(typedDigestSchema),
       evidenceExportId: z.exactOptional(z.string()),
       organizationId: z.exactOptional(z.string()),
       projectId: z.exactOptional(z.string()),
@@ -56,7 +54,7 @@ type Open = (bytes: Uint8Array) => RandomAccess;
 const optionsOf = ({ trust, asOfMs, expect = {} }: Part | Tree): VerifyOptions => ({
   asOfMs,
   expect,
-  ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+  ...trustOf(trust),
 });
 
 async function testPart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined, type Digest, toUtf8, memoryAccess } from '../../bytes/index.ts';
+import { defined, toUtf8, memoryAccess } from '../../bytes/index.ts';
 import { memorySource } from '../../evidence/index.ts';
 import {
   type Decision,
@@ -18,9 +18,8 @@ import {
   verifyDsse,
   verifyPart,
 } from '../../verify/index.ts';
-import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64 } from '../outcome.ts';
-import { digestSchema, narrowText } from '../../contract/index.ts';
-import { parseTrustStore } from '../../trust/index.ts';
+import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64, trustOf } from '../outcome.ts';
+import { typedDigestSchema } from '../../contract/index.ts';
 import { secondOpinion } from '../../node/second-opinion/index.ts';
 
 const shape = z.object({
@@ -68,12 +67,10 @@ export const policiesKinds: Readonly<Record<string, Kind>> = {
   ),
 };
 
-const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
-
 const chainShape = z.object({
   files: z.record(z.string(), z.string()),
   single: z.optional(z.string()),
-  expectHead: z.optional(narrowText(z.string(), isDigest)),
+  expectHead: z.optional(typedDigestSchema),
 });
 
 async function testReceipts({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
@@ -106,8 +103,7 @@ async function testEnvelope(
   options: { secondOpinion?: SecondOpinion } = {},
 ): Promise<Outcome> {
   const dsse = toUtf8(envelope);
-  const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
-  const common = { asOfMs, ...defined({ trust: store }), ...options };
+  const common = { asOfMs, ...trustOf(trust), ...options };
   if (part !== undefined) {
     const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...common, dsse });
     return makeOutcome(report.verdict, [report]);
@@ -125,7 +121,6 @@ export const dsseKinds: Readonly<Record<string, Kind>> = {
   ),
 };
 
-const digest = z.custom<`sha256:${string}`>((value) => digestSchema.safeParse(value).success);
 const summaryShape = z.object({
   envelope: z.string(),
   trust: z.exactOptional(z.string()),
@@ -133,8 +128,8 @@ const summaryShape = z.object({
   threshold: z.exactOptional(z.int()),
   verifierId: z.exactOptional(z.string()),
   resourceUri: z.exactOptional(z.string()),
-  policyDigest: z.exactOptional(digest),
-  inputs: z.exactOptional(z.array(digest)),
+  policyDigest: z.exactOptional(typedDigestSchema),
+  inputs: z.exactOptional(z.array(typedDigestSchema)),
   maxAgeMs: z.exactOptional(z.int()),
 });
 
@@ -148,7 +143,7 @@ function testSummary({
   const report = verifySummary(toUtf8(envelope), {
     asOfMs,
     expect,
-    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+    ...trustOf(trust),
     ...defined({ threshold }),
   });
   return makeOutcome(report.verdict, [report]);
