@@ -127,7 +127,7 @@ export async function mirrorMany(
 /** The exports of a project, by whether they can be mirrored. */
 export type Discovered = {
   readonly wishes: readonly Wish[];
-  /** The number of exports that are not mirrored by state: generating, failed or deleted. */
+  /** The number of exports in each state that prevents mirroring: generating, failed or deleted. */
   readonly left: ReadonlyMap<string, number>;
   /** Exports that have not changed since `sinceMs`. */
   readonly older: number;

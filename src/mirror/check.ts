@@ -10,7 +10,7 @@ import {
 import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import { buildResource, findAttestation, toChecksum } from './finish.ts';
+import { findAttestation, findResource, toChecksum } from './finish.ts';
 import { checkFile, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView, Sealed } from './sink.ts';
@@ -87,7 +87,7 @@ async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );
   const manifest = toChecksum(EXPORT_MANIFEST, pinned.manifestBytes);
-  const resource = toChecksum(EXPORT_RESOURCE, await buildResource(pinned, view));
+  const resource = toChecksum(EXPORT_RESOURCE, (await findResource(pinned, view)).bytes);
   const attestation = await findAttestation(run, pinned, view);
   if (attestation !== undefined && 'code' in attestation)
     throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });

@@ -24,11 +24,11 @@ import { type MirrorTarget, type MirrorView, readSmallFile, readValid } from './
 /** A verified file of the mirror. */
 export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
 
-/** The export attestation and its state, the failure to fetch it, or `undefined` if there is none. */
-export type Attestation =
-  | { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' }
-  | Failure
-  | undefined;
+/** A document of the export: `kept` if it is that of the target, `fetched` if it is that of the source. */
+type Document = { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' };
+
+/** The export attestation, the failure to fetch it, or `undefined` if there is none. */
+export type Attestation = Document | Failure | undefined;
 
 /** Finds the export attestation: the one in the target if it names this manifest, else that of the source. */
 export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
@@ -49,37 +49,31 @@ export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView
   }
 }
 
-/** Writes the attestation if it was fetched. */
-export async function writeAttestation(
-  { bytes, state }: Exclude<Attestation, Failure | undefined>,
-  target: MirrorTarget,
-): Promise<Proven> {
-  if (state === 'fetched') await target.write(EXPORT_ATTESTATION, bytes);
-  return { ...toChecksum(EXPORT_ATTESTATION, bytes), state };
-}
-
-/** Writes `export.json`, unless the target has one that agrees with the manifest: an available export never changes. */
-export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
-  const stored = await readAgreeingResource(pinned, target);
-  if (stored !== undefined) return { ...toChecksum(EXPORT_RESOURCE, stored), state: 'kept' };
-  const bytes = canonicalBytes(pinned.resource);
-  await target.write(EXPORT_RESOURCE, bytes);
-  return { ...toChecksum(EXPORT_RESOURCE, bytes), state: 'fetched' };
-}
-
-/** Returns the right bytes of `export.json`: those in the target if they agree, else those of the source. */
-export const buildResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
-  (await readAgreeingResource(pinned, view)) ?? canonicalBytes(pinned.resource);
-
-async function readAgreeingResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
+/**
+ * Finds `export.json`: the one in the target if it agrees with the manifest, because an available export never changes,
+ * else that of the source.
+ */
+export async function findResource(pinned: Pinned, view: MirrorView): Promise<Document> {
   const { manifest, manifestDigest, manifestBytes } = pinned;
-  const bytes = await readValid(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes, (content) => {
+  const stored = await readValid(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes, (content) => {
     const resource = parseExportResource(content);
     const [difference] = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
     return difference === undefined ? content : undefined;
   });
   const canReplace = pinned.manifestFrom !== 'target';
-  return bytes && canReplace && (await hasRotted(EXPORT_RESOURCE, bytes, view)) ? undefined : bytes;
+  if (stored === undefined || (canReplace && (await hasRotted(EXPORT_RESOURCE, stored, view))))
+    return { bytes: canonicalBytes(pinned.resource), state: 'fetched' };
+  return { bytes: stored, state: 'kept' };
+}
+
+/** Writes a document, unless the target has it. */
+export async function writeDocument(
+  path: string,
+  { bytes, state }: Document,
+  target: MirrorTarget,
+): Promise<Proven> {
+  if (state === 'fetched') await target.write(path, bytes);
+  return { ...toChecksum(path, bytes), state };
 }
 
 /** Writes a small file, unless the target has it with these bytes. */

@@ -1,10 +1,11 @@
-import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
+import { checkArguments, closeAfter, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
   CHECKSUMS,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
   formatChecksums,
   type LinkedReceipt,
 } from '../evidence/index.ts';
@@ -13,9 +14,9 @@ import { pin, type Pinned } from './fetch/documents.ts';
 import { type Failure, fetchAll } from './fetch/all.ts';
 import {
   findAttestation,
-  writeAttestation,
+  findResource,
+  writeDocument,
   writeOnce,
-  writeResource,
   type Attestation,
   type Proven,
   appendReceipt,
@@ -59,14 +60,11 @@ async function mirrorRun(run: Run): Promise<LinkedReceipt> {
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
   const checked = view === undefined ? undefined : await checkComplete(run, pinned, view);
-  const target = await run.sink.open();
-  try {
+  return closeAfter(await run.sink.open(), async (target) => {
     await claimTarget(target, pinned);
     const fetched = await fetchMissing(run, pinned, target, checked);
-    return await finish(run, pinned, fetched, target);
-  } finally {
-    await target.close();
-  }
+    return finish(run, pinned, fetched, target);
+  });
 }
 
 async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {
@@ -88,7 +86,7 @@ async function fetchMissing(
   };
   if (attestation === undefined) return { files, failures };
   if ('code' in attestation) return { files, failures: [...failures, attestation] };
-  return { files: [...files, await writeAttestation(attestation, target)], failures };
+  return { files: [...files, await writeDocument(EXPORT_ATTESTATION, attestation, target)], failures };
 }
 
 async function fetchFiles(
@@ -111,7 +109,7 @@ async function fetchFiles(
 }
 
 async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: MirrorTarget) {
-  const resource = await writeResource(pinned, target);
+  const resource = await writeDocument(EXPORT_RESOURCE, await findResource(pinned, target), target);
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
   const files = [manifest, resource, ...fetched.files];

@@ -15,7 +15,7 @@ import {
   withMethods,
 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
-import { type CallOptions, type ExportRef, sleepFor, type Sleep } from '../client/index.ts';
+import { type CallOptions, type ExportRef, type Pace, sleepFor, type Sleep } from '../client/index.ts';
 import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
@@ -133,12 +133,13 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions) {
   };
 }
 
-/** The options of a request for a document; its retries are reported under the path of the document. */
+/** The options of a request for a file, whose retries are reported with its path. */
 export const callOptions = (
-  { signal, pacer, report }: Pick<Run, 'signal' | 'pacer' | 'report'>,
+  { signal, report }: Pick<Run, 'signal' | 'report'>,
   path: string,
-): CallOptions => ({
-  pace: pacer.attempts(),
+  pace: Pace,
+): Pick<CallOptions, 'pace' | 'onRetry' | 'signal'> => ({
+  pace,
   onRetry: ({ error, delayMs }) => report({ type: 'retry', path, error, delayMs }),
   ...defined({ signal }),
 });

@@ -39,17 +39,15 @@ export async function fetchDocument(
 async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Promise<Uint8Array> {
   const { client, exportRef } = run;
   for (let retries = 0; ; retries++) {
-    const options = callOptions(run, path);
+    const options = callOptions(run, path, run.pacer.attempts());
     const download = await client.download(name, exportRef, options);
     try {
       const bytes = await collectBytes(download.body, maxBytes);
       assertDeclaredDigest(bytes, download.reprDigest);
       return bytes;
     } catch (cause) {
-      if (cause instanceof LimitError)
-        throw new TransportError('transport.BODY_TOO_LONG', `${path} is longer than ${maxBytes} bytes`, {
-          path,
-        });
+      const message = `${path} is longer than ${maxBytes} bytes`;
+      if (cause instanceof LimitError) throw new TransportError('transport.BODY_TOO_LONG', message, { path });
       await client.backOff(cause, retries, options);
     }
   }

@@ -16,7 +16,7 @@ import {
 } from '../../evidence/index.ts';
 import { fetchDocument } from './document.ts';
 import { callOptions, type Run } from '../run.ts';
-import { type MirrorView, readSmallFile } from '../sink.ts';
+import { type MirrorView, parseIfValid, readSmallFile } from '../sink.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 15_000;
@@ -51,22 +51,17 @@ export async function pin(run: Run, view: MirrorView | undefined): Promise<Pinne
 
 async function readAvailableExport(run: Run): Promise<EvidenceExport> {
   const resource = await waitUntilGenerated(run);
-  if (resource.state === 'available' && resource.deletion === undefined) return resource;
-  const { state, deletion, failureCode, manifestDigest } = resource;
-  if (state === 'failed' && deletion === undefined)
-    throw new DrillproofError(
-      'mirror.EXPORT_FAILED',
-      `the export failed: ${failureCode ?? 'no reason given'}`,
-      {
-        details: { failureCode: failureCode ?? null },
-      },
-    );
-  const details = { state, manifestDigest: manifestDigest ?? null };
-  if (deletion === undefined)
+  const { state, deletion, failureCode = null, manifestDigest = null } = resource;
+  const details = { state, manifestDigest };
+  if (deletion !== undefined) {
+    const message = 'the export is deleted or being deleted';
+    throw new DrillproofError('control.EVIDENCE_DELETED', message, { details });
+  }
+  if (state === 'available') return resource;
+  if (state !== 'failed')
     throw new DrillproofError('export.NOT_AVAILABLE', `the export is ${state}`, { details });
-  throw new DrillproofError('control.EVIDENCE_DELETED', 'the export is deleted or being deleted', {
-    details,
-  });
+  const message = `the export failed: ${failureCode ?? 'no reason given'}`;
+  throw new DrillproofError('mirror.EXPORT_FAILED', message, { details: { failureCode } });
 }
 
 /**
@@ -91,9 +86,10 @@ async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
 type ResourceAnswer = { readonly resource: EvidenceExport } | { readonly askedMs: number };
 
 async function readResource(run: Run): Promise<ResourceAnswer> {
-  const { client, exportRef } = run;
+  const { client, exportRef, pacer } = run;
+  const options = callOptions(run, EXPORT_RESOURCE, pacer.attempts());
   try {
-    const resource = await client.evidence.exports.read(exportRef, callOptions(run, EXPORT_RESOURCE));
+    const resource = await client.evidence.exports.read(exportRef, options);
     if (resource.evidenceExportId === exportRef.evidenceExportId) return { resource };
   } catch (cause) {
     const asks = cause instanceof ControlError && cause.retryable && cause.retryAfterMs !== undefined;
@@ -119,7 +115,8 @@ async function pinFromTarget(
 ): Promise<Pinned | undefined> {
   const manifestBytes = await readSmallFile(view, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const resourceBytes = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  const pinned = parsePair(manifestBytes, resourceBytes);
+  const pinned =
+    manifestBytes && resourceBytes && parseIfValid(() => parsePair(manifestBytes, resourceBytes));
   if (pinned?.manifest.evidenceExportId !== run.exportRef.evidenceExportId) return undefined;
   const stated = details?.['manifestDigest'];
   if (typeof stated === 'string' && stated !== pinned.manifestDigest)
@@ -130,21 +127,13 @@ async function pinFromTarget(
   return pinned;
 }
 
-function parsePair(
-  manifestBytes: Uint8Array | undefined,
-  resourceBytes: Uint8Array | undefined,
-): Pinned | undefined {
-  if (manifestBytes === undefined || resourceBytes === undefined) return undefined;
-  try {
-    const manifest = parseExportManifest(manifestBytes);
-    const resource = parseExportResource(resourceBytes);
-    const manifestDigest = digestOf(manifestBytes);
-    const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
-    if (differences.length > 0) return undefined;
-    return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
-  } catch {
-    return undefined;
-  }
+function parsePair(manifestBytes: Uint8Array, resourceBytes: Uint8Array): Pinned | undefined {
+  const manifest = parseExportManifest(manifestBytes);
+  const resource = parseExportResource(resourceBytes);
+  const manifestDigest = digestOf(manifestBytes);
+  const differences = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+  if (differences.length > 0) return undefined;
+  return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
 }
 
 /**
@@ -167,13 +156,9 @@ async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned>
 
 function assertExpected({ expectManifest }: Run, actual: string | undefined): void {
   if (expectManifest === undefined || actual === expectManifest) return;
-  throw new DrillproofError(
-    'expect.MANIFEST_MISMATCH',
-    'the manifest of the export does not match the expected digest',
-    {
-      details: { expected: expectManifest, actual: actual ?? null },
-    },
-  );
+  const message = 'the manifest of the export does not match the expected digest';
+  const details = { expected: expectManifest, actual: actual ?? null };
+  throw new DrillproofError('expect.MANIFEST_MISMATCH', message, { details });
 }
 
 function assertPinned(manifestBytes: Uint8Array, { manifestDigest }: EvidenceExport): Digest {
@@ -183,14 +168,10 @@ function assertPinned(manifestBytes: Uint8Array, { manifestDigest }: EvidenceExp
 }
 
 async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8Array> {
-  const bytes = Number(resource.manifestBytes ?? '0');
-  if (bytes > DEFAULT_LIMITS.manifestBytes) {
-    throw new LimitError(
-      'json.TOO_LARGE',
-      `the manifest has more than ${DEFAULT_LIMITS.manifestBytes} bytes`,
-    );
-  }
-  const wanted = { name: 'evidence.exports.manifest', path: EXPORT_MANIFEST, maxBytes: bytes } as const;
+  const maxBytes = Number(resource.manifestBytes ?? '0');
+  const limit = DEFAULT_LIMITS.manifestBytes;
+  if (maxBytes > limit) throw new LimitError('json.TOO_LARGE', `the manifest has more than ${limit} bytes`);
+  const wanted = { name: 'evidence.exports.manifest', path: EXPORT_MANIFEST, maxBytes } as const;
   return fetchDocument(run, wanted, (fetched) => assertPinned(fetched, resource));
 }
 
@@ -219,26 +200,18 @@ export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8A
 /** @throws DrillproofError as `fetchAttestation` */
 export function assertSubject(bytes: Uint8Array, { manifest, manifestDigest }: Pinned): void {
   const { subject } = parseExportAttestation(bytes).statement;
-  const { evidenceExportId, organizationId } = manifest;
   if (
-    subject.evidenceExportId === evidenceExportId &&
-    subject.organizationId === organizationId &&
+    subject.evidenceExportId === manifest.evidenceExportId &&
+    subject.organizationId === manifest.organizationId &&
     subject.manifestDigest === manifestDigest
-  ) {
+  )
     return;
-  }
-  throw new DrillproofError(
-    'export.ATTESTATION_SUBJECT_MISMATCH',
-    'the export attestation names another export or manifest',
-  );
+  const message = 'the export attestation names another export or manifest';
+  throw new DrillproofError('export.ATTESTATION_SUBJECT_MISMATCH', message);
 }
 
-const mismatch = (field: string, stated: string, actual: string): DrillproofError =>
-  new DrillproofError(
-    'export.RESOURCE_MISMATCH',
-    `the export states ${field} ${stated}, its manifest ${actual}`,
-    {
-      path: `/${field}`,
-      details: { field, stated, found: actual },
-    },
-  );
+function mismatch(field: string, stated: string, actual: string): DrillproofError {
+  const message = `the export states ${field} ${stated}, its manifest ${actual}`;
+  const details = { field, stated, found: actual };
+  return new DrillproofError('export.RESOURCE_MISMATCH', message, { path: `/${field}`, details });
+}

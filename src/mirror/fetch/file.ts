@@ -2,10 +2,9 @@ import { type Digest, createDigester, digestOf } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { type Download, httpStatusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import type { FileState } from '../run.ts';
 import type { Place } from './pace.ts';
 import type { Wanted } from '../plan.ts';
-import type { Run } from '../run.ts';
+import { callOptions, type FileState, type Run } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';
 
 export type FetchContext = Pick<Run, 'client' | 'report'> & {
@@ -18,13 +17,13 @@ export type FetchContext = Pick<Run, 'client' | 'report'> & {
 type Transfer = {
   readonly wanted: Wanted;
   readonly partial: PartialFile;
-  sum: ReturnType<typeof digesterOf>;
+  sum: ReturnType<typeof createFileDigester>;
   etag: string | undefined;
   resumed: boolean;
 };
 
-/** The digest of a file; one that arrives in a single chunk is hashed in one call. */
-function digesterOf(file: Wanted) {
+/** Digests a file; one that arrives in a single chunk is hashed in one call. */
+function createFileDigester(file: Wanted) {
   let bytes = 0;
   let whole: Digest | undefined;
   let sum: ReturnType<typeof createDigester> | undefined;
@@ -78,7 +77,13 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
 
 // The bytes of an earlier run are hashed again. They are useful only with a strong entity tag, or if the file is complete.
 async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
-  const transfer: Transfer = { wanted, partial, sum: digesterOf(wanted), etag: partial.etag, resumed: false };
+  const transfer: Transfer = {
+    wanted,
+    partial,
+    sum: createFileDigester(wanted),
+    etag: partial.etag,
+    resumed: false,
+  };
   const { bytes, etag } = partial;
   if (bytes > wanted.bytes || (etag === undefined && bytes < wanted.bytes)) {
     if (bytes > 0) await startOver(transfer, undefined);
@@ -94,7 +99,7 @@ async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal)
 
 async function startOver(transfer: Transfer, etag: string | undefined): Promise<void> {
   await transfer.partial.restart(etag);
-  transfer.sum = digesterOf(transfer.wanted);
+  transfer.sum = createFileDigester(transfer.wanted);
   transfer.etag = etag;
   transfer.resumed = false;
 }
@@ -102,7 +107,7 @@ async function startOver(transfer: Transfer, etag: string | undefined): Promise<
 /** Fetches the remaining bytes, with as many answers as necessary. */
 async function receive(transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted } = transfer;
-  const { client, report, signal, place } = context;
+  const { client, place } = context;
   let furthest = transfer.sum.bytes;
   for (let retries = 0; transfer.sum.bytes < wanted.bytes;) {
     const download = await request(transfer, context);
@@ -114,25 +119,17 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
       if (transfer.resumed && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
       furthest = Math.max(furthest, transfer.sum.bytes);
       place.failed(cause, 0);
-      await client.backOff(cause, retries++, {
-        signal,
-        onRetry: ({ error, delayMs }) => report({ type: 'retry', path: wanted.path, error, delayMs }),
-      });
+      await client.backOff(cause, retries++, callOptions(context, wanted.path, place));
     }
   }
 }
 
 // The client has already retried temporary failures before the first byte.
-async function request(transfer: Transfer, { signal, report, place }: FetchContext): Promise<Download> {
+async function request(transfer: Transfer, context: FetchContext): Promise<Download> {
   const { wanted, sum, etag } = transfer;
-  const onRetry = ({ error, delayMs }: { error: unknown; delayMs: number }): void =>
-    report({ type: 'retry', path: wanted.path, error, delayMs });
-  const resumable = sum.bytes > 0 && etag !== undefined;
   const download = await wanted.open({
-    signal,
-    onRetry,
-    pace: place,
-    ...(resumable && { range: { from: sum.bytes }, ifRange: etag }),
+    ...callOptions(context, wanted.path, context.place),
+    ...(sum.bytes > 0 && etag !== undefined && { range: { from: sum.bytes }, ifRange: etag }),
   });
   try {
     assertContinues(transfer, download);

@@ -222,7 +222,7 @@ export class TokenBucket {
 export class CongestionWindow {
   private readonly most: number;
   private width: number;
-  private epochs = 0;
+  epoch = 0;
 
   constructor(most: number) {
     this.most = most;
@@ -234,17 +234,13 @@ export class CongestionWindow {
     return Math.max(1, Math.floor(this.width));
   }
 
-  get epoch(): number {
-    return this.epochs;
-  }
-
   succeeded(): void {
     this.width = Math.min(this.most, this.width + 1 / this.width);
   }
 
   overloaded(epoch: number): void {
-    if (epoch !== this.epochs) return;
-    this.epochs++;
+    if (epoch !== this.epoch) return;
+    this.epoch++;
     this.width = Math.max(1, this.width / 2);
   }
 }
