@@ -13,12 +13,8 @@ import { readVerifyingKey } from './keys.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { errnoOf } from '../fs-errors.ts';
 
-/** Characters that a shell would interpret outside quotes. */
-const ACTIVE = new Set('|&;<>()$`*?[]{}!#~\n');
-/** Characters that a shell would interpret inside double quotes. */
-const ACTIVE_QUOTED = new Set('$`\n');
-
-type State = { word: string | undefined; quote: '"' | "'" | undefined };
+/** The pieces of a command line: white space, single and double quotes, an escaped character, and plain text. */
+const PIECE = /([ \t]+)|'([^']*)'|"((?:[^"\\$`\n]|\\[^])*)"|\\([^])|([^ \t'"\\|&;<>()$`*?[\]{}!#~\n]+)/gy;
 
 /**
  * Splits a command line into words, as a POSIX shell does: by white space, with single quotes, double quotes and
@@ -27,53 +23,29 @@ type State = { word: string | undefined; quote: '"' | "'" | undefined };
  * @throws DrillproofError `usage.INVALID`
  */
 export function commandWords(line: string): readonly [program: string, ...words: string[]] {
-  const words: string[] = [];
-  const state: State = { word: undefined, quote: undefined };
-  for (let at = 0; at < line.length; at++) at += take(line, at, state, words);
-  if (state.quote !== undefined) throw commandError(`a ${state.quote} is not closed`);
-  if (state.word !== undefined) words.push(state.word);
-  const [program, ...rest] = words;
+  const words: (string | undefined)[] = [];
+  let word: string | undefined;
+  let end = 0;
+  for (const [piece, space, single, double, escaped, plain] of line.matchAll(PIECE)) {
+    end += piece.length;
+    // Inside double quotes a backslash is literal, unless a special character follows.
+    const text = single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? escaped ?? plain;
+    if (space !== undefined) words.push(word);
+    word = space === undefined ? `${word ?? ''}${text}` : undefined;
+  }
+  if (end < line.length) throw commandError(describeRefusal(line.slice(end)));
+  const [program, ...rest] = [...words, word].filter((item) => item !== undefined);
   if (program === undefined || program === '') throw commandError('it is empty');
   return [program, ...rest];
 }
 
-/** Reads one character, and returns how many more it read. */
-function take(line: string, at: number, state: State, words: string[]): number {
-  const character = line.charAt(at);
-  if (state.quote === "'") return character === "'" ? close(state) : append(state, character);
-  if (character === '\\') return readEscape(line, at, state);
-  if (character === state.quote) return close(state);
-  const active = state.quote === undefined ? ACTIVE : ACTIVE_QUOTED;
-  if (active.has(character))
-    throw commandError(`${JSON.stringify(character)} needs a shell, which is not used`);
-  if (state.quote !== undefined) return append(state, character);
-  if (character === '"' || character === "'") {
-    state.quote = character;
-    return append(state, '');
-  }
-  if (character !== ' ' && character !== '\t') return append(state, character);
-  if (state.word !== undefined) words.push(state.word);
-  state.word = undefined;
-  return 0;
-}
-
-/** Inside double quotes a backslash is literal, unless a special character follows. */
-function readEscape(line: string, at: number, state: State): number {
-  const next = line.charAt(at + 1);
-  if (next === '') throw commandError('it ends with a backslash');
-  const literal = state.quote === '"' && !'"\\$`'.includes(next);
-  append(state, literal ? `\\${next}` : next);
-  return 1;
-}
-
-function append(state: State, text: string): number {
-  state.word = (state.word ?? '') + text;
-  return 0;
-}
-
-function close(state: State): number {
-  state.quote = undefined;
-  return 0;
+/** Describes why a command line cannot be split from here on. */
+function describeRefusal(line: string): string {
+  const [quoted = ''] = /^'[^]*|^"(?:[^"\\$`\n]|\\[^])*/.exec(line) ?? [];
+  const next = line.charAt(quoted.length);
+  if (next === '\\') return 'it ends with a backslash';
+  if (next === '') return `a ${line.charAt(0)} is not closed`;
+  return `${JSON.stringify(next)} needs a shell, which is not used`;
 }
 
 const commandError = (why: string): DrillproofError =>
