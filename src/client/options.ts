@@ -96,19 +96,11 @@ export type ClientOptions = {
   readonly idempotencyKey?: () => string;
 };
 
-export type Settings = {
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly fetch: Fetch;
+export type Settings = Required<Omit<ClientOptions, 'retry' | 'timeouts' | 'limits' | 'parameterNames'>> & {
   readonly retry: Required<RetryOptions>;
   readonly timeouts: Required<Omit<TimeoutOptions, 'totalMs'>> & { readonly totalMs: number | undefined };
   readonly limits: Required<LimitOptions>;
-  readonly userAgent: string;
   readonly parameterNames: Required<ParameterNames>;
-  readonly sleep: Sleep;
-  readonly random: () => number;
-  readonly now: () => number;
-  readonly idempotencyKey: () => string;
 };
 
 const MIB = 1024 * 1024;

@@ -57,16 +57,9 @@ const invalid = (message: string): TransportError => new TransportError('transpo
  */
 export function assertDeclaredDigest(bytes: Uint8Array, declared: Digest | undefined): void {
   if (declared === undefined || digestOf(bytes) === declared) return;
-  throw new TransportError(
-    'transport.DIGEST_MISMATCH',
-    'the bytes of the answer do not match its Repr-Digest',
-    {
-      details: { passes: true },
-    },
-  );
+  const message = 'the bytes of the answer do not match its Repr-Digest';
+  throw new TransportError('transport.DIGEST_MISMATCH', message, { details: { passes: true } });
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 // The three forms of an HTTP date that a recipient must accept (RFC 9110 §5.6.7): IMF-fixdate, RFC 850, asctime.
 const DATE_FORMS = [
@@ -93,24 +86,22 @@ export function parseHttpDate(text: string, nowMs: number): number | undefined {
   for (const form of DATE_FORMS) {
     const { day, month, year, time } = form.exec(text)?.groups ?? {};
     if (day === undefined || month === undefined || year === undefined || time === undefined) continue;
-    return buildMoment(expandYear(year, nowMs), MONTHS.indexOf(month), Number(day), time);
+    const moment = time.replace(/60$/, '59'); // 60 is a leap second
+    return parseDate(`${day.replace(' ', '0')} ${month} ${expandYear(year, nowMs)} ${moment} GMT`);
   }
   return undefined;
 }
 
 // A year of two digits that seems more than 50 years ahead is the last such year in the past (RFC 9110 §5.6.7).
-function expandYear(year: string, nowMs: number): number {
-  if (year.length === 4) return Number(year);
+function expandYear(year: string, nowMs: number): number | string {
+  if (year.length === 4) return year;
   const thisYear = new Date(nowMs).getUTCFullYear();
   const sameCentury = thisYear - (thisYear % 100) + Number(year);
   return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
 }
 
-function buildMoment(year: number, month: number, day: number, time: string): number | undefined {
-  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
-  const date = new Date(0);
-  date.setUTCFullYear(year, month, day);
-  date.setUTCHours(hour, minute, Math.min(second, 59)); // 60 is a leap second
-  const inRange = month >= 0 && date.getUTCMonth() === month && hour < 24 && minute < 60 && second <= 60;
-  return inRange ? date.getTime() : undefined;
+// Platforms move a date that does not exist, such as 31 Feb, to another one.
+function parseDate(text: string): number | undefined {
+  const date = new Date(text);
+  return date.toUTCString().endsWith(`, ${text}`) ? date.getTime() : undefined;
 }
