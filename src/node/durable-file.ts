@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errnoOf, ioError } from './fs-errors.ts';
+import { attempt, errnoOf, ioError } from './fs-errors.ts';
 
 /** Flushes an open file. Throws the errors of the system unchanged. */
 export const fsyncFile = (fd: number): Promise<void> =>
@@ -77,11 +77,7 @@ const writeLater: WriteNext = (fd, chunk, at) =>
  * @throws DrillproofError `io.EXISTS`, `io.NOT_FOUND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`
  */
 export async function renameDurably(temporary: string, file: string): Promise<void> {
-  try {
-    renameSync(temporary, file);
-  } catch (cause) {
-    throw ioError(cause, file, 'write');
-  }
+  attempt(file, 'write', () => renameSync(temporary, file));
   await flushFolder(dirname(file));
 }
 

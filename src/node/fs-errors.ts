@@ -50,6 +50,28 @@ export function ioError(cause: unknown, path: string, act: Act): DrillproofError
   });
 }
 
+/** Runs a system call on a file, and gives its error a code, as `ioError` does. */
+export function attempt<T>(path: string, act: Act, call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    throw ioError(cause, path, act);
+  }
+}
+
+/** Like `attempt`, for a call that returns a promise. */
+export const awaitCall = <T>(path: string, act: Act, call: Promise<T>): Promise<T> =>
+  call.catch((cause: unknown) => {
+    throw ioError(cause, path, act);
+  });
+
+/** Awaits a read of a path; resolves to `undefined` if the path does not exist. */
+export const awaitOptional = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
+  call.catch((cause: unknown) => {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw ioError(cause, path, 'read');
+  });
+
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** Returns `io.PACKAGE_MISSING` for the error of an optional package that is not installed, or the error unchanged. */

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats }
 import { setTimeout } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
 import type { OpenFile } from '../../evidence/index.ts';
-import { ioError } from '../fs-errors.ts';
+import { attempt, ioError } from '../fs-errors.ts';
 
 /**
  * Opens a regular file for random access. Reads are synchronous, which is several times faster from the page cache; use
@@ -57,12 +57,7 @@ function openRegular(
   path: string,
   followLink: boolean,
 ): { readonly fd: number; readonly stats: BigIntStats } {
-  let fd;
-  try {
-    fd = openSync(path, followLink ? FLAGS : FLAGS | NO_LINK);
-  } catch (cause) {
-    throw ioError(cause, path, 'read');
-  }
+  const fd = attempt(path, 'read', () => openSync(path, followLink ? FLAGS : FLAGS | NO_LINK));
   const stats = fstatSync(fd, { bigint: true });
   if (stats.isFile()) return { fd, stats };
   closeSync(fd);
@@ -70,16 +65,14 @@ function openRegular(
 }
 
 function fill(fd: number, path: string, target: Uint8Array, offset: number): void {
-  let count = 0;
-  while (count < target.length) {
-    let added;
-    try {
-      added = readSync(fd, target, count, target.length - count, offset + count);
-    } catch (cause) {
-      throw ioError(cause, path, 'read');
+  try {
+    for (let count = 0; count < target.length;) {
+      const added = readSync(fd, target, count, target.length - count, offset + count);
+      if (added === 0)
+        throw new DrillproofError('io.CHANGED', `${path} became shorter while it was being read`, { path });
+      count += added;
     }
-    if (added === 0)
-      throw new DrillproofError('io.CHANGED', `${path} became shorter while it was being read`, { path });
-    count += added;
+  } catch (cause) {
+    throw ioError(cause, path, 'read');
   }
 }

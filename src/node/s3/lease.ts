@@ -91,14 +91,12 @@ function keepLease(current: HeldLease, takenAtMs: number): Lease {
       if (!lost)
         await renew()
           .then(() => bucket.remove(key))
-          .catch(ignoreFailure);
+          .catch((cause: unknown) => {
+            // The work is done, and a lease that cannot be removed expires.
+            if (!(cause instanceof DrillproofError)) throw cause;
+          });
     },
   };
-}
-
-function ignoreFailure(cause: unknown): void {
-  if (!(cause instanceof DrillproofError)) throw cause;
-  // The work is done, and a lease that cannot be removed expires.
 }
 
 const formatKey = (folder: string, number: number): string => `${folder}${String(number).padStart(9, '0')}`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bytes, createDigester } from '../../bytes/index.ts';
 import type { PartialFile } from '../../mirror/index.ts';
-import { ioError } from '../fs-errors.ts';
+import { awaitCall } from '../fs-errors.ts';
 import { readPieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';
 import { s3StatusOf, s3Error } from './errors.ts';
@@ -103,9 +103,7 @@ export async function uploadFile(
   digest: string,
   take: (file: string) => Promise<boolean>,
 ): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-')).catch((cause: unknown) => {
-    throw ioError(cause, tmpdir(), 'write');
-  });
+  const folder = await awaitCall(tmpdir(), 'write', mkdtemp(join(tmpdir(), 'drillproof-')));
   try {
     const file = join(folder, 'file');
     return (await take(file)) && (await copyFile(file, digest, openUpload(place, path)));

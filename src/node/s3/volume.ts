@@ -143,7 +143,7 @@ function openLog(bucket: Bucket, key: string): ScrubJournal {
       throw new DrillproofError('io.WRITE_FAILED', message, { path });
     },
     async replace(content) {
-      const { facts } = await readAll();
+      const facts = await bucket.facts(key);
       await bucket.replace(key, content, facts?.etag); // a log that another process wrote meanwhile is newer
     },
   };

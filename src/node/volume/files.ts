@@ -14,10 +14,9 @@ import { setImmediate } from 'node:timers/promises';
 import { findPathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { flushFolder, fsyncFile } from '../durable-file.ts';
-import { errnoOf, ioError } from '../fs-errors.ts';
+import { NO_LINK } from '../evidence/file-access.ts';
+import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
 
-// Missing on Windows, where only `lstat` detects a link.
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const PIECE_BYTES = 256 * 1024;
 /** Reads are synchronous because that is faster. After this many, timers and signals run. */
 const PIECES_PER_TURN = 32;
@@ -99,7 +98,7 @@ function statKind(path: string, kind: 'file' | 'folder'): Stats | undefined {
 
 /** Reads a file, each piece in new memory. */
 export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const fd = attempt(file, 'read', () => openSync(file, constants.O_RDONLY | NO_FOLLOW));
+  const fd = attempt(file, 'read', () => openSync(file, constants.O_RDONLY | NO_LINK));
   try {
     yield* readDescriptor(fd, file);
   } finally {
@@ -123,13 +122,13 @@ export async function* readDescriptor(fd: number, file: string): AsyncGenerator<
 /** Creates a file with a name that must be free, and opens it for reading and writing. */
 export const createFile = (file: string): number =>
   attempt(file, 'write', () =>
-    openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o644),
+    openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_LINK, 0o644),
   );
 
 /** Opens a file for reading and writing, and creates it if it is missing. */
 export function openForWriting(file: string): { fd: number; bytes: number } {
   return attempt(file, 'write', () => {
-    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o644);
+    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | NO_LINK, 0o644);
     const stat = fstatSync(fd);
     if (stat.isFile()) return { fd, bytes: stat.size };
     closeSync(fd);
@@ -146,26 +145,9 @@ export function writeAll(fd: number, chunk: Uint8Array, position: number): numbe
   return written;
 }
 
-export async function flushFile(fd: number, file: string): Promise<void> {
-  await fsyncFile(fd).catch((cause: unknown) => {
-    throw ioError(cause, file, 'write');
-  });
-}
+export const flushFile = (fd: number, file: string): Promise<void> =>
+  awaitCall(file, 'write', fsyncFile(fd));
 
 /** Removes a file, or with `recursive` a folder, that may be missing. */
-export async function remove(path: string, recursive = false): Promise<void> {
-  try {
-    await rm(path, { recursive, force: true });
-  } catch (cause) {
-    throw ioError(cause, path, 'write');
-  }
-}
-
-/** Runs a system call on a file, and gives its error a code. */
-export function attempt<T>(file: string, act: 'read' | 'write', call: () => T): T {
-  try {
-    return call();
-  } catch (cause) {
-    throw ioError(cause, file, act);
-  }
-}
+export const remove = (path: string, recursive = false): Promise<void> =>
+  awaitCall(path, 'write', rm(path, { recursive, force: true }));

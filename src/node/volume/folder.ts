@@ -7,9 +7,8 @@ import type { ScrubJournal } from '../../scrub/index.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
-import { errnoOf, ioError } from '../fs-errors.ts';
+import { attempt, awaitCall, awaitOptional } from '../fs-errors.ts';
 import {
-  attempt,
   makeFolder,
   type MadeFolders,
   makeFolders,
@@ -35,7 +34,7 @@ export const folderVolume = (root: string): Volume => ({
   source: () => directorySource(root),
   openFile: async () => (isFolder(root) ? undefined : openFile(root)),
   async look() {
-    const real = await ignoreMissing(root, realpath(root));
+    const real = await awaitOptional(root, realpath(root));
     return real === undefined ? undefined : openFiles(real);
   },
   hold: () => holdFolder(root),
@@ -53,44 +52,25 @@ function isFolder(root: string): boolean {
   }
 }
 
-const convertReadError = <T>(path: string, call: Promise<T>): Promise<T> =>
-  call.catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
-
-/** Like `convertReadError`, but resolves to `undefined` if the path does not exist. */
-const ignoreMissing = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
-  convertReadError(
-    path,
-    call.catch((cause: unknown) => {
-      if (errnoOf(cause) === 'ENOENT') return undefined;
-      throw cause;
-    }),
-  );
-
 function listFolder(root: string): Level {
-  try {
-    const entries = readdirSync(root, { withFileTypes: true });
-    const listNames = (folders: boolean): string[] =>
-      entries
-        .filter((entry) => entry.isDirectory() === folders)
-        .map(({ name }) => name)
-        .toSorted(compareUtf8);
-    return { folders: listNames(true), files: listNames(false) };
-  } catch (cause) {
-    throw ioError(cause, root, 'read');
-  }
+  const entries = attempt(root, 'read', () => readdirSync(root, { withFileTypes: true }));
+  const listNames = (folders: boolean): string[] =>
+    entries
+      .filter((entry) => entry.isDirectory() === folders)
+      .map(({ name }) => name)
+      .toSorted(compareUtf8);
+  return { folders: listNames(true), files: listNames(false) };
 }
 
 const openFiles = (root: string): Files => ({
-  isEmpty: async () => (await convertReadError(root, readdir(root))).every((name) => name === PRIVATE),
+  isEmpty: async () => (await awaitCall(root, 'read', readdir(root))).every((name) => name === PRIVATE),
   size: async (path) => sizeIn(root, placeIn(root, path)),
   async *read(path) {
     yield* readPieces(placeIn(root, path));
   },
   async list(folder) {
     const place = placeIn(root, folder);
-    const entries = (await ignoreMissing(place, readdir(place, { withFileTypes: true }))) ?? [];
+    const entries = (await awaitOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
     return files.toSorted(compareUtf8);
   },
@@ -137,9 +117,7 @@ async function holdFolder(folder: string): Promise<Hold> {
       await flushNames();
       const draft = await makeTemporary(path, '.draft');
       await remove(draft); // of a process that died
-      await writeNewFile(draft, [bytes], 0o644).catch((cause: unknown) => {
-        throw ioError(cause, draft, 'write');
-      });
+      await awaitCall(draft, 'write', writeNewFile(draft, [bytes], 0o644));
       await commit(draft, file);
       await flushNames();
     },
@@ -174,7 +152,7 @@ async function holdFolder(folder: string): Promise<Hold> {
 
 /** Lists the unfinished files of earlier runs. Their suffixes begin with the only dot in their names. */
 async function listStarted(partials: string): Promise<Set<string>> {
-  const names = (await ignoreMissing(partials, readdir(partials))) ?? [];
+  const names = (await awaitOptional(partials, readdir(partials))) ?? [];
   return new Set(names.map((name) => join(partials, name.split('.', 1)[0]!)));
 }
 
@@ -192,18 +170,12 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
 
 /** Opens a log. Any number of processes may append, because each batch of lines is one write at the end. */
 function openLog(file: string): ScrubJournal {
-  const write = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await mkdir(dirname(file), { recursive: true });
-      await work();
-    } catch (cause) {
-      throw ioError(cause, file, 'write');
-    }
-  };
+  const write = (work: () => Promise<void>): Promise<void> =>
+    awaitCall(file, 'write', mkdir(dirname(file), { recursive: true }).then(work));
   return {
     async read() {
-      const size = (await ignoreMissing(file, stat(file)))?.size ?? Infinity;
-      return size > MAX_LOG_BYTES ? undefined : ignoreMissing(file, readFile(file));
+      const size = (await awaitOptional(file, stat(file)))?.size ?? Infinity;
+      return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, readFile(file));
     },
     append: (lines) =>
       write(async () => {

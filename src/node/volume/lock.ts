@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMOUNT, type MembersOf, optional, parseJson, SIGNAL } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, ioError } from '../fs-errors.ts';
-import { attempt, remove } from './files.ts';
+import { attempt, awaitOptional, errnoOf, ioError } from '../fs-errors.ts';
+import { remove } from './files.ts';
 
 /** Locks of this process. A lock with our pid may be older, because in containers every process can have pid 1. */
 const ownLocks = new Set<string>();
@@ -100,14 +100,7 @@ async function readHolder(file: string): Promise<string | undefined> {
   return readLock(file);
 }
 
-async function readLock(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, file, 'read');
-  }
-}
+const readLock = (file: string): Promise<string | undefined> => awaitOptional(file, readFile(file, 'utf8'));
 
 /** Describes the holder of a lock with this content; `undefined` if it is dead. */
 function describeHolder(file: string, content: string): string | undefined {

@@ -19,9 +19,8 @@ import { join } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
 import type { Expected } from '../../mirror/index.ts';
 import { renameDurably } from '../durable-file.ts';
-import { errnoOf, ioError } from '../fs-errors.ts';
+import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
 import {
-  attempt,
   type MadeFolders,
   makeFolders,
   makeRoot,
@@ -203,9 +202,7 @@ async function sync(file: string): Promise<void> {
 
 /** Removes the drafts of processes that ended. */
 async function removeOldDrafts(drafts: string): Promise<void> {
-  const names = await readdir(drafts).catch((cause: unknown) => {
-    throw ioError(cause, drafts, 'read');
-  });
+  const names = await awaitCall(drafts, 'read', readdir(drafts));
   for (const name of names) if (await isOld(join(drafts, name), name)) await remove(join(drafts, name));
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, readFileSync, writeFileSync } from 'node:fs';
 import type { PartialFile } from '../../mirror/index.ts';
-import { errnoOf, ioError } from '../fs-errors.ts';
-import { attempt, createFile, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
+import { attempt, errnoOf, ioError } from '../fs-errors.ts';
+import { createFile, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
 
 const MAX_ETAG = 1024;
 
