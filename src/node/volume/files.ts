@@ -145,8 +145,7 @@ export function writeAll(fd: number, chunk: Uint8Array, position: number): numbe
   return written;
 }
 
-export const flushFile = (fd: number, file: string): Promise<void> =>
-  awaitCall(file, 'write', fsyncFile(fd));
+export const flushFile = (fd: number, file: string): Promise<void> => awaitCall(file, 'write', fsyncFile(fd));
 
 /** Removes a file, or with `recursive` a folder, that may be missing. */
 export const remove = (path: string, recursive = false): Promise<void> =>
