@@ -18,7 +18,7 @@ const LAZY = `class Lazy {
 
 /**
  * Rewrites a bundled file in CommonJS so that constants get their values on first use. Most commands need few of the
- * schemas and tables, and creating all takes longer than to verify a part. The exports become one object at the end,
+ * schemas and tables, and creating all of them takes longer than verifying a part. The exports become one object at the end,
  * because exports never change, and defining members one by one takes as long as the rest.
  */
 export function makeLazy(code: string): string {

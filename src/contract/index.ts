@@ -13,16 +13,5 @@ export * from './resources/operation.ts';
 export * from './operations/rows.ts';
 export * from './operations/operations.ts';
 export * from './operations/answers.ts';
-export {
-  allow,
-  atMsSchema,
-  countSchema,
-  decimalBytesSchema,
-  msSchema,
-  narrowText,
-  positiveIntegerSchema,
-  schemaVersionSchema,
-  textSchema,
-} from './scalars.ts';
 export * from './resources/session.ts';
 export { typeValue } from './type-value.ts';

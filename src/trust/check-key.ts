@@ -84,9 +84,9 @@ const RULES: readonly Rule[] = [
           expected: key.purposes.join(', '),
           actual: purpose,
         },
-  (key, { projectId }) => checkPeriod('trust.PROJECT_MISMATCH', 'project', key.projects, projectId),
+  (key, { projectId }) => checkScope('trust.PROJECT_MISMATCH', 'project', key.projects, projectId),
   (key, { organizationId }) =>
-    checkPeriod('trust.ORGANIZATION_MISMATCH', 'organization', key.organizations, organizationId),
+    checkScope('trust.ORGANIZATION_MISMATCH', 'organization', key.organizations, organizationId),
   ({ notBeforeMs }, { issuedAtMs }) =>
     notBeforeMs === undefined || notBeforeMs <= issuedAtMs
       ? undefined
@@ -126,7 +126,7 @@ function checkRevocation(
   };
 }
 
-function checkPeriod(
+function checkScope(
   code: StatementCode,
   scope: UncheckedScope,
   trusted: readonly string[] | undefined,

@@ -20,6 +20,6 @@ test('a project with skipLibCheck off compiles against every entry point without
 }, 120_000);
 
 test('a project that uses an internal name does not compile', () => {
-  const program = `import { judgeKey } from 'drillproof';\nexport default judgeKey;`;
+  const program = `import { checkKey } from 'drillproof';\nexport default checkKey;`;
   expect(compile(project, { 'main.ts': program }, options)).toContain('TS2305');
 }, 120_000);

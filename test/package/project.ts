@@ -26,5 +26,7 @@ export function compile(project: string, modules: Readonly<Record<string, string
   for (const [name, text] of Object.entries(modules)) writeFileSync(join(project, name), text);
   const config = { compilerOptions: { ...base, ...options }, files: Object.keys(modules) };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
-  return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project], { encoding: 'utf8' }).stdout;
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  const { status, stdout, stderr } = spawnSync(tsc, ['-p', project], { encoding: 'utf8' });
+  return status === 0 ? '' : `exit code ${status}: ${stdout}${stderr}`;
 }

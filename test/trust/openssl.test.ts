@@ -11,15 +11,15 @@ import { tries } from '../support/deep.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
-/** Signatures that each implementation makes; `DRILLPROOF_TEST_SIGNATURES=10000` makes it more. */
+/** The number of signatures by each implementation. */
 const COUNT = tries(20, 300);
 
 const folder = await makeFolder();
 
 const messageOf = (n: number): Uint8Array => toUtf8(`{"statement":${n}}`);
 
-/** How many of the signatures in the folder the program verifies, by a process for each. */
-async function verifiedByOpenssl(key: string, count: number): Promise<number> {
+/** The number of signatures in the folder that openssl verifies, with one process for each. */
+async function countVerified(key: string, count: number): Promise<number> {
   const list = join(folder, 'list');
   await writeFile(list, Array.from({ length: count }, (_, n) => join(folder, String(n))).join('\n'));
   const verify = 'openssl dgst -sha256 -verify'.split(' ');
@@ -30,9 +30,9 @@ async function verifiedByOpenssl(key: string, count: number): Promise<number> {
   return stdout.split('\n').filter((line) => line === 'Verified OK').length;
 }
 
-describe.each(implementations)('requirement 27: signatures by the %s implementation', (name, by) => {
+describe.each(implementations)('signatures by the %s implementation', (name, by) => {
   it(
-    `have as many different r as there are, and each verifies in the openssl command (${COUNT})`,
+    `${COUNT} signatures by the ${name} implementation have different r, and each verifies with openssl`,
     async () => {
       const signer = createSigner(scalarOf(name.length), by);
       const rs = new Set<bigint>();
@@ -47,7 +47,7 @@ describe.each(implementations)('requirement 27: signatures by the %s implementat
       expect(rs.size).toBe(COUNT);
       const key = join(folder, `${name}.pem`);
       await writeFile(key, publicKeyPem(signer.point));
-      expect(await verifiedByOpenssl(key, COUNT)).toBe(COUNT);
+      expect(await countVerified(key, COUNT)).toBe(COUNT);
     },
     30_000 + COUNT * 100,
   );

@@ -45,6 +45,7 @@ const answered = {
   ErrorEnvelope: errorEnvelopeSchema,
 };
 
+/** Clients may omit members that have a default, so these are converted as input. */
 const requested = {
   SessionExtendRequest: session.sessionExtendRequestSchema,
   AuthoringTurnRequest: authoring.turnRequestSchema,

@@ -24,6 +24,7 @@ export type Permission = z.infer<typeof permissionSchema>;
 /** One operation: everything that client, server and OpenAPI need to know about it. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT';
+  /** A template, such as `/v1/projects/{projectId}/runs/{hostedRunId}`. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
@@ -34,6 +35,7 @@ export type Operation = {
   readonly permission?: Permission;
   /** Other permissions that suffice, such as the permission to start the work that is read. */
   readonly alsoPermitted?: readonly Permission[];
+  /** The header Idempotency-Key is required. */
   readonly idempotent: boolean;
   readonly params: z.ZodMiniObject;
   /** Query parameters; they arrive as text, and the schema turns them into values. */

@@ -45,7 +45,7 @@ export const parameterNames = (template: string): string[] =>
 
 /**
  * The path of an operation with its parameters filled in and percent-encoded.
- * @throws TypeError for a parameter that is absent, empty, `.` or `../..` (an address parser would drop such a segment)
+ * @throws TypeError for a parameter that is absent, empty, `.` or `..` (an address parser would drop such a segment)
  *   or not well-formed Unicode
  */
 export function fillPath(row: Pick<Operation, 'path'>, params: Readonly<Record<string, string>>): string {

@@ -64,7 +64,7 @@ describe('the mirrors in a tree', () => {
         const all = Object.entries(await listFiles(...paths)).flatMap(([prefix, files]) =>
           files.map((file) => prefix + file),
         );
-        const receipts = paths.filter((path_) => /(?:^|\/)receipts\/x\.json$/.test(path_));
+        const receipts = paths.filter((text) => /(?:^|\/)receipts\/x\.json$/.test(text));
         for (const receipt of receipts) expect(all.filter((file) => file === receipt)).toHaveLength(1);
       }),
     );
