@@ -7,7 +7,7 @@ import { once } from '../src/bytes/async.ts';
 import { packBundle, packExport, partPath, readPartFacts, type PartFacts } from '../src/evidence/index.ts';
 import { memoryAccess } from '../src/bytes/index.ts';
 import { formatChecksums } from '../src/evidence/export/checksums.ts';
-import { createSigner, formatPublicJwk, trustStoreJwks } from '../src/trust/index.ts';
+import { createSigner, formatEcJwk, trustStoreJwks } from '../src/trust/index.ts';
 import {
   collect,
   makeBundleInput,
@@ -31,7 +31,7 @@ const CACHE = join(process.env['XDG_CACHE_HOME'] ?? tmpdir(), 'drillproof-bench-
 
 const scalar = createHash('sha256').update('drillproof bench').digest();
 export const signer = createSigner(scalar);
-export const privateJwk = { ...formatPublicJwk(signer.point), d: scalar.toString('base64url') };
+export const privateJwk = { ...formatEcJwk(signer.point), d: scalar.toString('base64url') };
 
 /** Hexadecimal lines that deflate to half their size; the same seed gives the same ones. */
 function hexLines(seed: number, length: number): Uint8Array {

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { readDer, readDerItems } from '../../src/bytes/der.ts';
 import { toHex, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { platform as everywhere } from '../../src/bytes/platform-portable.ts';
 import type { P256 } from '../../src/bytes/platform.ts';
 import { platform as onNode } from '../../src/node/platform-node.ts';
-import { keyIdOf, formatPublicJwk } from '../../src/trust/key/key.ts';
+import { formatEcJwk } from '../../src/trust/key/jwk.ts';
+import { keyIdOf } from '../../src/trust/key/key.ts';
 import type { TrustedKey } from '../../src/trust/trusted-key.ts';
 
 /** Both implementations, by name, for `it.each`. */
@@ -43,25 +43,20 @@ export const trusted = (seed: number, changes: Partial<TrustedKey> = {}): Truste
   };
 };
 
-/** The JWK of a key in a trust store, with changed or additional members. */
-export const storeJwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
-  ...formatPublicJwk(pointOf(seed)),
-  issuer: 'acme',
+/** The JWK of a public key, with changed or additional members. */
+export const publicJwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  ...formatEcJwk(pointOf(seed)),
+  kid: keyIdOf(pointOf(seed)),
+  use: 'sig',
+  alg: 'ES256',
   ...changes,
 });
 
-export const json = (value: unknown): Uint8Array => toUtf8(JSON.stringify(value));
+/** The JWK of a key in a trust store. */
+export const storeJwk = (seed: number, changes: Record<string, unknown> = {}): Record<string, unknown> =>
+  publicJwk(seed, { issuer: 'acme', ...changes });
 
-/** Keys of unsupported kinds. */
-export const foreignKeys = {
-  RSA: generateKeyPairSync('rsa', { modulusLength: 1024 }),
-  'RSA-PSS': generateKeyPairSync('rsa-pss', { modulusLength: 1024 }),
-  'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
-  'P-521': generateKeyPairSync('ec', { namedCurve: 'P-521' }),
-  secp256k1: generateKeyPairSync('ec', { namedCurve: 'secp256k1' }),
-  Ed25519: generateKeyPairSync('ed25519'),
-  X25519: generateKeyPairSync('x25519'),
-} as const;
+export const json = (value: unknown): Uint8Array => toUtf8(JSON.stringify(value));
 
 /** r and s of a signature in strict DER. */
 export const integers = (signature: Uint8Array): [bigint, bigint] => {

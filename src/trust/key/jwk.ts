@@ -9,7 +9,7 @@ export type KeyOperation = 'verify' | 'sign';
 type Members = ReadonlyMap<string, JsonValue>;
 
 /** A P-256 public key as the members that every JWK of it has (RFC 7518 §6.2.1). */
-export type EcJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
+type EcJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
 
 // Members of RFC 7517 §4 and of Web Crypto that do not restrict the key. Certificates are ignored, because a key is only
 // trusted if it is in the store.

@@ -14,7 +14,7 @@ import {
 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
-import { formatEcJwk, type EcJwk, readEcJwk } from './jwk.ts';
+import { readEcJwk } from './jwk.ts';
 import { formatPem, isPrivateLabel, openKeyFile, type PemBlock, decodePem } from './key-file.ts';
 import { platform } from '#platform';
 
@@ -97,9 +97,6 @@ const unsupportedError = (kind: string): DrillproofError =>
  */
 export type VerifyingKey = { readonly keyId: string; readonly point: Uint8Array };
 
-/** A public key as a JWK for ES256 signatures, named by its own key id. */
-type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
-
 const PUBLIC_KEY = 'PUBLIC KEY';
 
 /**
@@ -125,14 +122,6 @@ export function publicKeyPem(point: Uint8Array): string {
   checkArguments({ point: BYTES }, { point });
   return formatPem(PUBLIC_KEY, writeSpki(point));
 }
-
-/** The key as a JWK (RFC 7517 §4, RFC 7518 §6.2). */
-export const formatPublicJwk = (point: Uint8Array): PublicJwk => ({
-  ...formatEcJwk(point),
-  kid: keyIdOf(point),
-  use: 'sig',
-  alg: 'ES256',
-});
 
 /** The key of an uncompressed point that is known to be on the curve. */
 export const buildVerifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyIdOf(point), point });

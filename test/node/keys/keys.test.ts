@@ -11,7 +11,7 @@ import {
   readVerifyingKey,
   writeSigningKeyPem,
 } from '../../../src/node/keys/keys.ts';
-import { keyIdOf, formatPublicJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
+import { keyIdOf, formatEcJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
 import { formatPem, parsePem, decodePem } from '../../../src/trust/key/key-file.ts';
 import { bytes32, codeOf, json, message, N, pointOf, refusal, scalarOf } from '../../trust/makers.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -30,7 +30,7 @@ const openssl = (...args: string[]): string =>
 
 const scalar = scalarOf(1);
 const pem = writeSigningKeyPem(scalar);
-const privateJwk = { ...formatPublicJwk(pointOf(1)), d: toBase64url(scalar) };
+const privateJwk = { ...formatEcJwk(pointOf(1)), d: toBase64url(scalar) };
 const der = decodePem(parsePem(pem)[0]!);
 const pkcs8 = (bytes: Uint8Array): string => formatPem('PRIVATE KEY', bytes);
 
@@ -50,7 +50,7 @@ describe('a signing key', () => {
     for (const value of [1n, 255n, 2n ** 200n, N - 1n]) {
       const small = bytes32(value);
       const { signer } = readSigningKey(writeSigningKeyPem(small));
-      const jwk = { ...formatPublicJwk(signer.point), d: toBase64url(small) };
+      const jwk = { ...formatEcJwk(signer.point), d: toBase64url(small) };
       expect(readSigningKey(writeSigningKeyPem(small)).scalar).toEqual(small);
       expect(readSigningKey(json(jwk)).scalar).toEqual(small);
     }
@@ -69,7 +69,7 @@ describe('a signing key', () => {
 
   it.each([
     ['PEM', publicKeyPem(pointOf(1))],
-    ['a JWK', JSON.stringify(formatPublicJwk(pointOf(1)))],
+    ['a JWK', JSON.stringify(formatEcJwk(pointOf(1)))],
     ['a certificate', formatPem('CERTIFICATE', Uint8Array.of(0x30, 0))],
   ])('is not a public key in %s', (_, text) => {
     expect(codeOf(() => readSigningKey(text))).toBe('trust.KEY_PUBLIC');
@@ -117,7 +117,7 @@ describe('a signing key', () => {
 it('a verifying key is read from PEM and JWK, without a validity', () => {
   const key = { keyId: keyIdOf(pointOf(1)), point: pointOf(1) };
   expect(readVerifyingKey(publicKeyPem(pointOf(1)))).toEqual(key);
-  expect(readVerifyingKey(json(formatPublicJwk(pointOf(1))))).toEqual(key);
+  expect(readVerifyingKey(json(formatEcJwk(pointOf(1))))).toEqual(key);
 });
 
 it('a verifying key is never a private key', () => {

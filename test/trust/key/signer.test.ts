@@ -2,32 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createSigner, keyIdOf, verifySignature } from '../../../src/trust/index.ts';
 import { bytes32, codeOf, implementations, message, N, native, pointOf, scalarOf } from '../makers.ts';
 import type { P256 } from '../../../src/bytes/index.ts';
-import { isDeep } from '../../support/deep.ts';
 
 const signed = (seed: number, text = message): Uint8Array => native.signer(scalarOf(seed)).sign(text);
-
-describe.each(implementations)('a signature, by the %s implementation', (_, implementation) => {
-  const verify = (signature: Uint8Array, changes = {}): boolean =>
-    verifySignature({ key: { point: pointOf(1) }, message, signature, implementation, ...changes });
-  const signature = signed(1);
-
-  it('verifies over its message with its key', () => {
-    expect(verify(signature)).toBe(true);
-  });
-
-  it('does not verify when any one bit of it is flipped', () => {
-    const step = isDeep ? 1 : 5; // each place in a byte has its turn
-    for (let bit = 0; bit < signature.length * 8; bit += step) {
-      const flipped = Uint8Array.from(signature, (byte, i) =>
-        i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte,
-      );
-      let result: boolean | undefined;
-      expect(codeOf(() => void (result = verify(flipped))) ?? result).toSatisfy(
-        (outcome) => outcome === false || outcome === 'encoding.DER_INVALID',
-      );
-    }
-  });
-});
 
 it('verifying many signatures imports a key once per implementation', () => {
   let imports = 0;
