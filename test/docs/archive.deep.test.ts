@@ -186,16 +186,6 @@ describe('the command lines of docs/archive/deployment', () => {
   });
 });
 
-it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
-  'docs/archive/archive.md shows %s unchanged',
-  (name) =>
-    expect(page).toContain(
-      read(name)
-        .trimEnd()
-        .replaceAll(/^(?=.)/gm, '    '),
-    ),
-);
-
 it('docs/archive/archive.md names every file in docs/archive/deployment', () => {
   for (const name of readdirSync('docs/archive/deployment')) expect(page).toContain(`deployment/${name}`);
 });
