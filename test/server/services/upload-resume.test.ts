@@ -97,8 +97,11 @@ describe('an upload that was cut', () => {
     await cutAt(PIECE);
     const [piece] = await listPieces();
     expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
-    plane.clock.nowMs += HOUR_MS;
-    await sweepAttempts({ ...plane, now: () => plane.clock.nowMs }, { stalledMs: HOUR_MS });
+    const sweep = () => sweepAttempts({ ...plane, now: () => plane.clock.nowMs }, { stalledMs: HOUR_MS });
+    plane.clock.nowMs += HOUR_MS - 1;
+    expect(await sweep()).toBe(0);
+    plane.clock.nowMs += 1;
+    expect(await sweep()).toBe(1);
     expect(await listPieces()).toEqual([]);
     expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
     await expectEnvelope(ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
