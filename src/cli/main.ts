@@ -18,10 +18,9 @@ async function main(): Promise<void> {
   const [, , command = ''] = process.argv;
   // A mirror flushes many files at once, and parallel flushes share work. libuv reads the variable later.
   if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
-  const { createInterruptSignal: interruptSignal, createProcessCli: processCli } =
-    await import('./process.ts');
+  const { createInterruptSignal, createProcessCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
-  const cli = processCli(interruptSignal());
+  const cli = createProcessCli(createInterruptSignal());
   // Errors outside awaited promises are reported in the same form, without a stack.
   process.on('uncaughtException', (error) => {
     void import('./shared/output/failed.ts').then(async ({ reportFailure }) =>

@@ -203,8 +203,7 @@ export function listExportFiles(
 /** Reads a file, and fails if its digest has changed. */
 async function* readUnchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const sum = createDigester();
-  for await (const chunk of readFileBytes(file)) {
-    signal.throwIfAborted();
+  for await (const chunk of readFileBytes(file, signal)) {
     sum.update(chunk);
     yield chunk;
   }

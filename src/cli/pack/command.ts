@@ -10,7 +10,7 @@ import { type Cli, printNotes } from '../cli.ts';
 import { addExamples, collect, addStandardOptions } from '../shared/options/options.ts';
 import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
-import { defined, didYouMean, createDigester } from '../../bytes/index.ts';
+import { abortable, defined, didYouMean, createDigester } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
@@ -180,8 +180,7 @@ async function* countBytes(
   sum: { update(chunk: Uint8Array): void },
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
+  for await (const chunk of abortable(chunks, signal)) {
     sum.update(chunk);
     yield chunk;
   }

@@ -46,45 +46,24 @@ export type RunFile = {
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
   const { runResult, original, ...facts } = typeInput(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);
-  const common = { facts, ...defined({ original }) };
-  if (runResult === undefined) return { ...common, ownFiles };
-  if (typeof runResult !== 'string') {
-    return {
-      ...common,
-      ownFiles,
-      runResult: typeInput(`${path}, runResult`, runResult, runFileResultSchema),
-    };
-  }
+  const common = { facts, ownFiles, ...defined({ original }) };
+  if (runResult === undefined) return common;
+  if (typeof runResult !== 'string')
+    return { ...common, runResult: typeInput(`${path}, runResult`, runResult, runFileResultSchema) };
   const resultPath = resolve(path === '-' ? '.' : dirname(path), runResult);
+  ownFiles.add(resultPath);
   const value = await readJson(cli, resultPath);
-  return {
-    ...common,
-    ownFiles: ownFiles.add(resultPath),
-    runResult: typeInput(runResult, value, runFileResultSchema),
-  };
+  return { ...common, runResult: typeInput(runResult, value, runFileResultSchema) };
 }
 
 async function readJson(cli: Cli, path: string): Promise<JsonValue> {
   const bytes = await readInput(path, MAX_BYTES, cli);
-  return withFileName(
-    path,
-    () => parseJson(bytes, { maxBytes: MAX_BYTES }),
-    () => 'pack.INPUT_INVALID',
-  );
+  const parse = () => parseJson(bytes, { maxBytes: MAX_BYTES });
+  return withFileName(path, parse, () => 'pack.INPUT_INVALID');
 }
 
-function typeInput<T>(path: string, value: unknown, wanted: z.ZodMiniType<T>): T {
-  try {
-    return typeDocument(value, { schema: wanted, code: 'pack.INPUT_INVALID' });
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    const where = cause.path === undefined || cause.path === '' ? path : `${path}, ${cause.path}`;
-    throw new DrillproofError(cause.code, `${where}: ${cause.message}`, {
-      cause,
-      ...(cause.details && { details: cause.details }),
-    });
-  }
-}
+const typeInput = <T>(path: string, value: unknown, schema: z.ZodMiniType<T>): T =>
+  withFileName(path, () => typeDocument(value, { schema, code: 'pack.INPUT_INVALID' }));
 
 const MAX_FILES = 100_000;
 
@@ -93,7 +72,7 @@ export async function listFilesBelow(folder: string): Promise<readonly string[]>
   const files: string[] = [];
   const pending = [''];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    for (const entry of await list(join(folder, at), folder)) {
+    for (const entry of await list(join(folder, at))) {
       const path = at === '' ? entry.name : `${at}/${entry.name}`;
       if (entry.isDirectory()) pending.push(path);
       else if (entry.isFile()) files.push(path);
@@ -106,11 +85,11 @@ export async function listFilesBelow(folder: string): Promise<readonly string[]>
   return files.toSorted(compareUtf8);
 }
 
-async function list(folder: string, root: string) {
+async function list(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (cause) {
-    throw ioError(cause, folder === root ? root : folder, 'read');
+    throw ioError(cause, folder, 'read');
   }
 }
 

@@ -32,7 +32,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { writeArchive } from '../mirror/output.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';
-import { readInput, withFileName } from '../shared/input/input.ts';
+import { formatInputName, readInput, withFileName } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
 import type { Failure } from '../shared/output/failure.ts';
@@ -47,7 +47,7 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const reports: Named<Mergeable>[] = [];
   for (const file of files) {
-    const name = file === '-' ? 'standard input' : file;
+    const name = formatInputName(file);
     reports.push({ name, report: readMergeable(await readInput(file, MAX_REPORT_BYTES, cli), name) });
   }
   assertOneKind(reports);

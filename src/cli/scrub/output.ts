@@ -16,7 +16,6 @@ import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 
 const EXITS: Readonly<Record<ReturnType<typeof findWorstOutcome>, ExitCode>> = {
   good: EXIT.pass,
-  unread: EXIT.pass,
   damaged: EXIT.bad,
   unreadable: EXIT.unchecked,
 };
@@ -61,27 +60,21 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
     ['left', left === 0 ? undefined : `${countNoun(left, 'file')}, ${size(leftBytes)}, for another run`],
     ['strays', strays.length === 0 ? undefined : strays.join(', ')],
   ]);
-  const rows = faults.map((fault) => [
-    formatFound(fault),
-    `${fault.mirror}/${fault.path}`,
-    fault.code,
-    formatReason(fault),
-  ]);
+  const rows = faults.map(formatFault);
   const more = moreFaults === 0 ? '' : `and ${countNoun(moreFaults, 'fault')} more\n`;
   return rows.length === 0
     ? lines
     : `${lines}\n${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 
-const formatFound = ({ found, repair }: TalliedFault): string =>
-  repair === undefined ? found : repair === 'repaired' ? 'repaired' : `${found}, not repaired`;
-
-const formatReason = ({ message, repair }: TalliedFault): string =>
-  typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
+function formatFault({ found, mirror, path, code, message, repair }: TalliedFault): readonly string[] {
+  const file = `${mirror}/${path}`;
+  if (typeof repair !== 'object') return [repair ?? found, file, code, message];
+  return [`${found}, not repaired`, file, code, `${message}; ${repair.code}: ${repair.message}`];
+}
 
 type TalliedFault = ScrubReport['faults'][number];
 
-const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
 /** The limit of listed faults bounds the memory of a run. */
 const MAX_FAULTS = 10_000;
 
@@ -89,16 +82,7 @@ type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outco
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {
-  const sums = {
-    mirrors: 0,
-    files: 0,
-    read: 0,
-    readBytes: 0,
-    young: 0,
-    left: 0,
-    leftBytes: 0,
-    moreFaults: 0,
-  };
+  const sums = { mirrors: 0, files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0, moreFaults: 0 };
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
   const results: Omit<MirrorScrub, 'faults'>[] = [];
@@ -120,7 +104,5 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
 }
 
 /** The worst outcome of any mirror. Mirrors that were not read do not count. */
-const findWorstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
-  OUTCOMES.filter((outcome) => outcome === 'damaged' || outcome === 'unreadable').find(
-    (outcome) => outcomes[outcome] > 0,
-  ) ?? 'good';
+const findWorstOutcome = ({ outcomes }: ScrubTotals) =>
+  (['damaged', 'unreadable'] as const).find((outcome) => outcomes[outcome] > 0) ?? 'good';

@@ -40,7 +40,7 @@ import {
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { createProgress } from '../shared/output/progress.ts';
+import { withProgress } from '../shared/output/progress.ts';
 import { readVersion } from '../shared/output/product.ts';
 import { writeSelftest } from './output.ts';
 
@@ -146,15 +146,15 @@ async function testCommand(
   const scratch = await mkdtemp(join(tmpdir(), 'drillproof-selftest-'));
   try {
     const exec: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
-    const progress = createProgress(cli, 'tried', 'cases');
     let done = 0;
-    const results = await mapConcurrently(rows, jobs, async ({ kind, testCase }) => {
-      cli.signal.throwIfAborted();
-      const result = await execCase(kind, testCase, exec);
-      progress.update({ done: ++done, of: rows.length });
-      return result;
-    });
-    progress.end();
+    const results = await withProgress(cli, 'tried', 'cases', ({ update }) =>
+      mapConcurrently(rows, jobs, async ({ kind, testCase }) => {
+        cli.signal.throwIfAborted();
+        const result = await execCase(kind, testCase, exec);
+        update({ done: ++done, of: rows.length });
+        return result;
+      }),
+    );
     return selftestReport(command, results);
   } finally {
     await rm(scratch, { recursive: true, force: true });

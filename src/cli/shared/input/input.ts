@@ -27,7 +27,7 @@ import {
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`; LimitError `json.TOO_LARGE` beyond `maxBytes`
  */
 export async function readInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
-  const name = path === '-' ? 'standard input' : path;
+  const name = formatInputName(path);
   cli.inputs.add(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -106,7 +106,7 @@ async function removeRepeats(cli: Cli, paths: readonly string[]): Promise<readon
   return [...seen.values()];
 }
 
-const formatInputName = (file: string): string => (file === '-' ? 'standard input' : file);
+export const formatInputName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /**
  * Adds the name of a file to the errors of parsing its content.

@@ -77,7 +77,8 @@ export async function removeStale(cli: Inputs, path: string): Promise<void> {
 
 type OutputPlace = {
   readonly target: string;
-  /** False if the file is written in place. */ readonly isReplaced: boolean;
+  /** False if the file is written in place. */
+  readonly isReplaced: boolean;
 };
 
 async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<OutputPlace> {
