@@ -151,10 +151,13 @@ async function warnAboutKeys(cli: Cli, before: TrustStore | undefined, keys: rea
 }
 
 export async function set(cli: Cli, keyId: string, options: SetOptions): Promise<void> {
-  const file = await openTrustFile(cli, options.trust);
-  const store = requireStore(file);
-  const key = findKey(store, keyId, options.issuer);
+  const { file, key } = await openKey(cli, keyId, options);
   await replaceKey(cli, file, key, changeKey(key, options));
+}
+
+async function openKey(cli: Cli, keyId: string, { trust, issuer }: Pick<SetOptions, 'trust' | 'issuer'>) {
+  const file = await openTrustFile(cli, trust);
+  return { file, key: findKey(requireStore(file), keyId, issuer) };
 }
 
 function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
@@ -188,9 +191,7 @@ const applyMoment = (moment: Moment | undefined, before: number | undefined): nu
   moment === 'none' ? undefined : (moment ?? before);
 
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
-  const file = await openTrustFile(cli, options.trust);
-  const store = requireStore(file);
-  const key = findKey(store, keyId, options.issuer);
+  const { file, key } = await openKey(cli, keyId, options);
   if (key.revokedAtMs !== undefined) {
     const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
     throw usageError(
@@ -200,7 +201,7 @@ export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): P
   }
   const { at: atMs = cli.now(), notCompromised = false } = options;
   const how = notCompromised ? 'revoked' : 'compromised';
-  const after = retireKey(store, { issuer: key.issuer, keyId: key.keyId, how, atMs });
+  const after = retireKey(requireStore(file), { issuer: key.issuer, keyId: key.keyId, how, atMs });
   await replaceKey(cli, file, key, after.find(key.issuer, key.keyId) ?? key);
 }
 
@@ -245,7 +246,7 @@ const describeKey = (key: TrustedKey): Readonly<Record<string, string>> => ({
   'not before': formatMoment(key.notBeforeMs),
   'not after': formatMoment(key.notAfterMs),
   'revoked at': formatMoment(key.revokedAtMs),
-  compromised: key.revokedAtMs === undefined ? 'no' : key.compromised ? 'yes' : 'no',
+  compromised: key.revokedAtMs !== undefined && key.compromised ? 'yes' : 'no',
   'valid for': key.purposes.toSorted().join(', '),
   projects: key.projects?.toSorted().join(', ') ?? 'any',
   organizations: key.organizations?.toSorted().join(', ') ?? 'any',

@@ -93,40 +93,26 @@ type Body<L> = L extends unknown ? Omit<L, keyof typeof head> : never;
 
 export type MirrorEventBody = Body<Line>;
 
-export type MirrorEvents = {
-  readonly write: (body: MirrorEventBody) => void;
-  readonly follow: (evidenceExportId: string, next: OnProgress) => OnProgress;
-  readonly listRetry: (error: unknown, delayMs: number) => void;
-  readonly exportEnded: (evidenceExportId: string, tally: MirrorTally, error?: unknown) => void;
-  readonly close: (totals: MirrorTally, error?: unknown) => void;
-};
+export type MirrorEvents = ReturnType<typeof openEvents>;
 
 const EVERY_MS = 1_000;
 
-/** Opens the events of `--format json`, which replace the notes on standard error. */
-export function openEvents(cli: Cli): MirrorEvents {
-  if (cli.format !== 'json' || cli.quiet) return NONE;
-  cli.eventsOnStderr = true;
-  return writeEvents(cli);
-}
-
-const NONE: MirrorEvents = {
-  write() {},
-  follow: (_evidenceExportId, next) => next,
-  listRetry() {},
-  exportEnded() {},
-  close() {},
-};
-
-function writeEvents(cli: Cli): MirrorEvents {
+/** Opens the events of `--format json`, which replace the notes on standard error. Other formats have none. */
+export function openEvents(cli: Cli) {
+  const isActive = cli.format === 'json' && !cli.quiet;
+  if (isActive) cli.eventsOnStderr = true;
   const startedAtMs = cli.now();
   const startedExports = new Map<string, number>();
   const durationMs = (sinceMs: number): number => Math.max(0, cli.now() - sinceMs);
-  const write = (body: MirrorEventBody): void =>
-    void cli.stderr.write(formatEvent({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body }));
+  const write = (body: MirrorEventBody): void => {
+    if (!isActive) return;
+    const event = { schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body };
+    void cli.stderr.write(`${printableJson(JSON.stringify(event))}\n`);
+  };
   return {
     write,
-    follow(evidenceExportId, next) {
+    follow(evidenceExportId: string, next: OnProgress): OnProgress {
+      if (!isActive) return next;
       startedExports.set(evidenceExportId, cli.now());
       write({ type: 'export-started', evidenceExportId });
       const writeEvent = writeExportEvents(evidenceExportId, write);
@@ -135,17 +121,17 @@ function writeEvents(cli: Cli): MirrorEvents {
         writeEvent(event, cli.now());
       };
     },
-    listRetry(error, delayMs) {
+    listRetry(error: unknown, delayMs: number): void {
       write({ type: 'retry', delayMs: Math.round(delayMs), ...describeReason(error) });
     },
-    exportEnded(evidenceExportId, tally, error) {
+    exportEnded(evidenceExportId: string, tally: MirrorTally, error?: unknown): void {
       const sinceMs = startedExports.get(evidenceExportId) ?? startedAtMs;
       startedExports.delete(evidenceExportId);
       const figures = { evidenceExportId, ...countFigures(tally), durationMs: durationMs(sinceMs) };
       if (error === undefined) write({ type: 'export-done', ...figures });
       else write({ type: 'export-failed', ...describeFault(cli, error), ...figures });
     },
-    close(totals, error) {
+    close(totals: MirrorTally, error?: unknown): void {
       const figures = { ...countFigures(totals), durationMs: durationMs(startedAtMs) };
       const exit = error === undefined ? cli.exitCode : describeFailure(error, cli.signal.aborted).exit;
       const fault = error === undefined ? {} : describeFault(cli, error);
@@ -153,8 +139,6 @@ function writeEvents(cli: Cli): MirrorEvents {
     },
   };
 }
-
-const formatEvent = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
 
 // Only `selftest case` ends with this code.
 const limitExit = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);

@@ -16,7 +16,7 @@ import {
   sumTransfers,
 } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { formatInputName, readInput } from '../shared/input/input.ts';
 import {
   isFailed,
   describePlace,
@@ -29,13 +29,7 @@ import { usageError } from '../shared/options/values.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
-import {
-  buildArchiveReport,
-  type Discovery,
-  formatFailure,
-  describeTransfer,
-  writeArchive,
-} from './output.ts';
+import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
 import { followMany, MirrorTally, readErrorMessage, formatRetry } from './progress.ts';
 import type { MirrorCommandOptions } from './setting.ts';
 
@@ -74,31 +68,24 @@ const doneSchema = z.object({
 });
 
 function buildRunReport(run: SharedRun, results: readonly JobResult[], selection: Selection): ArchiveReport {
-  const { left = new Map<string, number>(), older = 0 } = selection;
   const rows = results
-    .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const done = rows.filter(({ state }) => state === 'done').map(parseDone);
-  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, readJobError(row))] : []));
-  return {
-    schemaVersion: 1,
-    kind: 'mirror.archive',
+    .map((result) => ({ ...result, evidenceExportId: wishSchema.parse(result.data).evidenceExportId }))
+    .toSorted((a, b) => (a.evidenceExportId < b.evidenceExportId ? -1 : 1));
+  const done = rows
+    .filter(({ state }) => state === 'done')
+    .map(({ evidenceExportId, output }) => ({ evidenceExportId, ...doneSchema.parse(output) }));
+  const failures = rows.filter(isFailed).map((row) => ({ ...row, error: readJobError(row) }));
+  const outcome = {
     exports: rows.length,
     complete: done.length,
-    failed: failures.length,
     untried: rows.length - done.length - failures.length,
-    older,
-    left: Object.fromEntries(left),
-    mirrored: done.map(({ evidenceExportId, manifestDigest }) => ({ evidenceExportId, manifestDigest })),
-    ...sumTransfers(done.map(({ transfer }) => transfer)),
     failures,
-    codes: [...new Set(failures.map(({ code }) => code))].toSorted(),
-    run,
+    moreFailures: 0,
+    codes: new Set(failures.map(({ error }) => error.code)),
   };
-}
-
-function parseDone({ id, output }: JobResult & { readonly id: string }) {
-  return { evidenceExportId: id, ...doneSchema.parse(output) };
+  const { transfer } = sumTransfers(done.map((item) => item.transfer));
+  const mirrored = done.map(({ evidenceExportId, manifestDigest }) => ({ evidenceExportId, manifestDigest }));
+  return { ...buildArchiveReport(outcome, mirrored, selection), ...defined({ transfer }), run };
 }
 
 type OnRetry = (retry: Retry) => void;
@@ -143,13 +130,13 @@ async function mirrorAlone(
   { concurrency }: ManyOptions,
   totals: MirrorTally,
 ): Promise<ArchiveReport> {
-  const mirrored = new Map<string, string>();
+  const mirrored: ArchiveReport['mirrored'] = [];
   const each = async (wish: Wish): Promise<void> => {
     const { manifestDigest } = await mirrorWatched(wish);
-    mirrored.set(wish.evidenceExportId, manifestDigest);
+    mirrored.push({ evidenceExportId: wish.evidenceExportId, manifestDigest });
   };
   const outcome = await mirrorMany(selection.wishes, each, { atOnce: concurrency });
-  return buildArchiveReport(outcome, mirrored, totals, selection);
+  return { ...buildArchiveReport(outcome, mirrored, selection), transfer: describeTransfer(totals) };
 }
 
 async function mirrorShared(
@@ -206,9 +193,17 @@ async function selectExports(
   options: ManyOptions,
   onRetry: OnRetry,
 ): Promise<Selection> {
-  const exports = await findExports(cli, client, options, onRetry);
+  const { shard, list, project, since, wait } = options;
+  const exports: Selection =
+    list === undefined
+      ? await discoverExports(client, project, {
+          unfinished: wait !== undefined,
+          signal: cli.signal,
+          onRetry,
+          ...defined({ sinceMs: since }),
+        })
+      : { wishes: await readWishes(cli, list, project) };
   if (exports.wishes.length === 0) throw createNoExportsError(exports, options);
-  const { shard, list } = options;
   if (shard === undefined) return exports;
   // The exports of a project may change between shards; those of a list may not.
   const cut = list === undefined ? {} : { list: listDigest(exports.wishes.map(idOf)) };
@@ -230,22 +225,6 @@ const createRetryNotes =
     events.listRetry(error, delayMs);
   };
 
-async function findExports(
-  cli: Cli,
-  client: Client,
-  options: ManyOptions,
-  onRetry: OnRetry,
-): Promise<Selection> {
-  const { list, project, since, wait } = options;
-  if (list !== undefined) return { wishes: await readWishes(cli, list, project) };
-  return discoverExports(client, project, {
-    unfinished: wait !== undefined,
-    signal: cli.signal,
-    onRetry,
-    ...defined({ sinceMs: since }),
-  });
-}
-
 /** Appends the id of an export to a folder or to the prefix of an address. */
 export function joinPlace(to: string, evidenceExportId: string): string {
   if (!isS3Url(to)) return join(to, evidenceExportId);
@@ -261,7 +240,7 @@ const FORM = 'Each line is the id of an export, optionally with a space and the 
  * begin with # are skipped.
  */
 async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
-  const name = list === '-' ? 'standard input' : list;
+  const name = formatInputName(list);
   const lines = fromUtf8(await readInput(list, MAX_LIST_BYTES, cli)).split(/\r?\n/);
   const wishes = new Map<string, Wish>();
   for (const [i, line] of lines.entries()) {

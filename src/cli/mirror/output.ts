@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import { type Code, codeEntry, isCode } from '../../codes/index.ts';
+import { codeEntry, isCode } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
 import type {
@@ -137,11 +137,14 @@ type FailedFile = Failure['files'][number];
 
 const MAX_FILES = 10;
 
-/** Builds the report on many exports; `mirrored` has the manifest digests of the complete ones by id. */
+type Outcome = Omit<ArchiveOutcome, 'failures'> & {
+  readonly failures: readonly { readonly evidenceExportId: string; readonly error: ExportError }[];
+};
+
+/** Builds the report on many exports, of which `mirrored` are complete. */
 export function buildArchiveReport(
-  outcome: ArchiveOutcome,
-  mirrored: ReadonlyMap<string, string>,
-  totals: MirrorTally,
+  outcome: Outcome,
+  mirrored: ArchiveReport['mirrored'],
   { left = new Map<string, number>(), older = 0, shard }: Discovery,
 ): ArchiveReport {
   const { exports, complete, untried, failures, moreFailures, codes } = outcome;
@@ -154,11 +157,7 @@ export function buildArchiveReport(
     untried,
     older,
     left: Object.fromEntries(left),
-    mirrored: [...mirrored].map(([evidenceExportId, manifestDigest]) => ({
-      evidenceExportId,
-      manifestDigest,
-    })),
-    transfer: describeTransfer(totals),
+    mirrored,
     failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
     codes: [...codes].toSorted(),
     ...defined({ shard }),
@@ -170,10 +169,9 @@ export function describeTransfer(totals: MirrorTally): NonNullable<ArchiveReport
   return { files, ...states, bytes, transferredBytes: moved, retries, transferMs };
 }
 
-export const formatFailure = (
-  evidenceExportId: string,
-  { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
-): Failure => ({
+type ExportError = Pick<DrillproofError, 'code' | 'message' | 'details'>;
+
+const formatFailure = (evidenceExportId: string, { code, message, details }: ExportError): Failure => ({
   evidenceExportId,
   code,
   message,

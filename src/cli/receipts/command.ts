@@ -179,13 +179,6 @@ const isFolder = async (path: string): Promise<boolean> =>
 
 type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 
-const HEADLINES: Readonly<Record<ReceiptsReport['verdict'], string>> = {
-  sound: 'SOUND',
-  broken: 'BROKEN',
-  unread: 'UNREAD',
-  none: 'NO RECEIPTS',
-};
-
 const TAIL = `
 A mirror cannot show that its newest receipts were removed. Store its head elsewhere,
 and pass it with --expect-head DIGEST when you verify the mirror again.
@@ -207,7 +200,7 @@ function formatMirrorReceipts({ path, report }: MirrorReceipts): string {
     .filter(({ severity }) => severity !== 'info')
     .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
   const lines = alignFacts([
-    [HEADLINES[verdict], path],
+    [verdict === 'none' ? 'NO RECEIPTS' : verdict.toUpperCase(), path],
     ['export', evidenceExportId],
     ['manifest', manifestDigest],
     ['receipts', count(receipts.length)],

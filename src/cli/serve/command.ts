@@ -164,36 +164,31 @@ const DEFAULTS = { ...defaultLimits, databaseConnections: 10 };
 const MAX: Readonly<Record<Setting['unit'], number>> = { count: 1_000_000, s: 86_400, KiB: 1_048_576 };
 const SCALE: Readonly<Record<Setting['unit'], number>> = { count: 1, s: 1000, KiB: 1024 };
 
-const createSetting = (
-  name: string,
-  limit: Setting['limit'],
-  what: string,
-  unit: Setting['unit'] = 'count',
-): Setting => ({ name, limit, what, unit });
-
-export const settings: readonly Setting[] = [
-  createSetting('request-rate', 'requestsPerSecond', 'requests per second of a token'),
-  createSetting('request-burst', 'requestBurst', 'requests of a token at once'),
-  createSetting('download-rate', 'downloadsPerSecond', 'downloads per second of a token'),
-  createSetting('download-burst', 'downloadBurst', 'downloads of a token that may begin at once'),
-  createSetting('token-downloads', 'downloadsPerToken', 'running downloads of a token'),
-  createSetting('downloads', 'downloads', 'running downloads of all tokens, and uploads'),
-  createSetting('body-limit', 'bodyBytes', 'KiB of JSON in a request', 'KiB'),
-  createSetting('header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'),
-  createSetting('headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'),
-  createSetting(
-    'request-timeout',
-    'requestTimeoutMs',
-    'seconds for a JSON body, or a pause of an upload',
-    's',
-  ),
-  createSetting('upload-rate', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'),
-  createSetting('keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'),
-  createSetting('stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'),
-  createSetting('upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'),
-  createSetting('database-connections', 'databaseConnections', 'connections to PostgreSQL'),
-  createSetting('drain', 'drainMs', 'seconds for running requests to end', 's'),
+const ROWS: readonly (readonly [name: string, Setting['limit'], what: string, Setting['unit']?])[] = [
+  ['request-rate', 'requestsPerSecond', 'requests per second of a token'],
+  ['request-burst', 'requestBurst', 'requests of a token at once'],
+  ['download-rate', 'downloadsPerSecond', 'downloads per second of a token'],
+  ['download-burst', 'downloadBurst', 'downloads of a token that may begin at once'],
+  ['token-downloads', 'downloadsPerToken', 'running downloads of a token'],
+  ['downloads', 'downloads', 'running downloads of all tokens, and uploads'],
+  ['body-limit', 'bodyBytes', 'KiB of JSON in a request', 'KiB'],
+  ['header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'],
+  ['headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'],
+  ['request-timeout', 'requestTimeoutMs', 'seconds for a JSON body, or a pause of an upload', 's'],
+  ['upload-rate', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'],
+  ['keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'],
+  ['stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'],
+  ['upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'],
+  ['database-connections', 'databaseConnections', 'connections to PostgreSQL'],
+  ['drain', 'drainMs', 'seconds for running requests to end', 's'],
 ];
+
+export const settings = ROWS.map(([name, limit, what, unit = 'count']): Setting => ({
+  name,
+  limit,
+  what,
+  unit,
+}));
 
 export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
   `DRILLPROOF_${name.toUpperCase().replaceAll('-', '_')}`;

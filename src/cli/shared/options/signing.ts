@@ -42,27 +42,30 @@ export type SummarySigningOptions = {
   readonly vsaSignerTimeout?: number;
 };
 
-const KEY = 'with this private key, P-256 as PEM or JWK';
-const addIssuerOption = (command: Command, when = ''): Command =>
-  command.option('--issuer <name>', `${when}sign under this name`);
-
 export const addSigningOptions = (command: Command, what: string): Command =>
-  addIssuerOption(
-    addSignerOptions(command.option('--key <file>', `sign ${what} ${KEY}; - for standard input`)),
-  );
+  addSignerOptions(command, PLAIN, `sign ${what}`).option('--issuer <name>', 'sign under this name');
 
 export const addExportSigningOptions = (command: Command, when = ''): Command =>
-  addIssuerOption(
-    addSignerOptions(command.option('--signing-key <file>', `${when}sign the list of bundles ${KEY}`), when),
-    when,
+  addSignerOptions(command, EXPORTS, 'sign the list of bundles', when).option(
+    '--issuer <name>',
+    `${when}sign under this name`,
   );
 
 /** Adds the signing options of a summary. Its issuer is the value of --verifier-id. */
 export const addSummarySigningOptions = (command: Command, when: string): Command =>
-  addSignerOptions(command.option('--vsa-key <file>', `${when}sign it ${KEY}`), when, SUMMARIES.prefix);
+  addSignerOptions(command, SUMMARIES, 'sign it', when);
 
-const addSignerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
+const addSignerOptions = (
+  command: Command,
+  { key, prefix }: SigningNames,
+  action: string,
+  when = '',
+): Command =>
   command
+    .option(
+      `${key} <file>`,
+      `${when}${action} with this private key, P-256 as PEM or JWK; - for standard input`,
+    )
     .option(
       `${prefix}signer <command>`,
       `${when}sign with this command: message on stdin, signature on stdout`,
@@ -77,25 +80,15 @@ const addSignerOptions = (command: Command, when = '', prefix = PLAIN.prefix): C
       parseNumberBetween(1, 3_600),
     );
 
-export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
-  readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
-
-const readReportSigning = (
-  cli: Cli,
-  { sign, ...options }: SignerOptions & { readonly sign?: string; readonly issuer?: string },
-) => {
-  const { signer, publicKey, signerTimeout, issuer } = options;
-  return readSigning(cli, defined({ key: sign, signer, publicKey, signerTimeout, issuer }), REPORTS);
-};
+export const readExportSigning = (cli: Cli, { signingKey: key, ...options }: ExportSigningOptions) =>
+  readSigning(cli, { ...options, ...defined({ key }) }, EXPORTS);
 
 export const readSummarySigning = (
   cli: Cli,
   { vsaKey: key, vsaSigner: signer, vsaPublicKey: publicKey, vsaSignerTimeout }: SummarySigningOptions,
   issuer: string,
-): Promise<{ signer: Signer } | undefined> => {
-  const signing = defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer });
-  return readSigning(cli, signing, SUMMARIES);
-};
+) =>
+  readSigning(cli, defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer }), SUMMARIES);
 
 export async function readSigning(
   cli: Cli,
@@ -115,11 +108,14 @@ export async function readSigning(
       `${signer === undefined ? names.key : `${names.prefix}signer`} needs ${names.prefix}issuer`,
       `Pass the name of the signer with ${names.prefix}issuer NAME.`,
     );
-  const signerOrCommand =
-    signer === undefined
-      ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
-      : await createCommandSigner(cli, signer, options);
-  return { signer: signerOrCommand, issuer, issuedAtMs: cli.now() };
+  return {
+    signer:
+      signer === undefined
+        ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
+        : await createCommandSigner(cli, signer, options),
+    issuer,
+    issuedAtMs: cli.now(),
+  };
 }
 
 function refuseStray(
@@ -135,9 +131,8 @@ function refuseStray(
 
 async function createCommandSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
   const { publicKey: file, signerTimeout } = options;
-  const command = commandWords(line);
   return commandSigner({
-    command,
+    command: commandWords(line),
     env: cli.env,
     signal: cli.signal,
     stderr: 'inherit', // the user sees prompts and errors of the program
@@ -158,13 +153,12 @@ export type ReportSigningOptions = SignerOptions & {
   readonly previous?: string;
 };
 
+const REPORT = 'for the JSON report: ';
+
 export const addReportSigningOptions = (command: Command): Command =>
-  addSignerOptions(
-    command.option('--sign <file>', 'sign the JSON report with this private key, P-256 as PEM or JWK'),
-    'for the JSON report: ',
-  )
-    .option('--issuer <name>', 'for the JSON report: sign under this name')
-    .option('--previous <file>', 'for the JSON report: name this signed report as its predecessor');
+  addSignerOptions(command, REPORTS, 'sign it', REPORT)
+    .option('--issuer <name>', `${REPORT}sign under this name`)
+    .option('--previous <file>', `${REPORT}name this signed report as its predecessor`);
 
 export const addReportFormatOptions = (command: Command): Command =>
   addStandardOptions(command, { formats: false })
@@ -189,7 +183,8 @@ export async function openReportSigning(
       '--issuer needs --sign',
       'Pass the key that signs the report with --sign FILE. For a key that you trust, pass --key FILE,issuer=NAME.',
     );
-  const signing = await readReportSigning(cli, options);
+  const { publicKey, signerTimeout } = options;
+  const signing = await readSigning(cli, defined({ key, signer, publicKey, signerTimeout, issuer }), REPORTS);
   if (signing === undefined && file !== undefined)
     throw usageError(
       '--previous needs --sign',
