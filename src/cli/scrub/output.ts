@@ -82,7 +82,16 @@ type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outco
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {
-  const sums = { mirrors: 0, files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0, moreFaults: 0 };
+  const sums = {
+    mirrors: 0,
+    files: 0,
+    read: 0,
+    readBytes: 0,
+    young: 0,
+    left: 0,
+    leftBytes: 0,
+    moreFaults: 0,
+  };
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
   const results: Omit<MirrorScrub, 'faults'>[] = [];
