@@ -42,17 +42,6 @@ type Context = UploadWork & {
   readonly models: Models;
 };
 
-type ResourceReads =
-  | 'builds.attempts.read'
-  | 'evidence.bundles.read'
-  | 'operations.read'
-  | 'runs.read'
-  | 'environments.read'
-  | 'sessions.read'
-  | 'authoring.sessions.read'
-  | 'authoring.turns.list'
-  | 'authoring.turns.read';
-
 // The permission that starts a kind of work also allows reading and cancelling it. Operators start every other kind.
 const STARTED_BY: Readonly<Record<string, Permission>> = {
   'session.extend': 'session.control',
@@ -110,7 +99,7 @@ async function readSettled<Row extends { readonly resource: object }>(
 }
 
 /** Creates the reads of one resource each, by its project. */
-function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
+function readHandlers(work: Context) {
   const { store, cursors, now } = work;
   const settle = createSettle(work);
   const page = createPager(cursors);
@@ -177,7 +166,7 @@ function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
         },
       );
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Connects the operations of the table with their services. */

@@ -127,8 +127,9 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
  */
 export function createServer(options: ServerOptions): ControlServer {
   checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
-  const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;
-  const { audit = () => undefined } = options;
+  const { store, blobs, now = Date.now, log = () => undefined } = options;
+  const { audit = () => undefined, trustProxy = false } = options;
+  const context = { store, blobs, now, log };
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));
   const { publicUrl = '' } = options;
@@ -138,7 +139,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const runOnce = createRunOnce(store, now);
   const models = parseModelTiers(options.modelTiers);
   const { uploadTtlMs } = limits;
-  const handlers = createHandlers({ store, blobs, now, uploadTtlMs, cursors, addresses, runOnce, models });
+  const handlers = createHandlers({ ...context, uploadTtlMs, cursors, addresses, runOnce, models });
   const { leaseRate: lease } = store;
   const rate = (kind: string, perSecond: number, burst: number): RateLimiter => {
     const bucket = { perSecond, burst, maxKeys: MAX_RATE_BUCKETS, now };
@@ -153,23 +154,10 @@ export function createServer(options: ServerOptions): ControlServer {
   const slots = createDownloadSlots({ perToken: limits.downloadsPerToken, all: limits.downloads });
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
-  const readiness = createReadiness({ store, blobs, now, log });
+  const readiness = createReadiness(context);
   const open = { ...buildEndpoints({ metrics, readiness }), ...buildPageEndpoint(options.page) };
-  const answer = createApp({
-    store,
-    blobs,
-    handlers,
-    rates,
-    slots,
-    audit,
-    limits,
-    now,
-    log,
-    metrics,
-    observer,
-    open,
-    trustProxy,
-  });
+  const app = { handlers, rates, slots, audit, limits, metrics, observer, open, trustProxy };
+  const answer = createApp({ ...context, ...app });
   return {
     observer,
     stopping: () => readiness.stop(),

@@ -2,6 +2,7 @@ import {
   AMOUNT,
   checkArguments,
   COUNT,
+  defined,
   FUNCTION,
   LIST,
   type MembersOf,
@@ -118,17 +119,6 @@ function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, 
   return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
 }
 
-function completeOptions(options: WorkerOptions): DriveOptions {
-  const {
-    store,
-    now = Date.now,
-    log = () => undefined,
-    worker = generateName(),
-    random = Math.random,
-  } = options;
-  return { ...driveDefaults, ...options, store, now, log, worker, random };
-}
-
 function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
   const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
   const correlationId = correlationIdOf(operationId);
@@ -149,7 +139,8 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
 export function createWorker(options: WorkerOptions): Worker {
   checkArguments({ options: optionsOf(WORKER_OPTIONS) }, { options });
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
-  const drive = completeOptions(options);
+  const defaults = { now: Date.now, log: () => undefined, worker: generateName(), random: Math.random };
+  const drive: DriveOptions = { ...driveDefaults, ...defaults, ...defined(options) };
   const { store, now, log, worker, leaseMs } = drive;
   const handlers = listHandlers(options, drive);
   const claiming = new AbortController(); // aborted: no new job is claimed

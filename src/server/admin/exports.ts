@@ -11,11 +11,12 @@ import {
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import {
+  type BundleRef,
   deleteDue,
+  type ExportRef,
   releaseOrphans,
   removeReleased,
   requestBundleDeletion,
-  type RequestedDeletion,
   requestExportDeletion,
 } from '../jobs/deletion.ts';
 import {
@@ -113,31 +114,20 @@ export async function createExport(
   });
 }
 
-function requireFound<T>(requested: RequestedDeletion<T> | undefined, id: string): RequestedDeletion<T> {
-  if (requested === undefined) throw refusedError(`${id} does not exist`);
-  return requested;
-}
-
 /**
  * Deletes a bundle: its bytes are no longer served, and queued work removes them. Its metadata stays.
  * @throws DrillproofError `server.ADMIN_REFUSED` when it does not exist
  */
-export const deleteBundle = async (
-  { store, now }: AdminContext,
-  ref: { readonly projectId: string; readonly evidenceBundleId: string },
-) =>
-  requireFound(await store.transaction((tx) => requestBundleDeletion(tx, ref, now())), ref.evidenceBundleId);
+export const deleteBundle = ({ store, now }: AdminContext, ref: BundleRef) =>
+  store.transaction((tx) => requestBundleDeletion(tx, ref, now()));
 
 /**
  * Requests the deletion of an export: its bytes and lists are no longer served, and queued work removes them. Its
  * resource stays.
  * @throws DrillproofError `server.ADMIN_REFUSED` when it does not exist
  */
-export const deleteExport = async (
-  { store, now }: AdminContext,
-  ref: { readonly organizationId: string; readonly evidenceExportId: string },
-) =>
-  requireFound(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
+export const deleteExport = ({ store, now }: AdminContext, ref: ExportRef) =>
+  store.transaction((tx) => requestExportDeletion(tx, ref, now()));
 
 /** The numbers of settled resources, of deleted due bundles, of completed jobs and of removed blobs. */
 export type WorkedOff = {

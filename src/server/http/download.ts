@@ -1,19 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { Digest } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDigest } from './envelope.ts';
-import { assertMatch, ifRangeHolds, isUnchanged, answerNotModified } from './validate.ts';
+import { answerNotModified, assertMatch, formatEtag, ifRangeHolds, isUnchanged } from './validate.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { HttpRequest } from './request.ts';
 
-export type RangeSelection =
-  | { readonly kind: 'whole' }
-  | { readonly kind: 'part'; readonly range: ByteRange }
-  | { readonly kind: 'unsatisfiable' };
+type RangeSelection = ByteRange | 'whole' | 'unsatisfiable';
 
-const WHOLE: RangeSelection = { kind: 'whole' };
-const UNSATISFIABLE: RangeSelection = { kind: 'unsatisfiable' };
 const ONE_RANGE = /^bytes=([0-9]*)-([0-9]*)$/i;
 
 /**
@@ -22,17 +16,17 @@ const ONE_RANGE = /^bytes=([0-9]*)-([0-9]*)$/i;
  */
 export function selectRange(header: string | undefined, size: number): RangeSelection {
   const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
-  if (match === null || size === 0) return WHOLE;
+  if (match === null || size === 0) return 'whole';
   const [, first = '', last = ''] = match;
-  if (first === '') return last === '' ? WHOLE : selectSuffix(Number(last), size);
+  if (first === '') return last === '' ? 'whole' : selectSuffix(Number(last), size);
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
-  if (last !== '' && Number(last) < start) return WHOLE;
-  return start >= size ? UNSATISFIABLE : { kind: 'part', range: { start, end } };
+  if (last !== '' && Number(last) < start) return 'whole';
+  return start >= size ? 'unsatisfiable' : { start, end };
 }
 
 const selectSuffix = (length: number, size: number): RangeSelection =>
-  length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
+  length === 0 ? 'unsatisfiable' : { start: Math.max(0, size - length), end: size };
 
 /** Stored bytes with which an operation answers. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
@@ -54,8 +48,6 @@ type Decided = Pick<Answer, 'status' | 'headers'> & { readonly range: ByteRange 
 // Below this size one read and one write cost less than a stream.
 const ONE_SHOT_BYTES = 256 * 1024;
 
-const etagOf = (digest: Digest): string => `"${digest}"`;
-
 function buildHeaders(
   download: Download,
   { correlationId, ranges }: DownloadContext,
@@ -66,7 +58,7 @@ function buildHeaders(
     ...commonHeaders(correlationId),
     'Content-Type': mediaType,
     'Accept-Ranges': ranges ? 'bytes' : 'none',
-    ETag: etagOf(blob.digest),
+    ETag: formatEtag(blob.digest),
     'Repr-Digest': formatReprDigest(hash),
     'Content-Disposition': `attachment; filename="${filename.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
   };
@@ -77,27 +69,18 @@ function decide(download: Download, bytes: number, context: DownloadContext): De
   const headers = buildHeaders(download, context);
   const { method, header } = context.request;
   const mayRange =
-    context.ranges && method === 'GET' && ifRangeHolds(header('if-range'), etagOf(download.blob.digest));
+    context.ranges && method === 'GET' && ifRangeHolds(header('if-range'), formatEtag(download.blob.digest));
   const selection = selectRange(mayRange ? header('range') : undefined, bytes);
-  if (selection.kind === 'unsatisfiable') {
+  if (selection === 'unsatisfiable') {
     throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
       headers: { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' },
     });
   }
-  if (selection.kind === 'whole') {
-    return {
-      status: 200,
-      headers: { ...headers, 'Content-Length': String(bytes) },
-      range: { start: 0, end: bytes },
-    };
-  }
-  const { start, end } = selection.range;
-  const contentRange = `bytes ${start}-${end - 1}/${bytes}`;
-  return {
-    status: 206,
-    headers: { ...headers, 'Content-Length': String(end - start), 'Content-Range': contentRange },
-    range: selection.range,
-  };
+  const range = selection === 'whole' ? { start: 0, end: bytes } : selection;
+  headers['Content-Length'] = String(range.end - range.start);
+  if (selection === 'whole') return { status: 200, headers, range };
+  headers['Content-Range'] = `bytes ${range.start}-${range.end - 1}/${bytes}`;
+  return { status: 206, headers, range };
 }
 
 /** At most this much of a download is in memory, however slowly the client reads. */
@@ -195,7 +178,7 @@ export async function answerDownload(download: Download, context: DownloadContex
   const blob = await context.blobs.open(download.blob.digest);
   let handedOver = false;
   try {
-    const etag = etagOf(download.blob.digest);
+    const etag = formatEtag(download.blob.digest);
     assertMatch(header('if-match'), etag);
     if (isUnchanged(header('if-none-match'), etag)) return answerNotModified(context.correlationId, etag);
     const { range, ...head } = decide(download, blob.bytes, context);

@@ -1,5 +1,6 @@
 import { defined, type Digest } from '../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { newOperationId, nextVersion, queueWork } from '../services/operations.ts';
 import { isEnd } from '../states.ts';
 import type { ExportRow, Job, Tx } from '../store/store.ts';
@@ -60,22 +61,26 @@ export const createBundleDeletionJob = (): JobHandler => ({
   abandon: async () => undefined, // it stays deleted; another request releases the bytes
 });
 
-type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
-type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
+export type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
+export type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
 
-export type RequestedDeletion<T> = { readonly resource: T; readonly operation: OperationResource };
+type Requested<T> = { readonly resource: T; readonly operation: OperationResource };
+
+const missingError = (id: string): DrillproofError =>
+  new DrillproofError('server.ADMIN_REFUSED', `${id} does not exist`);
 
 /**
  * Deletes a bundle. Its bytes are not served after this transaction, and queued work releases them; for a deleted bundle
- * that work is queued again. `undefined` if the bundle does not exist.
+ * that work is queued again.
+ * @throws DrillproofError `server.ADMIN_REFUSED` if it does not exist
  */
 export async function requestBundleDeletion(
   tx: Tx,
   { projectId, evidenceBundleId }: BundleRef,
   nowMs: number,
-): Promise<RequestedDeletion<EvidenceBundle> | undefined> {
+): Promise<Requested<EvidenceBundle>> {
   const row = await tx.bundles.lock(projectId, evidenceBundleId);
-  if (row === undefined) return undefined;
+  if (row === undefined) throw missingError(evidenceBundleId);
   const isDeleted = row.resource.state === 'deleted';
   const deleted = { ...row.resource, state: 'deleted' as const, deletedAtMs: nowMs };
   const resource: EvidenceBundle = isDeleted ? row.resource : deleted;
@@ -104,15 +109,16 @@ async function findOperation(
 
 /**
  * Requests the deletion of an export in any state. Its bytes and lists are not served after this transaction (control API,
- * Evidence export). An earlier request stays valid unless its work failed. `undefined` if the export does not exist.
+ * Evidence export). An earlier request stays valid unless its work failed.
+ * @throws DrillproofError `server.ADMIN_REFUSED` if it does not exist
  */
 export async function requestExportDeletion(
   tx: Tx,
   { organizationId, evidenceExportId }: ExportRef,
   nowMs: number,
-): Promise<RequestedDeletion<EvidenceExport> | undefined> {
+): Promise<Requested<EvidenceExport>> {
   const row = await tx.exports.lock(organizationId, evidenceExportId);
-  if (row === undefined) return undefined;
+  if (row === undefined) throw missingError(evidenceExportId);
   const earlier = await findOperation(tx, row.resource);
   if (earlier !== undefined) return { resource: row.resource, operation: earlier };
   const operationId = newOperationId();
@@ -142,12 +148,13 @@ export async function deleteDue({ store, now }: ServerContext, signal: AbortSign
   for (let due = await store.bundles.due(now(), BATCH); due.length > 0;) {
     for (const { projectId, evidenceBundleId } of due) {
       signal.throwIfAborted();
-      const requested = await store.transaction(async (tx) => {
+      const isRequested = await store.transaction(async (tx) => {
         const row = await tx.bundles.lock(projectId, evidenceBundleId);
-        if (row?.resource.state !== 'available') return undefined; // another process was faster
-        return requestBundleDeletion(tx, { projectId, evidenceBundleId }, now());
+        if (row?.resource.state !== 'available') return false; // another process was faster
+        await requestBundleDeletion(tx, { projectId, evidenceBundleId }, now());
+        return true;
       });
-      if (requested !== undefined) deleted++;
+      if (isRequested) deleted++;
     }
     due = await store.bundles.due(now(), BATCH);
   }

@@ -1,5 +1,4 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
-import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerContext } from '../context.ts';
@@ -9,10 +8,8 @@ import { createExportJob } from './export/export.ts';
 import { type JobHandler, type Sweep, waitFor } from './handler.ts';
 import { createDeadlineSweep } from './settle.ts';
 
-export const listBuiltInJobs = (
-  options: Omit<ExportJobOptions, 'maxItems'> & { readonly maxItems?: number },
-): readonly JobHandler[] => [
-  createExportJob({ maxItems: MAX_EXPORT_ITEMS, ...options }),
+export const listBuiltInJobs = (options: ExportJobOptions): readonly JobHandler[] => [
+  createExportJob(options),
   createExportDeletionJob(),
   createBundleDeletionJob(),
 ];

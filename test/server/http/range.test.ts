@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { selectRange } from '../../../src/server/http/download.ts';
 
-const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });
-
 describe('a Range header', () => {
   it.each([
-    ['bytes=0-0', part(0, 1)],
-    ['bytes=0-9', part(0, 10)],
-    ['bytes=0-10', part(0, 10)],
-    ['bytes=9-', part(9, 10)],
-    ['bytes=-1', part(9, 10)],
-    ['bytes=-10', part(0, 10)],
-    ['bytes=-11', part(0, 10)],
-    ['BYTES=2-3', part(2, 4)],
-    ['bytes=0-99999999999999999999', part(0, 10)],
+    ['bytes=0-0', { start: 0, end: 1 }],
+    ['bytes=0-9', { start: 0, end: 10 }],
+    ['bytes=0-10', { start: 0, end: 10 }],
+    ['bytes=9-', { start: 9, end: 10 }],
+    ['bytes=-1', { start: 9, end: 10 }],
+    ['bytes=-10', { start: 0, end: 10 }],
+    ['bytes=-11', { start: 0, end: 10 }],
+    ['BYTES=2-3', { start: 2, end: 4 }],
+    ['bytes=0-99999999999999999999', { start: 0, end: 10 }],
   ])('%s selects a part of ten bytes', (header, expected) => {
     expect(selectRange(header, 10)).toEqual(expected);
   });
@@ -21,7 +19,7 @@ describe('a Range header', () => {
   it.each(['bytes=10-', 'bytes=10-10', 'bytes=99999999999999999999-', 'bytes=-0'])(
     '%s is outside ten bytes',
     (header) => {
-      expect(selectRange(header, 10)).toEqual({ kind: 'unsatisfiable' });
+      expect(selectRange(header, 10)).toBe('unsatisfiable');
     },
   );
 
@@ -40,11 +38,11 @@ describe('a Range header', () => {
     'bytes=1-2 junk',
     'bytes=--1',
   ])('%s is ignored', (header) => {
-    expect(selectRange(header, 10)).toEqual({ kind: 'whole' });
+    expect(selectRange(header, 10)).toBe('whole');
   });
 
   it('any range of an empty file selects the whole file', () => {
-    expect(selectRange('bytes=0-', 0)).toEqual({ kind: 'whole' });
-    expect(selectRange('bytes=-5', 0)).toEqual({ kind: 'whole' });
+    expect(selectRange('bytes=0-', 0)).toBe('whole');
+    expect(selectRange('bytes=-5', 0)).toBe('whole');
   });
 });

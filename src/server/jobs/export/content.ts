@@ -38,12 +38,7 @@ export async function selectEvidence(
   return bundles.length > maxItems || localReports.length > maxItems ? undefined : { bundles, localReports };
 }
 
-type SelectionFacts = Pick<
-  EvidenceExport,
-  'selectionDigest' | 'bundleCount' | 'localReportCount' | 'sourceBytes' | 'archiveBytes'
->;
-
-export function summarizeSelection({ bundles, localReports }: Selected): SelectionFacts {
+export function summarizeSelection({ bundles, localReports }: Selected) {
   const sources = [
     ...bundles.map(({ resource }) => resource.storage.totalBytes),
     ...localReports.map(({ source }) => source.summary.expandedBytes),
@@ -88,8 +83,8 @@ export const EXPORT_KIND = 'evidence.export';
 export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & {
   /** Signs the export attestation; without it an export is unsigned. */
   readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
-  /** The most bundles, and the most local reports, of one export. */
-  readonly maxItems: number;
+  /** The most bundles, and the most local reports, of one export; default 10,000. */
+  readonly maxItems?: number;
 };
 
 /** A permanent failure of generation. Anything else that is thrown is retried. */

@@ -1,4 +1,5 @@
 import { defined, digestOf, once, closeAfter } from '../../../bytes/index.ts';
+import { MAX_EXPORT_ITEMS } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import {
   DEFAULT_LIMITS,
@@ -10,7 +11,7 @@ import {
   type PartFacts,
   readPartFacts,
 } from '../../../evidence/index.ts';
-import { holdBlobs } from '../../blobs/blobs.ts';
+import { holdBlobs, type OpenBlob } from '../../blobs/blobs.ts';
 import type { BlobRef, ExportRow, Job, Tx, BundleRow, LocalReportRow } from '../../store/store.ts';
 import { type JobContext, type JobEnd, type JobHandler, operationError } from '../handler.ts';
 import {
@@ -51,10 +52,9 @@ async function pack(
   }
 }
 
-async function storeDocuments(
-  { blobs }: ExportJobOptions,
-  { documents }: PackedExport,
-): Promise<{ manifest: BlobRef; attestation?: BlobRef }> {
+type Documents = { readonly manifest: BlobRef; readonly attestation?: BlobRef };
+
+async function storeDocuments({ blobs }: ExportJobOptions, { documents }: PackedExport): Promise<Documents> {
   const put = async (path: string): Promise<BlobRef | undefined> => {
     const bytes = documents.find((document) => document.path === path)?.bytes;
     return bytes && blobs.put(once(bytes), { digest: digestOf(bytes), bytes: bytes.length });
@@ -68,7 +68,7 @@ async function storeDocuments(
 type Generated = {
   readonly selected: Selected;
   readonly packed: PackedExport;
-  readonly documents: { readonly manifest: BlobRef; readonly attestation?: BlobRef };
+  readonly documents: Documents;
 };
 
 /** Makes the export available with everything that it lists, unless its deletion was requested in the meantime. */
@@ -96,7 +96,7 @@ const publish =
   };
 
 async function generate(options: ExportJobOptions, job: Job, context: JobContext): Promise<JobEnd> {
-  const { store, now, maxItems } = options;
+  const { store, now, maxItems = MAX_EXPORT_ITEMS } = options;
   const row = await store.exports.find(job.organizationId, job.resourceId);
   if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job does not exist');
   if (row.resource.deletion !== undefined)
@@ -131,30 +131,30 @@ export const createExportJob = (options: ExportJobOptions): JobHandler => ({
   abandon: abandonExport,
 });
 
-/** Explains why stored bytes cannot be opened. Those of a bundle that was just deleted are omitted by the next attempt. */
-async function explainFailure(
-  options: ExportJobOptions,
-  what: string,
+/** Opens the stored bytes of a row. Those of a bundle that was just deleted are omitted by the next attempt. */
+async function openStored(
+  { store, blobs }: ExportJobOptions,
   row: BundleRow | LocalReportRow,
-  cause: unknown,
-) {
-  if (!(cause instanceof DrillproofError) || cause.code !== 'control.STORED_BYTES_CORRUPT') return cause;
-  const bundle =
-    'evidenceBundleId' in row && (await options.store.bundles.find(row.projectId, row.evidenceBundleId));
-  if (bundle && bundle.resource.state === 'deleted') return cause;
-  const [code, state] =
-    (await options.blobs.verify(row.archive)) === 'missing'
-      ? (['control.EXPORT_SOURCE_MISSING', 'missing'] as const)
-      : (['control.EXPORT_GENERATION_FAILED', 'damaged'] as const);
-  return new ExportFailure(code, `the stored bytes of ${what} are ${state}`, { cause });
+): Promise<OpenBlob> {
+  try {
+    return await blobs.open(row.archive.digest);
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || cause.code !== 'control.STORED_BYTES_CORRUPT') throw cause;
+    const isBundle = 'evidenceBundleId' in row;
+    const bundle = isBundle ? await store.bundles.find(row.projectId, row.evidenceBundleId) : undefined;
+    if (bundle?.resource.state === 'deleted') throw cause;
+    const id = isBundle ? row.evidenceBundleId : row.localReportId;
+    const [code, state] =
+      (await blobs.verify(row.archive)) === 'missing'
+        ? (['control.EXPORT_SOURCE_MISSING', 'missing'] as const)
+        : (['control.EXPORT_GENERATION_FAILED', 'damaged'] as const);
+    throw new ExportFailure(code, `the stored bytes of ${id} are ${state}`, { cause });
+  }
 }
 
 async function readPart(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
   const { evidenceBundleId, archive, resource } = row;
-  const stored = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
-    throw await explainFailure(options, evidenceBundleId, row, cause);
-  });
-  return closeAfter(stored, async (blob) => {
+  return closeAfter(await openStored(options, row), async (blob) => {
     const facts = await readPartFacts(blob.access());
     if (facts.digest !== archive.digest || facts.manifestDigest !== resource.manifestDigest)
       throw new ExportFailure(
@@ -168,10 +168,7 @@ async function readPart(options: ExportJobOptions, row: BundleRow): Promise<Part
 
 async function readReport(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
   const { localReportId, projectId, archive, source } = row;
-  const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
-    throw await explainFailure(options, localReportId, row, cause);
-  });
-  await blob.close();
+  await (await openStored(options, row)).close();
   return {
     localReportId,
     projectId,
