@@ -29,16 +29,22 @@ const CODES: Readonly<Record<'corrupt' | 'missing', Code>> = {
   missing: 'server.BLOB_MISSING',
 };
 
-async function* listReferenced(store: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> {
-  for (let after: string | undefined = ''; after !== undefined;) {
-    const page: readonly BlobRef[] = await store.blobs.referenced(after, PAGE);
-    for (const blob of page) {
+/** Lists all items of a list that is read in pages, each after the last key of the page before it. */
+async function* listAll<T>(
+  read: (after: string, limit: number) => Promise<readonly T[]>,
+  keyOf: (item: T) => string,
+  signal?: AbortSignal,
+): AsyncGenerator<T> {
+  for (let page = await read('', PAGE); page.length > 0; page = await read(keyOf(page.at(-1)!), PAGE)) {
+    for (const item of page) {
       signal?.throwIfAborted();
-      yield blob;
+      yield item;
     }
-    after = page.at(-1)?.digest;
   }
 }
+
+const listReferenced = ({ blobs }: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> =>
+  listAll(blobs.referenced, ({ digest }) => digest, signal);
 
 async function sumBlobs(store: Store, signal: AbortSignal | undefined) {
   const sum = { of: 0, totalBytes: 0 };
@@ -61,19 +67,10 @@ async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Cod
   }
 }
 
-/** Reads the digests that are queued for removal, whose blobs are not orphans. */
-async function readRemovals(store: Store): Promise<ReadonlySet<Digest>> {
-  const all = new Set<Digest>();
-  for (let after: string | undefined = ''; after !== undefined;) {
-    const page: readonly Digest[] = await store.blobs.removals(after, PAGE);
-    for (const digest of page) all.add(digest);
-    after = page.at(-1);
-  }
-  return all;
-}
-
 async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | undefined) {
-  const removals = await readRemovals(store);
+  // Blobs that are queued for removal are not orphans.
+  const removals = new Set<Digest>();
+  for await (const digest of listAll(store.blobs.removals, (item) => item)) removals.add(digest);
   const findings: CheckFinding[] = [];
   let awaitingRemoval = 0;
   for await (const { digest, bytes } of blobs.list()) {

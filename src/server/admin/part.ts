@@ -53,7 +53,8 @@ function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs:
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),
   };
-  return { archive, resource, run: result && selectRun(manifest, result) };
+  const { schemaVersion: _version, kind: _kind, runId: _runId, objects: _objects, ...facts } = manifest;
+  return { archive, resource, run: result && { ...facts, result } };
 }
 
 export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
@@ -114,16 +115,10 @@ export async function ingestBundle(
   return { bundle: resource, created };
 }
 
-type EvidencedRun = Pick<
-  BundleManifest,
-  'organizationId' | 'projectId' | 'evidenceBundleId' | 'hostedRunId' | 'rerunOfHostedRunId' | 'createdAtMs'
-> & { readonly result: RunResult };
-
-/** Selects the facts of a run from its manifest, without the list of objects, which may be long. */
-const selectRun = ({ objects: _objects, ...manifest }: BundleManifest, result: RunResult): EvidencedRun => ({
-  ...manifest,
-  result,
-});
+/** A run with the facts of its manifest, without the list of objects, which may be long. */
+type EvidencedRun = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'runId' | 'objects'> & {
+  readonly result: RunResult;
+};
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 
@@ -160,24 +155,13 @@ function buildSession(run: EvidencedRun, environmentId: string): WorldSession {
 }
 
 function buildRun(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: WorldSession): HostedRun {
-  const {
-    organizationId,
-    projectId,
-    hostedRunId,
-    rerunOfHostedRunId,
-    evidenceBundleId,
-    createdAtMs,
-    result,
-  } = run;
+  const { createdAtMs, result } = run;
   const { identity } = result;
   const { buildHash, runId, drillId, seed, trial, trialCount, attempt, attemptLimit } = identity;
   const isDone = result.status === 'completed';
   return {
     schemaVersion: 1,
-    hostedRunId,
-    evidenceBundleId,
-    organizationId,
-    projectId,
+    ...run,
     environmentId,
     sessionId,
     buildHash,
@@ -187,12 +171,9 @@ function buildRun(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: 
     state: isDone ? 'succeeded' : 'failed',
     deadlineAtMs: expiresAtMs,
     evidenceRetentionMs: 0,
-    createdAtMs,
     updatedAtMs: createdAtMs,
-    ...defined({ rerunOfHostedRunId }),
     identity,
     termination: { schemaVersion: 1, outcome: isDone ? 'completed' : 'failed' },
-    result,
     finishedAtMs: createdAtMs,
   };
 }

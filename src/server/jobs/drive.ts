@@ -15,19 +15,11 @@ import {
   type DriveOptions,
   type JobEnd,
   type JobHandler,
+  type JobWrite,
   operationError,
   waitFor,
 } from './handler.ts';
 import { type Pulse, startPulse, type StopReason } from './pulse.ts';
-
-type Operation = { readonly row: OperationRow; readonly held: boolean };
-
-/** Locks the operation of a job before the job, in the same order as a cancellation. */
-async function holdOperation(tx: Tx, job: Job): Promise<Operation> {
-  const row = await tx.operations.lock(job.organizationId, job.operationId);
-  if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
-  return { row, held: await tx.jobs.isHeld(job) };
-}
 
 /** Moves an operation to its running state. That of retried work is running already. */
 export async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
@@ -69,6 +61,22 @@ export type Driven = OperationEnd['state'] | 'retried' | 'lost';
 
 type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
 
+/**
+ * Runs `write` in a transaction, or returns `lost` if the job is not held. Locks the operation before the job, in the
+ * same order as a cancellation.
+ */
+function whileHeld<T>(
+  { options, job }: Drive,
+  lost: T,
+  write: (tx: Tx, moment: Moment) => Promise<T>,
+): Promise<T> {
+  return options.store.transaction(async (tx) => {
+    const row = await tx.operations.lock(job.organizationId, job.operationId);
+    if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
+    return (await tx.jobs.isHeld(job)) ? write(tx, { row, nowMs: options.now() }) : lost;
+  });
+}
+
 const LOST = operationError('control.RUNNER_LOST', 'every worker ended before it was done');
 const FAILED = operationError('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
 
@@ -93,10 +101,7 @@ type Begun = { readonly ended: Driven } | { readonly deadlineAtMs: Deadline };
 /** Begins the work, unless it is cancelled, late, out of attempts, or held by another worker. */
 function begin(drive: Drive): Promise<Begun> {
   const { options, handler, job } = drive;
-  return options.store.transaction(async (tx) => {
-    const { row, held } = await holdOperation(tx, job);
-    if (!held) return { ended: 'lost' };
-    const nowMs = options.now();
+  return whileHeld<Begun>(drive, { ended: 'lost' }, async (tx, { row, nowMs }) => {
     if (row.resource.cancelRequestedAtMs !== undefined)
       return { ended: await writeAbandon(tx, drive, { row, nowMs }, CANCELLED) };
     const running = { row: await startOperation(tx, row, nowMs), nowMs };
@@ -112,15 +117,15 @@ function begin(drive: Drive): Promise<Begun> {
 type Settled = { readonly end: JobEnd } | { readonly thrown: unknown };
 
 /** Runs the work until it ends; after it is aborted, waits for at most the grace period. */
-async function runWork({ options, handler, job }: Drive, pulse: Pulse): Promise<Settled | undefined> {
-  const progress = async (write: (tx: Tx, nowMs: number) => Promise<void>): Promise<void> => {
-    await options.store.transaction(async (tx) => {
-      const { held } = await holdOperation(tx, job);
-      const nowMs = options.now();
-      if (!held || pulse.signal.aborted || (await isLate(handler, tx, { job, nowMs })))
-        throw new DrillproofError('transport.ABORTED', 'the work has ended');
+async function runWork(drive: Drive, pulse: Pulse): Promise<Settled | undefined> {
+  const { options, handler, job } = drive;
+  const progress = async (write: JobWrite): Promise<void> => {
+    const isWritten = await whileHeld(drive, false, async (tx, { nowMs }) => {
+      if (pulse.signal.aborted || (await isLate(handler, tx, { job, nowMs }))) return false;
       await write(tx, nowMs);
+      return true;
     });
+    if (!isWritten) throw new DrillproofError('transport.ABORTED', 'the work has ended');
   };
   const settled = (async (): Promise<Settled> => {
     try {
@@ -141,32 +146,22 @@ async function runWork({ options, handler, job }: Drive, pulse: Pulse): Promise<
   return undefined;
 }
 
-function conclude(
-  drive: Drive,
-  write: (tx: Tx, row: OperationRow, nowMs: number) => Promise<Driven>,
-): Promise<Driven> {
-  const { options, job } = drive;
-  return options.store.transaction(async (tx) => {
-    const { row, held } = await holdOperation(tx, job);
-    return held ? write(tx, row, options.now()) : 'lost';
-  });
-}
-
 const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
-  conclude(drive, async (tx, row, nowMs) => {
+  whileHeld<Driven>(drive, 'lost', async (tx, moment) => {
+    const { nowMs } = moment;
     if (await isLate(drive.handler, tx, { job: drive.job, nowMs }))
-      return writeAbandon(tx, drive, { row, nowMs }, TIMED_OUT);
+      return writeAbandon(tx, drive, moment, TIMED_OUT);
     const state: OperationEnd['state'] = error === undefined ? 'succeeded' : 'failed';
-    await endOperation(tx, drive.job, { row, nowMs }, defined({ state, error }));
+    await endOperation(tx, drive.job, moment, defined({ state, error }));
     await write?.(tx, nowMs);
     return state;
   });
 
 const abandon = (drive: Drive, reason: Abandoned): Promise<Driven> =>
-  conclude(drive, (tx, row, nowMs) => writeAbandon(tx, drive, { row, nowMs }, reason));
+  whileHeld<Driven>(drive, 'lost', (tx, moment) => writeAbandon(tx, drive, moment, reason));
 
 const returnJob = (drive: Drive, delayMs: number): Promise<Driven> =>
-  conclude(drive, async (tx, _row, nowMs) =>
+  whileHeld<Driven>(drive, 'lost', async (tx, { nowMs }) =>
     (await tx.jobs.retry(drive.job, nowMs + delayMs)) ? 'retried' : 'lost',
   );
 

@@ -20,17 +20,16 @@ export const correlateError = (error: OperationError, operationId: string): Oper
   correlationId: correlationIdOf(operationId),
 });
 
+export type JobWrite = (tx: Tx, nowMs: number) => Promise<void>;
+
 /** The outcome of work; `error` is a permanent failure. */
-export type JobEnd = {
-  readonly error?: OperationError;
-  readonly write?: (tx: Tx, nowMs: number) => Promise<void>;
-};
+export type JobEnd = { readonly error?: OperationError; readonly write?: JobWrite };
 
 export type JobContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker. Stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
   /** Writes during the work, in a separate transaction. @throws when the work is out of time or held by another worker */
-  readonly progress: (write: (tx: Tx, nowMs: number) => Promise<void>) => Promise<void>;
+  readonly progress: (write: JobWrite) => Promise<void>;
 };
 
 export type Abandoned = {

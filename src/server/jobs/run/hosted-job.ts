@@ -3,7 +3,7 @@ import type { OperationError } from '../../../contract/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';
-import { correlateError, type JobEnd, type JobHandler } from '../handler.ts';
+import { correlateError, type JobEnd, type JobHandler, type JobWrite } from '../handler.ts';
 import {
   parseOutcome,
   parseProgress,
@@ -13,8 +13,6 @@ import {
   type RunnerKind,
   type RunnerSuccess,
 } from './runner.ts';
-
-type Write = NonNullable<JobEnd['write']>;
 
 type Reported<P, S> = Partial<P> & Partial<S>;
 
@@ -37,7 +35,7 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
   readonly accept: (
     work: { readonly host: RunnerHost; readonly job: Job; readonly runnerJob: J },
     outcome: S,
-  ) => Promise<Write | OperationError>;
+  ) => Promise<JobWrite | OperationError>;
 };
 
 export type RunnerHost = Pick<ServerContext, 'store' | 'now'> & {

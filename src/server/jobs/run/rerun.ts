@@ -5,7 +5,7 @@ import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, isOpenToAgents, mayMove } from '../../states.ts';
 import type { HostedRunRow, Job, Reads, Tx } from '../../store/store.ts';
-import type { Abandoned, ResourceRef, JobEnd } from '../handler.ts';
+import type { Abandoned, ResourceRef, JobWrite } from '../handler.ts';
 import type { HostedWork, RunnerHost } from './hosted-job.ts';
 import {
   outcomeError,
@@ -161,20 +161,16 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
   },
   async accept({ host, job, runnerJob }, { result, evidence }) {
     const stored =
-      evidence === undefined ? undefined : await storeEvidence(host, runnerJob.run, { result, evidence });
-    if (stored !== undefined && 'error' in stored) return stored.error;
+      evidence === undefined ? undefined : await storeEvidence(host, runnerJob.run, result, evidence);
+    if (typeof stored === 'object') return stored;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
     return async (tx, nowMs) => {
-      await stored?.write(tx, nowMs);
+      await stored?.(tx, nowMs);
       await endRun(tx, job, done, nowMs);
     };
   },
   abandon: abandonRun,
-};
-
-type WithEvidence = Pick<RerunSuccess, 'result'> & {
-  readonly evidence: NonNullable<RerunSuccess['evidence']>;
 };
 
 const evidenceError = (message: string): DrillproofError =>
@@ -209,7 +205,7 @@ async function store(
   run: HostedRun,
   result: RerunSuccess['result'],
   access: RandomAccess,
-): Promise<NonNullable<JobEnd['write']>> {
+): Promise<JobWrite> {
   if (blobs === undefined) throw new TypeError('a worker without blobs cannot store evidence');
   const facts = await readPartFacts(access);
   assertEvidenceOf(run, result, facts);
@@ -233,21 +229,22 @@ const isPassing = (error: unknown): boolean =>
   codeFacts(error.code).class === 'inaccessible';
 
 /**
- * Verifies the part that a runner returned and stores its archive. The write adds it as the evidence of the run; the
- * error is the reason of a refusal. The signature is not compared with a trust store; readers do that.
+ * Verifies the part that a runner returned and stores its archive. Returns the write that adds it as the evidence of the
+ * run, or the reason of a refusal. The signature is not compared with a trust store; readers do that.
  */
 async function storeEvidence(
   host: RunnerHost,
   run: HostedRun,
-  { result, evidence }: WithEvidence,
-): Promise<{ readonly write: NonNullable<JobEnd['write']> } | { readonly error: OperationError }> {
+  result: RerunSuccess['result'],
+  evidence: NonNullable<RerunSuccess['evidence']>,
+): Promise<JobWrite | OperationError> {
   const file = typeof evidence === 'string' ? await openFile(evidence) : undefined;
   try {
-    return { write: await store(host, run, result, file ?? memoryAccess(evidence as Uint8Array)) };
+    return await store(host, run, result, file ?? memoryAccess(evidence as Uint8Array));
   } catch (error) {
     if (isPassing(error)) throw error;
     const message = error instanceof Error ? error.message : 'the evidence is invalid';
-    return { error: outcomeError('control.RERUN_EVIDENCE_INVALID', message) };
+    return outcomeError('control.RERUN_EVIDENCE_INVALID', message);
   } finally {
     await file?.close();
   }
