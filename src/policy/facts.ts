@@ -34,8 +34,8 @@ interface ReadFailure extends Readonly<z.infer<typeof failureSchema>> {}
 export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
 
 /**
- * One input of `evaluate`: the report of its verification, a summary, or the failure (formats §8). `name` is
- * chosen by the caller, such as a path.
+ * One input of `evaluate`: the report of its verification, a summary, or the failure (formats §8). The caller chooses
+ * `name`, such as a path.
  */
 export type EvidenceInput = {
   readonly name: string;

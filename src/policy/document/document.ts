@@ -73,10 +73,10 @@ const moment = z.string().check(
 
 const codeSchema = narrowText(z.string(), isCode, {
   abort: true,
-  error: ({ input }) => describeUncodeSchema(String(input)),
+  error: ({ input }) => describeUnknownCode(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
 
-function describeUncodeSchema(code: string): string {
+function describeUnknownCode(code: string): string {
   const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
   return `unknown code ${JSON.stringify(code)}. ${hint}`;
 }

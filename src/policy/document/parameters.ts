@@ -57,7 +57,7 @@ export const parametersSchema = z.record(
 /** Values by name; `sample` checks a policy without values. */
 export type ParameterValues = Readonly<Record<string, string>> | 'sample';
 
-/** Members without requirements. A parameter cannot replace them. */
+/** Members whose values are fixed in the file: a parameter cannot replace them. */
 export const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   '$schema',
   'schemaVersion',

@@ -136,8 +136,8 @@ function formatTrials(trials: { readonly [name: string]: Range | undefined }): s
 }
 
 /**
- * The requirement of each rule. Every policy requires verdicts and unique runs, refuses reruns
- * unless it allows them, and accepts no summary that it does not pin.
+ * The requirement of each rule. Every policy requires verdicts and unique runs, refuses reruns unless it allows them, and
+ * accepts no summary that it does not pin.
  */
 export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'verdict.export': defineRule({

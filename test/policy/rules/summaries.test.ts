@@ -90,7 +90,7 @@ describe('a summary in the place of evidence', () => {
     ]);
   });
 
-  it('is refused with another message if the policy has no rows than if no row accepts it', () => {
+  it('is refused with different messages without rows and if no row accepts it', () => {
     const [none, others] = [{}, accepts].map(
       (rules) => violationsOf(decide(rules, [inputWith({ verifierId: 'eve' })]), rule)[0]?.message,
     );

@@ -68,7 +68,7 @@ describe('the signers of a part', () => {
 
   it('are those of its attestation and then those of the envelope', async () => {
     const { signers } = await verify(signed, { dsse });
-    expect(signers?.map((key_) => key_.in)).toEqual(['attestation', 'dsse']);
+    expect(signers?.map(({ in: place }) => place)).toEqual(['attestation', 'dsse']);
   });
 
   it.each([

@@ -16,6 +16,7 @@ const errorsOf = async (files: Files, options: VerifyReceiptsOptions = {}): Prom
   const { findings } = await verify(files, options);
   return [...new Set(findings.filter(({ severity }) => severity === 'error').map(({ code }) => code))];
 };
+
 it('a chain of receipts is sound as a mirror writes it, and its head is the newest', async () => {
   const { files, written } = await makeChain(4);
   const report = await verify(files);
