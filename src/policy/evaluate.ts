@@ -150,7 +150,7 @@ function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | undefined
 function indexWaivers(
   { waivers = [] }: PolicyDocument,
   asOfMs: number,
-  drills: ReadonlyMap<string, string | undefined> = new Map(),
+  drills: ReadonlyMap<string, string | undefined>,
 ): Waivers {
   const dated = waivers.map((waiver): DatedWaiver => ({ ...waiver, expiresAtMs: momentMs(waiver.expires) }));
   const valid = dated.filter(({ expiresAtMs }) => asOfMs < expiresAtMs);

@@ -55,14 +55,10 @@ export function verifyToolSource(
   checkArguments({ resource: BYTES_OR_TEXT, options: optionsOf(TOOL_SOURCE_OPTIONS) }, { resource, options });
   const format = checkFormat(resource);
   const source = format.value;
+  const reason = 'the document is not a tool source';
   const step =
     source === undefined
-      ? endRemaining(
-          format,
-          listWaitingChecks('tool-source.format'),
-          'not_checked',
-          'the document is not a tool source',
-        )
+      ? endRemaining(format, listWaitingChecks('tool-source.format'), 'not_checked', reason)
       : joinSteps([format, checkBytes(source), checkLock(source, options.lock)]);
   const intact = hasPassed(step, 'tool-source.lock') ? 'verified' : 'intact';
   return {
@@ -115,22 +111,17 @@ function checkSize(value: unknown): Finding[] {
 /** `tool-source.bytes` */
 function checkBytes({ artifactHash, implementation }: ToolSource): Step {
   const bytes = toUtf8(implementation.source);
-  const findings: Finding[] = [];
-  if (bytes.length !== implementation.bytes) {
-    const counts = { expected: String(implementation.bytes), actual: String(bytes.length) };
-    const message = 'the size of the source does not match';
-    findings.push(
-      finding('tool-source.BYTES_MISMATCH', SUBJECT, { path: '/implementation/bytes', message, ...counts }),
-    );
-  }
-  const digest = digestOf(bytes);
-  if (digest !== artifactHash) {
-    const digests = { expected: artifactHash, actual: digest };
-    const message = 'the SHA-256 of the source does not match';
-    findings.push(
-      finding('tool-source.DIGEST_MISMATCH', SUBJECT, { path: '/artifactHash', message, ...digests }),
-    );
-  }
+  const sizes = [String(implementation.bytes), String(bytes.length)] as const;
+  const rows = [
+    ['tool-source.BYTES_MISMATCH', '/implementation/bytes', 'size', ...sizes],
+    ['tool-source.DIGEST_MISMATCH', '/artifactHash', 'SHA-256', artifactHash, digestOf(bytes)],
+  ] as const;
+  const findings = rows
+    .filter(([, , , expected, actual]) => expected !== actual)
+    .map(([code, path, what, expected, actual]) => {
+      const message = `the ${what} of the source does not match`;
+      return finding(code, SUBJECT, { path, message, expected, actual });
+    });
   return recordCheck('tool-source.bytes', findings);
 }
 

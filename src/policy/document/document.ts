@@ -28,7 +28,8 @@ function describeUnknown(
   return words.join(BETWEEN_UNKNOWN);
 }
 
-const section = <S extends z.core.$ZodLooseShape>(shape: S) => allow(closeObject(shape));
+const section = <S extends z.core.$ZodLooseShape>(shape: S, description?: string) =>
+  allow(closeObject(shape), description);
 
 const MAX_ITEMS = 1_000;
 const MAX_PARENTS = 16;
@@ -143,12 +144,8 @@ const requiredDrill = z.union(
       min: allow(z.int().check(z.gte(1)), 'the least number of verified bundles; default 1'),
       ran: allow(duration, 'count only runs that are at most this old'),
       signed: allow(duration, 'count only runs whose statements are at most this old'),
-      signers: allow(
-        closeObject({
-          issuers: allow(conditions),
-          keys: allow(listOf(digest)),
-          distinct: allow(distinct),
-        }),
+      signers: section(
+        { issuers: allow(conditions), keys: allow(listOf(digest)), distinct: allow(distinct) },
         'count only runs that these signed',
       ),
       reruns: allow(
@@ -205,10 +202,7 @@ const summarySchema = closeObject({
 
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
-  verdict: allow(
-    closeObject({ export: allow(verdict), bundles: allow(verdict) }),
-    'default verified for both',
-  ),
+  verdict: section({ export: allow(verdict), bundles: allow(verdict) }, 'default verified for both'),
   signers: section({
     issuers: allow(conditions),
     keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
@@ -217,13 +211,7 @@ const sections = {
     roles: allow(
       z.readonly(
         z
-          .array(
-            closeObject({
-              role: word,
-              issuers: allow(conditions),
-              keys: allow(listOf(digest)),
-            }),
-          )
+          .array(closeObject({ role: word, issuers: allow(conditions), keys: allow(listOf(digest)) }))
           .check(z.minLength(1), z.maxLength(16)),
       ),
       'groups of signers; each must have signed with a key of its own',
@@ -238,12 +226,9 @@ const sections = {
     max: allow(duration, 'of every statement'),
     run: allow(duration, 'of every run, from createdAtMs of its bundle'),
   }),
-  scope: section({
-    organizations: allow(conditions),
-    projects: allow(conditions),
-  }),
-  run: allow(
-    closeObject({
+  scope: section({ organizations: allow(conditions), projects: allow(conditions) }),
+  run: section(
+    {
       drills: allow(conditions),
       targets: allow(conditions),
       scenarios: allow(conditions),
@@ -257,18 +242,18 @@ const sections = {
         attempt: allow(rangeSchema),
         attemptLimit: allow(rangeSchema),
       }),
-    }),
+    },
     'facts that the attested statement pins',
   ),
   drills: section({ required: allow(listOf(requiredDrill)) }),
-  outcome: allow(
-    closeObject({
+  outcome: section(
+    {
       status: allow(conditions),
       verdict: allow(conditions),
       passRate: allow(percent, 'the least percentage of passed runs of each drill'),
       assertions: allow(listOf(word), 'ids of assertions that passed in every run'),
       checkpoints: allow(listOf(word), 'ids of checkpoints that passed in every run'),
-    }),
+    },
     'of the attested run result',
   ),
   contradictions: allow(
@@ -279,12 +264,10 @@ const sections = {
     vouched: allow(listOf(z.enum(['pinned', 'attested']))),
     issuers: allow(conditions, 'one of them attested each list that you did not pin'),
     keys: allow(listOf(digest), 'the same, as thumbprints'),
-    window: allow(
-      closeObject({
-        last: duration.check(z.describe('the window of each export covers this time')),
-        lag: duration.check(z.describe('and ends at most this long before the evaluation')),
-      }),
-    ),
+    window: section({
+      last: duration.check(z.describe('the window of each export covers this time')),
+      lag: duration.check(z.describe('and ends at most this long before the evaluation')),
+    }),
     bundles: allow(rangeSchema),
     localReports: allow(rangeSchema),
     coverage: allow(z.literal('full')),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined, DIGEST, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
+import { DIGEST, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/index.ts';
 import { DURATION } from './values.ts';
@@ -8,33 +8,29 @@ type ParameterType = {
   /** The required form in words. */
   readonly form: string;
   readonly pattern: RegExp;
-  readonly read: (text: string) => JsonValue;
+  /** Default: the text itself. */
+  readonly read?: (text: string) => JsonValue;
   /** Replaces the value while the policy is checked or explained without it. */
   readonly sample: (name: string) => JsonValue;
 };
-
-const text = (value: string): string => value;
 
 export const PARAMETER_TYPES = {
   text: {
     form: 'text of 1 to 1,024 characters',
     pattern: /^[^]{1,1024}$/,
-    read: text,
     sample: (name) => `<${name}>`,
   },
   commit: {
     form: 'the full hash of a git commit, 40 or 64 characters of 0-9 a-f',
     pattern: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
-    read: text,
     sample: (name) => `<${name}>`,
   },
   digest: {
     form: '"sha256:" and 64 characters of 0-9 a-f',
     pattern: DIGEST,
-    read: text,
     sample: () => `sha256:${'0'.repeat(64)}`,
   },
-  duration: { form: 'a duration such as 36h or 30d', pattern: DURATION, read: text, sample: () => '1d' },
+  duration: { form: 'a duration such as 36h or 30d', pattern: DURATION, sample: () => '1d' },
   number: { form: 'a whole number', pattern: /^(?:0|[1-9][0-9]{0,8})$/, read: Number, sample: () => 1 },
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
@@ -82,7 +78,6 @@ export type BoundPolicy = {
   /** The policy with a value in the place of each `{param}`. */
   readonly value: JsonValue;
   readonly issues: readonly DocumentIssue[];
-  readonly declared: readonly string[];
   readonly unused: readonly string[];
 };
 
@@ -90,19 +85,17 @@ const isObject = (value: JsonValue | undefined): value is { readonly [name: stri
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function bindParameters(written: JsonValue, values: ParameterValues): BoundPolicy {
-  if (!isObject(written)) return { value: written, issues: [], declared: [], unused: [] };
+  if (!isObject(written)) return { value: written, issues: [], unused: [] };
   const parsed = z.object({ parameters: z.exactOptional(parametersSchema) }).safeParse(written);
   const declared = parsed.data?.parameters ?? {};
   const binding: Binding = { declared, values, issues: [], used: new Set() };
   const members = Object.entries(written).map(
     ([name, value]) => [name, FIXED_MEMBERS.has(name) ? value : bindValue(value, [name], binding)] as const,
   );
-  const names = Object.keys(declared);
   return {
     value: Object.fromEntries(members),
     issues: binding.issues,
-    declared: names,
-    unused: names.filter((name) => !binding.used.has(name)),
+    unused: Object.keys(declared).filter((name) => !binding.used.has(name)),
   };
 }
 
@@ -137,7 +130,7 @@ function bindParameter(
   const type: ParameterType = PARAMETER_TYPES[parameter.type];
   if (values === 'sample') return type.sample(name);
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  return value === undefined ? type.sample(name) : type.read(value);
+  return value === undefined ? type.sample(name) : (type.read?.(value) ?? value);
 }
 
 /**
@@ -151,11 +144,7 @@ export function checkParameters(declared: Declared, values: Readonly<Record<stri
     throw new DrillproofError(
       'policy.PARAMETER_UNKNOWN',
       `the policy declares no parameter ${JSON.stringify(unknown)}`,
-      {
-        ...defined({
-          details: { hint: didYouMean(unknown, names) ?? `It declares ${names.join(', ') || 'none'}.` },
-        }),
-      },
+      { details: { hint: didYouMean(unknown, names) ?? `It declares ${names.join(', ') || 'none'}.` } },
     );
   for (const name of names) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -164,9 +153,7 @@ export function checkParameters(declared: Declared, values: Readonly<Record<stri
       throw new DrillproofError(
         'policy.PARAMETER_MISSING',
         `the policy needs a value for its parameter ${name}`,
-        {
-          details: { hint: `Pass --param ${name}=VALUE, where VALUE is ${PARAMETER_TYPES[type].form}.` },
-        },
+        { details: { hint: `Pass --param ${name}=VALUE, where VALUE is ${PARAMETER_TYPES[type].form}.` } },
       );
     if (PARAMETER_TYPES[type].pattern.test(value) && value.isWellFormed()) continue;
     const message = `the value of the parameter ${name} is ${JSON.stringify(value)}, not ${PARAMETER_TYPES[type].form}`;

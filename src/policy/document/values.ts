@@ -58,6 +58,12 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
+/** Compares two lists regardless of order and repetitions. */
+export function hasSameItems(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((item) => right.has(item));
+}
+
 /** `90s`, `15m`, `36h`, `30d`, `2w`. */
 export const DURATION = /^[1-9][0-9]{0,6}[smhdw]$/;
 

@@ -20,16 +20,16 @@ import {
   type Problem,
 } from './outcome.ts';
 
+/** The value that `read` returns is allowed: `null` never is, and `undefined` if the report does not have it. */
 export const requireFact = (
   what: string,
-  read: (report: BundleReport) => string | undefined,
+  read: (report: BundleReport) => string | null | undefined,
   allowed: readonly Condition[],
-  isReported: (report: BundleReport) => boolean = () => true,
 ): Evaluator =>
   evaluateAttested(what, (bundle) => {
-    if (!isReported(bundle.report)) return buildUnknown(bundle, `the report does not have ${what}`);
     const actual = read(bundle.report);
-    if (actual !== undefined && meetsAny(actual, allowed)) return undefined;
+    if (actual === undefined) return buildUnknown(bundle, `the report does not have ${what}`);
+    if (actual !== null && meetsAny(actual, allowed)) return undefined;
     const expected = allowed.map(formatCondition).join(' or ');
     return buildFailure(bundle, `${what} is not allowed`, { expected, actual: actual ?? 'none' });
   });
@@ -40,24 +40,13 @@ export type PinnedFact = Extract<
 >;
 
 export const requirePinned = (what: string, fact: PinnedFact, allowed: readonly Condition[]): Evaluator =>
-  requireFact(
-    what,
-    ({ reproduction }) => reproduction?.[fact],
-    allowed,
-    ({ reproduction }) => reproduction !== undefined,
-  );
+  requireFact(what, ({ reproduction }) => reproduction && (reproduction[fact] ?? null), allowed);
 
 export const requireOutcome = (
   what: string,
   name: 'status' | 'verdict',
   allowed: readonly Condition[],
-): Evaluator =>
-  requireFact(
-    what,
-    ({ outcome }) => outcome?.[name],
-    allowed,
-    ({ outcome }) => outcome !== undefined,
-  );
+): Evaluator => requireFact(what, ({ outcome }) => outcome?.[name], allowed);
 
 const COUNTERS = {
   trial: 'originalTrial',
@@ -86,7 +75,7 @@ export const requireTrialNumbers = (allowed: {
 
 /** The organization of each export, from its manifest, and of each bundle, as attested. */
 export const requireOrganizations = (allowed: readonly Condition[]): Evaluator => {
-  const evaluateParts = requireFact('the organization', ({ organizationId }) => organizationId, allowed);
+  const evaluateParts = requireFact('the organization', (report) => report.organizationId ?? null, allowed);
   return (facts) => {
     const { judged, problems } = evaluateParts(facts);
     const ofExports = facts.exports.flatMap(({ report: { organizationId: actual }, ...place }) => {

@@ -210,7 +210,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'scope.projects': defineRule({
     member: ({ scope }) => scope?.projects,
-    evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId, allowed),
+    evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId ?? null, allowed),
     sentence: (allowed) => `Every bundle must belong to the project ${joinOr(allowed)}.`,
   }),
   'run.drills': definePinnedRule('the drill', 'drills', 'drillId'),

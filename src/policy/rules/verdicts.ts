@@ -10,7 +10,7 @@ import {
   type Problem,
   UNWAIVABLE,
 } from './outcome.ts';
-import { durationMs } from '../document/values.ts';
+import { durationMs, hasSameItems } from '../document/values.ts';
 import type { PolicyDocument } from '../document/document.ts';
 
 type Required = 'verified' | 'intact';
@@ -60,30 +60,27 @@ function checkVerdict(
   });
 }
 
-/** The errors that lower a verdict and, if `verified` is required, the reasons why it is only intact. */
-const selectCauses = (findings: readonly Finding[], subject: string, required: Required): readonly Cause[] =>
-  findings
-    .filter(
-      ({ code, severity }) => severity === 'error' || (required === 'verified' && KEEPS_INTACT.has(code)),
-    )
-    .map(({ code }) => ({ subject, code }));
-
 const KEEPS_INTACT: ReadonlySet<Code> = new Set(['bundle.UNSIGNED', 'trust.STORE_ABSENT']);
 
+/** The errors that lower a verdict and, if `verified` is required, the reasons why it is only intact. */
 function listCauses(
   report: ExportReport | BundleReport,
   subject: string,
   required: Required,
 ): readonly Cause[] {
-  const causes = selectCauses(report.findings, subject, required);
-  if (report.kind === 'bundle') return causes;
-  return [
-    ...causes,
-    ...report.parts.flatMap((part) =>
-      selectCauses(part.findings, part.evidenceBundleId ?? part.path ?? 'bundle', required),
-    ),
-    ...report.localReports.flatMap((local) => selectCauses(local.findings, local.localReportId, required)),
+  const { parts = [], localReports = [] } = report.kind === 'export' ? report : {};
+  const reports = [
+    { id: subject, findings: report.findings },
+    ...parts.map(({ evidenceBundleId: id, path, findings }) => ({ id: id ?? path ?? 'bundle', findings })),
+    ...localReports.map(({ localReportId: id, findings }) => ({ id, findings })),
   ];
+  return reports.flatMap(({ id, findings }) =>
+    findings.flatMap(({ code, severity }) =>
+      severity === 'error' || (required === 'verified' && KEEPS_INTACT.has(code))
+        ? [{ subject: id, code }]
+        : [],
+    ),
+  );
 }
 
 const UNREAD = new Set(['inaccessible', 'missing', 'usage', 'refused', 'internal']);
@@ -145,14 +142,11 @@ function findRefusal(
   if (new Set(accepted).size < threshold) return `fewer than ${threshold} different keys signed it`;
   if (resourceUri !== resource) return 'the resource is not the accepted one';
   if (!policies.includes(policyDigest)) return 'the applied policy is not an accepted one';
-  if (summary.inputs.length === 0 || !sameSet(summary.inputs, inputs))
+  if (summary.inputs.length === 0 || !hasSameItems(summary.inputs, inputs))
     return 'it is not about exactly the accepted evidence';
   if (timeVerifiedMs > asOfMs) return 'it was made after the time of this evaluation';
   return asOfMs - timeVerifiedMs > durationMs(maxAge) ? `it is older than ${maxAge}` : undefined;
 }
-
-const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
-  a.every((item) => b.includes(item)) && b.every((item) => a.includes(item));
 
 export const requireAcceptedSummaries =
   (rows: readonly AcceptedSummary[]): Evaluator =>

@@ -4,6 +4,7 @@ import { allow, textSchema, atMsSchema, typedDigestSchema } from '../../contract
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
+import { hasSameItems } from '../document/values.ts';
 import { ABSOLUTE_URI, ENVELOPE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
 import { attestationReportSchema } from '../../verify/index.ts';
 
@@ -118,7 +119,7 @@ const statementSchema = z
     predicate: predicateSchema,
   })
   .check(
-    z.refine(({ subject, predicate }) => sameSet(subject, listManifests(predicate)), {
+    z.refine(({ subject, predicate }) => hasSameItems(subject, listManifests(predicate)), {
       path: ['subject'],
       message: 'the subjects do not match the inputs',
     }),
@@ -126,11 +127,6 @@ const statementSchema = z
 
 const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
   inputAttestations.filter((entry) => !isEnvelope(entry)).map(({ digest }) => digest);
-
-const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
-  const [left, right] = [new Set(a), new Set(b)];
-  return left.size === right.size && [...left].every((name) => right.has(name));
-};
 
 /**
  * The verification summary in an envelope; no signature is verified. Only its own predicate type is read, so that no other

@@ -133,7 +133,7 @@ export function summaryFacts(
     policyDigest,
     inputs,
     thumbprints: keys,
-    findings: [...findings, ...checkLevels(summary)],
+    findings: [...findings, ...findBroken([compareLevels(summary)])],
   };
 }
 
@@ -196,20 +196,20 @@ function checkContent(summary: Summary, asOfMs: number): readonly Finding[] {
   const { result, timeVerifiedMs: madeAtMs } = summary;
   const [now, time] = [`at most ${isoTime(asOfMs)}`, isoTime(madeAtMs)];
   const failed = 'the result of the verifier is that the evidence did not pass';
-  return [
-    ...findBroken([[result === 'PASSED', 'vsa.NOT_PASSED', failed, 'PASSED', result]]),
-    ...checkLevels(summary),
-    ...findBroken([
-      [madeAtMs <= asOfMs, 'vsa.FROM_FUTURE', 'it was made after the time of this verification', now, time],
-    ]),
-  ];
+  return findBroken([
+    [result === 'PASSED', 'vsa.NOT_PASSED', failed, 'PASSED', result],
+    compareLevels(summary),
+    [madeAtMs <= asOfMs, 'vsa.FROM_FUTURE', 'it was made after the time of this verification', now, time],
+  ]);
 }
 
-function checkLevels({ result, levels }: Summary): readonly Finding[] {
-  const holds = result === 'FAILED' || levels.includes(VERIFIED_LEVEL);
-  const message = 'it does not state that evidence was verified';
-  return findBroken([[holds, 'vsa.LEVEL_MISSING', message, VERIFIED_LEVEL, levels.join(', ')]]);
-}
+const compareLevels = ({ result, levels }: Summary): Row => [
+  result === 'FAILED' || levels.includes(VERIFIED_LEVEL),
+  'vsa.LEVEL_MISSING',
+  'it does not state that evidence was verified',
+  VERIFIED_LEVEL,
+  levels.join(', '),
+];
 
 const compare = (code: Code, name: string, expected: string | undefined, actual: string): Row => [
   expected === undefined || expected === actual,
@@ -225,6 +225,7 @@ function checkExpectations(
   asOfMs: number,
 ): readonly Finding[] {
   const sinceMs = asOfMs - (expect.maxAgeMs ?? Infinity);
+  const since = `at or after ${isoTime(sinceMs)}`;
   return [
     ...findBroken([
       compare('vsa.VERIFIER_MISMATCH', 'verifier', expect.verifierId, verifierId),
@@ -232,15 +233,7 @@ function checkExpectations(
       compare('vsa.POLICY_MISMATCH', 'policy', expect.policyDigest, policyDigest),
     ]),
     ...(expect.inputs === undefined ? [] : compareInputs(expect.inputs, inputs)),
-    ...findBroken([
-      [
-        madeAtMs >= sinceMs,
-        'vsa.TOO_OLD',
-        'it is too old',
-        `at or after ${isoTime(sinceMs)}`,
-        isoTime(madeAtMs),
-      ],
-    ]),
+    ...findBroken([[madeAtMs >= sinceMs, 'vsa.TOO_OLD', 'it is too old', since, isoTime(madeAtMs)]]),
   ];
 }
 

@@ -117,7 +117,7 @@ function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undef
   const { settings, subject, envelopes, manifest, manifestDigest } = bundle;
   if (envelopes.length === 0) return { ...NOTHING, value: { signers: [] } };
   if (runResult === undefined) {
-    const reason = 'the manifest and the run result could not be read';
+    const reason = 'the run result could not be read';
     return { ...endCheck('dsse.attestation', 'not_checked', reason), value: { signers: [] } };
   }
   const kind = describeBundleEnvelope(subject, { manifest, manifestDigest, runResult });

@@ -1,3 +1,4 @@
+import { closeAfter } from '../../bytes/index.ts';
 import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
@@ -19,23 +20,45 @@ export async function verifyListedPart(
 ): Promise<BundleReport> {
   const { path, evidenceBundleId } = listed.row;
   const part = createPartContext(settings, { listed });
-  const unread = (findings: readonly Finding[]): BundleReport => buildUnreadReport(findings, part);
-  if (file === undefined) {
-    return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
-  }
-  if (!file.regular) return unread([irregularFinding(evidenceBundleId, file)]);
+  const place = {
+    file,
+    path,
+    subject: evidenceBundleId,
+    missing: 'part.MISSING',
+    signal: settings.signal,
+  } as const;
+  return readListedFile(
+    place,
+    async () =>
+      verifyPart?.(path, listed) ??
+      closeAfter(await source.open(path), (access) => verifyArchive(access, part)),
+    (findings) => buildUnreadReport(findings, part),
+  );
+}
+
+type ListedFile = {
+  /** The file at the listed path, if anything exists there. */
+  readonly file: SourceFile | undefined;
+  readonly path: string;
+  readonly subject: string;
+  readonly missing: 'part.MISSING' | 'local-report.MISSING';
+  readonly signal: AbortSignal | undefined;
+};
+
+/** Reads a listed file. `handleUnread` gets the finding if it is missing or irregular, or cannot be read. */
+export async function readListedFile<T>(
+  { file, path, subject, missing, signal }: ListedFile,
+  read: () => Promise<T>,
+  handleUnread: (findings: readonly Finding[]) => T,
+): Promise<T> {
+  if (file === undefined)
+    return handleUnread([finding(missing, subject, { path, message: `${path} is missing` })]);
+  if (!file.regular) return handleUnread([irregularFinding(subject, file)]);
   try {
-    const elsewhere = verifyPart?.(path, listed);
-    if (elsewhere !== undefined) return await elsewhere;
-    const access = await source.open(path);
-    try {
-      return await verifyArchive(access, part);
-    } finally {
-      await access.close();
-    }
+    return await read();
   } catch (error) {
-    settings.signal?.throwIfAborted();
-    return unread(findingsOf(error, evidenceBundleId, path));
+    signal?.throwIfAborted();
+    return handleUnread(findingsOf(error, subject, path));
   }
 }
 

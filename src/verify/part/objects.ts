@@ -74,19 +74,18 @@ async function readObject(
 }
 
 function compareObject(subject: string, listed: BundleObject, read: ReadEntry): Finding[] {
+  if (read.bytes === listed.bytes && read.digest === listed.digest) return [];
   const { path } = listed;
-  const findings: Finding[] = [];
-  if (read.bytes !== listed.bytes) {
-    const counts = { expected: String(listed.bytes), actual: String(read.bytes) };
-    const message = 'the size of the object does not match';
-    findings.push(finding('object.BYTES_MISMATCH', subject, { path, message, ...counts }));
-  }
-  if (read.digest !== listed.digest) {
-    const digests = { expected: listed.digest, actual: read.digest };
-    const message = 'the SHA-256 of the object does not match';
-    findings.push(finding('object.DIGEST_MISMATCH', subject, { path, message, ...digests }));
-  }
-  return findings;
+  const rows = [
+    ['object.BYTES_MISMATCH', 'size', String(listed.bytes), String(read.bytes)],
+    ['object.DIGEST_MISMATCH', 'SHA-256', listed.digest, read.digest],
+  ] as const;
+  return rows
+    .filter(([, , expected, actual]) => expected !== actual)
+    .map(([code, what, expected, actual]) => {
+      const message = `the ${what} of the object does not match`;
+      return finding(code, subject, { path, message, expected, actual });
+    });
 }
 
 function checkOrder({ archive, manifest, subject }: BundleContext): Finding[] {

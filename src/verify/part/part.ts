@@ -4,7 +4,7 @@ import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
-import { joinSteps, recordCheck, type Step, type StepOf } from '../step.ts';
+import { joinSteps, NOTHING, recordCheck, type Step, type StepOf } from '../step.ts';
 import { decideBundleVerdict } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
 import { checkAttestation, type ReadAttestation } from './attestation.ts';
@@ -92,16 +92,9 @@ const sizeFinding = ({ row }: Listing, size: number): Finding =>
 /** The checks of depth `digest`, which does not open the archive. */
 function checkListing(part: PartContext): StepOf<PartContent> {
   const { listed } = part;
-  const expected =
-    listed === undefined
-      ? []
-      : [
-          checkBundleExpected(part, {
-            organizationId: listed.organizationId,
-            projectId: listed.row.projectId,
-          }),
-        ];
-  return { ...stopSteps(part, expected, 'only digests were requested'), value: {} };
+  const facts = listed && { organizationId: listed.organizationId, projectId: listed.row.projectId };
+  const expected = facts === undefined ? NOTHING : checkBundleExpected(part, facts);
+  return { ...stopSteps(part, [expected], 'only digests were requested'), value: {} };
 }
 
 /** The steps after `part.bytes`, in order. */

@@ -22,6 +22,7 @@ import {
 } from '../../evidence/index.ts';
 import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf } from '../finding.ts';
+import { rateFindings } from '../verdict.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../report.ts';
 import {
   checkChain,
@@ -149,9 +150,8 @@ function buildReport(
 }
 
 function rateReceipts(receipts: number, findings: readonly Finding[]): ChainResult {
-  const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.some((error) => error.class !== 'inaccessible')) return 'broken';
-  if (errors.length > 0) return 'unread';
+  const verdict = rateFindings(findings);
+  if (verdict !== undefined) return verdict === 'failed' ? 'broken' : 'unread';
   return receipts === 0 ? 'none' : 'sound';
 }
 

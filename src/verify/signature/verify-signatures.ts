@@ -1,10 +1,9 @@
-import { defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
+import { closeAfter, defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
 import { ATTESTATION, type EvidenceSource, findEntry, type PartRow } from '../../evidence/index.ts';
 import { checkExportManifest } from '../export/documents.ts';
 import type { ExportContext } from '../export/context.ts';
 import { listFiles } from '../export/files.ts';
 import { checkExportSigning } from '../export/signing.ts';
-import { finding, findingsOf } from '../finding.ts';
 import { resolveSettings, type VerifyOptions } from '../options.ts';
 import { openPartArchive } from '../part/archive.ts';
 import { checkAttestation } from '../part/attestation.ts';
@@ -15,10 +14,9 @@ import {
   readPartSettings,
   type VerifyPartOptions,
 } from '../part/context.ts';
-import { irregularFinding } from '../part/listed-part.ts';
+import { readListedFile } from '../part/listed-part.ts';
 import { joinSteps, type Step } from '../step.ts';
 import { findBundleStanding, findListStanding, type SignatureStanding } from './standing.ts';
-import type { Finding } from '../report.ts';
 
 export type VerifySignaturesOptions = Pick<
   VerifyOptions,
@@ -72,23 +70,19 @@ async function verifyListedSignature(
   part: PartContext,
   { path, evidenceBundleId, signed }: PartRow,
 ): Promise<SignatureStanding> {
-  const unread = (findings: readonly Finding[]): SignatureStanding =>
-    findBundleStanding({ evidenceBundleId, path, signed, checks: [], findings });
-  const file = files.byPath.get(path);
-  if (file === undefined)
-    return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
-  if (!file.regular) return unread([irregularFinding(evidenceBundleId, file)]);
-  try {
-    const access = await source.open(path);
-    try {
-      return await verifyArchiveSignature(access, part);
-    } finally {
-      await access.close();
-    }
-  } catch (error) {
-    part.settings.signal?.throwIfAborted();
-    return unread(findingsOf(error, evidenceBundleId, path));
-  }
+  const { subject, settings } = part;
+  const place = {
+    file: files.byPath.get(path),
+    path,
+    subject,
+    missing: 'part.MISSING',
+    signal: settings.signal,
+  } as const;
+  return readListedFile(
+    place,
+    async () => closeAfter(await source.open(path), (access) => verifyArchiveSignature(access, part)),
+    (findings) => findBundleStanding({ evidenceBundleId, path, signed, checks: [], findings }),
+  );
 }
 
 /** Verifies the signature of one part as `verifyExportSignatures` does. Never throws for what is in the bytes. */
