@@ -207,9 +207,12 @@ describe('a folder in place of a file', () => {
     ['notes', 'verified', ['export.FILE_UNCOVERED'], ['notes']],
     ['parts/extra.zip', 'failed', ['part.EXTRA'], ['parts/extra.zip']],
     ['receipts', 'verified', [], []],
-  ])('that is empty and named %s: the export is %s, with the findings %j', async (path, verdict, codes, uncovered) => {
-    const report = await verifyWithFolder(path, false);
-    expect([report.verdict, codesOf(report)]).toEqual([verdict, codes]);
-    expect(report.coverage.uncovered).toEqual(uncovered);
-  });
+  ])(
+    'that is empty and named %s: the export is %s, with the findings %j',
+    async (path, verdict, codes, uncovered) => {
+      const report = await verifyWithFolder(path, false);
+      expect([report.verdict, codesOf(report)]).toEqual([verdict, codes]);
+      expect(report.coverage.uncovered).toEqual(uncovered);
+    },
+  );
 });
