@@ -33,8 +33,8 @@ const KINDS: Readonly<Record<string, (schema: z.core.$ZodType) => Acceptor>> = {
   string: () => isString,
   boolean: () => (value) => typeof value === 'boolean',
   number: () => Number.isFinite,
-  literal: (schema) => acceptValues(schema),
-  enum: (schema) => acceptValues(schema),
+  literal: acceptValues,
+  enum: acceptValues,
   optional: (schema) => compileAcceptor(defOf(schema).innerType),
   array(schema) {
     const accept = compileAcceptor(defOf(schema).element);

@@ -11,7 +11,6 @@ import {
   listResourceDifferences,
   isReceiptPath,
   type LinkedReceipt,
-  encodeReceipt,
   type ReceiptLink,
   receiptPath,
   parseReceiptTime,
@@ -127,7 +126,7 @@ export async function appendReceipt(
     finishedAtMs: timeAfter(previous, now()),
     ...defined({ previous }),
   };
-  const bytes = encodeReceipt(receipt);
+  const bytes = canonicalBytes(receipt);
   const digest = digestOf(bytes);
   const path = receiptPath(receipt, digest);
   await target.write(path, bytes);

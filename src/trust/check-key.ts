@@ -1,7 +1,7 @@
 import { isoTime } from '../bytes/index.ts';
 import type { StatementCode } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
-import type { Purpose, TrustedKey } from './trusted-key.ts';
+import { formatKeyName, type Purpose, type TrustedKey } from './trusted-key.ts';
 
 /** The facts of a signed statement that decide which key is valid for it. */
 export type SignedStatement = {
@@ -63,14 +63,14 @@ export function checkKey(store: TrustStore, statement: SignedStatement): KeyResu
   };
 }
 
-function describeUnknownKey(store: TrustStore, { issuer, keyId }: SignedStatement): KeyProblem {
-  const elsewhere = store.keys.some((key) => key.keyId === keyId);
+function describeUnknownKey(store: TrustStore, statement: SignedStatement): KeyProblem {
+  const elsewhere = store.keys.some((key) => key.keyId === statement.keyId);
   return {
     code: 'trust.KEY_UNKNOWN',
     message: elsewhere
       ? 'the key id is trusted for another issuer only'
       : 'no such key of that issuer is trusted',
-    actual: `key ${JSON.stringify(keyId)} of issuer ${JSON.stringify(issuer)}`,
+    actual: formatKeyName(statement),
   };
 }
 

@@ -32,15 +32,7 @@ export type DsseEnvelope = {
   readonly signatures: readonly [DsseSignature, ...DsseSignature[]];
 };
 
-export type DsseLimits = {
-  /** Bytes of the whole envelope; default 1 MiB. */
-  readonly maxBytes?: number;
-  /** Default 64. */
-  readonly maxSignatures?: number;
-};
-
-const DEFAULT_MAX_BYTES = 1024 * 1024;
-const DEFAULT_MAX_SIGNATURES = 64;
+const MAX_SIGNATURES = 64;
 
 /** Base64 as DSSE allows it: one of the two alphabets of RFC 4648, padded, and nothing else. */
 const base64Schema = z.pipe(
@@ -75,16 +67,15 @@ export const buildSignedMessage = ({ payloadType, payload, signatures }: DsseEnv
 
 /**
  * Parses a DSSE envelope (DSSE 1.0.2): strict JSON, base64 of either alphabet with padding, at least one signature.
- * Members that DSSE does not name are ignored.
+ * Members that DSSE does not name are ignored. The envelope has at most `maxBytes`.
  * @throws DrillproofError `dsse.INVALID` with every broken rule in `details.issues`, and what `parseJson` throws
  * @throws LimitError `dsse.SIGNATURES_EXCEEDED`, `json.TOO_LARGE`
  */
-export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvelope {
-  const { maxBytes = DEFAULT_MAX_BYTES, maxSignatures = DEFAULT_MAX_SIGNATURES } = limits;
+export function parseDsse(bytes: Uint8Array, { maxBytes = 1024 * 1024 } = {}): DsseEnvelope {
   const value = parseJson(bytes, { maxBytes });
   const many = manySchema.safeParse(value).data?.signatures.length ?? 0;
-  if (many > maxSignatures)
-    throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, more than ${maxSignatures}`);
+  if (many > MAX_SIGNATURES)
+    throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, more than ${MAX_SIGNATURES}`);
   const read = typeValue(envelopeSchema, value);
   if (!read.success) throw envelopeError(read.error);
   const { payloadType, payload, signatures } = read.data;

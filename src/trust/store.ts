@@ -23,6 +23,7 @@ import { importPublicKey } from './key/key.ts';
 import {
   readTrustedKey,
   thumbprintOf,
+  formatKeyName,
   formatTrustedKey,
   type Purpose,
   type TrustedKey,
@@ -125,7 +126,11 @@ function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore
     const read = readTrustedKey(item, path);
     if ('faults' in read) faults.push(...read.faults);
     else if (!addToIndex(index, read.key))
-      faults.push({ code: 'trust.KEY_DUPLICATE', path, message: describeRepeat(read.key) });
+      faults.push({
+        code: 'trust.KEY_DUPLICATE',
+        path,
+        message: `the ${formatKeyName(read.key)} appears twice`,
+      });
   }
   if (faults.length > 0) throw faultError(faults);
   if (items.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
@@ -146,8 +151,6 @@ function addToIndex(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey
 
 const compareNames = (a: TrustedKey, b: TrustedKey): number =>
   compareUtf8(a.issuer, b.issuer) || compareUtf8(a.keyId, b.keyId);
-const describeRepeat = (key: TrustedKey): string =>
-  `the key ${JSON.stringify(key.keyId)} of issuer ${JSON.stringify(key.issuer)} appears twice`;
 
 /**
  * The ways in which a key is retired. `revoked`: earlier signatures stay valid. `compromised`: no signature is valid,
@@ -170,12 +173,9 @@ export type Retirement = {
  *   end before it begins
  */
 export function retireKey(store: Pick<TrustStore, 'keys' | 'find'>, retirement: Retirement): TrustStore {
-  const { issuer, keyId } = retirement;
-  const key = store.find(issuer, keyId);
-  if (key === undefined) {
-    const name = `key ${JSON.stringify(keyId)} of issuer ${JSON.stringify(issuer)}`;
-    throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no ${name}`);
-  }
+  const key = store.find(retirement.issuer, retirement.keyId);
+  if (key === undefined)
+    throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no ${formatKeyName(retirement)}`);
   return trustStore(store.keys.map((other) => (other === key ? retire(key, retirement) : other)));
 }
 

@@ -47,6 +47,10 @@ export type TrustedKey = {
   readonly fromCertificate?: boolean;
 };
 
+/** The issuer and key id of a key, for messages. */
+export const formatKeyName = ({ issuer, keyId }: Pick<TrustedKey, 'issuer' | 'keyId'>): string =>
+  `key ${JSON.stringify(keyId)} of issuer ${JSON.stringify(issuer)}`;
+
 // The lengths that a statement may have for them (control API, Evidence bundle; formats §2).
 const issuerSchema = textSchema(1, 1024);
 /** The name of a key in statements. */

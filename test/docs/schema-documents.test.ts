@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../src/bytes/index.ts';
+import { canonicalBytes, memoryAccess } from '../../src/bytes/index.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { collect, NOW } from '../support/evidence.ts';
 import { receiptFacts } from '../support/receipts.ts';
 import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
-import { encodeReceipt, type MirrorReceipt } from '../../src/evidence/export/receipt.ts';
+import type { MirrorReceipt } from '../../src/evidence/export/receipt.ts';
 import { openZip } from '../../src/zip/index.ts';
 import { call, useEvidenceFolder } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
@@ -56,7 +56,7 @@ it('a receipt follows its schema as it is written, and no damaged copy does', ()
   const failures = [{ path: 'parts/a.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' }];
   const run = { ...receiptFacts, outcome: 'incomplete' as const, failures };
   const receipt: MirrorReceipt = { schemaVersion: 1, kind: 'mirror.receipt', ...run, finishedAtMs: NOW };
-  expectValid('mirror-receipt', Buffer.from(encodeReceipt(receipt)).toString());
+  expectValid('mirror-receipt', Buffer.from(canonicalBytes(receipt)).toString());
   expect(missedFaults(schemaOf('mirror-receipt'), [receipt])).toEqual([]);
 });
 

@@ -2,12 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { EvidenceExport } from '../../src/contract/index.ts';
-import {
-  encodeExportManifest,
-  parseExportManifest,
-  selectionDigest,
-  sumBytes,
-} from '../../src/evidence/index.ts';
+import { parseExportManifest, selectionDigest, sumBytes } from '../../src/evidence/index.ts';
 import { EXPORT_ID, idOf, ORGANIZATION, PROJECT } from '../support/evidence.ts';
 import { envelope, faultServer, json, type Answer, type FaultServer, type Seen } from './server.ts';
 
@@ -69,7 +64,7 @@ export function makeExport(
     throughAtMs: 10,
     selectionDigest: selectionDigest(partRows, reportRows),
   };
-  const manifest = encodeExportManifest({
+  const manifest = canonicalBytes({
     schemaVersion: 1,
     kind: 'evidence.export',
     ...head,

@@ -196,12 +196,7 @@ function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
 
 async function signPart(part: PartDocuments, signing: BundleSigning): Promise<DsseEnvelope> {
   const { manifest, manifestDigest } = part;
-  const result = await readRunResult(part);
-  if (result === undefined)
-    throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
-      path: '/objects',
-    });
-  const statement = buildBundleStatement(manifest, manifestDigest, result, {
+  const statement = buildBundleStatement(manifest, manifestDigest, await readRunResult(part), {
     ...signing,
     ...readOriginal(part),
   });

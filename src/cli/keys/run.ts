@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { defined, isoTime } from '../../bytes/index.ts';
 import {
   generateSigningKey,
-  type ReadNamedKey,
+  type ReadVerifyingKey,
   readVerifyingKeys,
   writeSigningKeyPem,
 } from '../../node/index.ts';
@@ -80,7 +80,7 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
   await warnAboutKeys(cli, before, added);
 }
 
-function refuseUselessOptions(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
+function refuseUselessOptions(path: string, keys: readonly ReadVerifyingKey[], options: AddOptions): void {
   const { keyId, revokedAt, compromised, notCompromised } = options;
   if (keyId !== undefined && keys.length > 1)
     throw usageError(`--key-id is for one key, and ${path} contains ${keys.length}`, 'Omit --key-id.');
@@ -88,7 +88,7 @@ function refuseUselessOptions(path: string, keys: readonly ReadNamedKey[], optio
     throw usageError('--compromised and --not-compromised are for revoked keys', 'Add --revoked-at TIME.');
 }
 
-function toTrustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
+function toTrustedKey(key: ReadVerifyingKey, options: AddOptions): TrustedKey {
   const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
   const notBeforeMs = options.notBefore ?? key.notBeforeMs;
   const notAfterMs = options.notAfter ?? key.notAfterMs;

@@ -1,4 +1,4 @@
-import { canonicalBytes, compareUtf8 } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/index.ts';
 import * as z from 'zod/mini';
 import {
   countSchema,
@@ -83,16 +83,10 @@ export type BundleObject = BundleManifest['objects'][number];
 type Issues = z.core.$ZodRawIssue[];
 
 function refuseDisorder(objects: readonly BundleObject[], issues: Issues): void {
-  for (let i = 1; i < objects.length; i++) {
-    if (compareUtf8(objects[i - 1]!.path, objects[i]!.path) < 0) continue;
-    issues.push({
-      code: 'custom',
-      input: objects,
-      path: ['objects', i],
-      message: 'the objects are not sorted by path',
-    });
-    return;
-  }
+  const at = objects.findIndex(({ path }, i) => i > 0 && compareUtf8(objects[i - 1]!.path, path) >= 0);
+  if (at < 0) return;
+  const message = 'the objects are not sorted by path';
+  issues.push({ code: 'custom', input: objects, path: ['objects', at], message });
 }
 
 function refuseSecondRole(objects: readonly BundleObject[], issues: Issues): void {
@@ -129,8 +123,6 @@ export const parseRunResult = documentParser<RunResult>({
   canonical: true,
   limit: 'runResultBytes',
 });
-
-export const encodeBundleManifest = (manifest: BundleManifest): Uint8Array => canonicalBytes(manifest);
 
 /** The object of a role that occurs at most once. */
 export const objectOfRole = (manifest: BundleManifest, role: SignedRole): BundleObject | undefined =>

@@ -19,15 +19,9 @@ import type { Attestation, RunResult } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';
 import { attest } from './attestation.ts';
-import {
-  encodeBundleManifest,
-  bundleManifestSchema,
-  type BundleManifest,
-  type ObjectRole,
-  parseRunResult,
-} from './manifest.ts';
+import { bundleManifestSchema, type BundleManifest, type ObjectRole, parseRunResult } from './manifest.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './part.ts';
-import { buildBundleStatement, refuseMissingRoles, type BundleSigning } from './statement.ts';
+import { buildBundleStatement, type BundleSigning } from './statement.ts';
 import { DEFAULT_LIMITS, typeDocument } from '../document.ts';
 
 /** An object to be packed. `open` may be called several times and must give the same bytes each time. */
@@ -87,9 +81,11 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
   objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));
   const manifest = buildManifest(input, objects);
   const runResult = await readRunResult(objects);
-  const manifestBytes = encodeBundleManifest(manifest);
+  const manifestBytes = canonicalBytes(manifest);
   const manifestDigest = digestOf(manifestBytes);
-  const attestation = signing && (await attestBundle(manifest, manifestDigest, runResult, signing));
+  const attestation =
+    signing &&
+    (await attest(buildBundleStatement(manifest, manifestDigest, runResult, signing), signing.signer));
   const documents = [toEntry(BUNDLE_MANIFEST, manifestBytes)];
   if (attestation !== undefined) documents.push(toEntry(ATTESTATION, canonicalBytes(attestation)));
   const entries = [...documents, ...objects.map(({ row, open }) => ({ name: row.path, open }))];
@@ -160,17 +156,6 @@ function buildManifest(input: BundleInput, objects: readonly DigestedObject[]): 
     objects: objects.map(({ row }) => row),
   };
   return typeDocument(value, { schema: bundleManifestSchema, code: 'pack.INPUT_INVALID' });
-}
-
-async function attestBundle(
-  manifest: BundleManifest,
-  manifestDigest: Digest,
-  runResult: RunResult | undefined,
-  signing: BundleSigning,
-): Promise<Attestation> {
-  refuseMissingRoles(manifest);
-  if (runResult === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
-  return attest(buildBundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
 }
 
 /** The run result of a bundle, signed or not. It is refused here if verifiers would refuse it. */

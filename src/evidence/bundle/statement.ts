@@ -1,4 +1,4 @@
-import { defined, type Digest } from '../../bytes/index.ts';
+import { canonicalJson, defined, type Digest } from '../../bytes/index.ts';
 import { attestationSchema, EVIDENCE_PREDICATE_TYPE, type RunResult } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
 import { documentError } from '../document.ts';
@@ -97,11 +97,13 @@ const compareBindings = <F>(
     .filter(({ signed, actual }) => signed(subject) !== actual(facts))
     .map(({ field, signed, actual }) => ({
       field,
-      expected: formatValue(signed(subject)),
-      actual: formatValue(actual(facts)),
+      expected: formatCompared(signed(subject)),
+      actual: formatCompared(actual(facts)),
     }));
 
-const formatValue = (value: Value): string => (value === undefined ? 'absent' : String(value));
+/** A compared value in a message. */
+export const formatCompared = (value: unknown): string =>
+  value === undefined ? 'absent' : typeof value === 'string' ? value : canonicalJson(value);
 
 /** The reproduction of a run, with the counters of the original run if it is a rerun. */
 export function buildReproduction(
@@ -143,10 +145,10 @@ export type BundleSigning = {
 export function buildBundleStatement(
   manifest: BundleManifest,
   manifestDigest: Digest,
-  runResult: RunResult,
+  runResult: RunResult | undefined,
   signing: BundleSigning,
 ): Statement {
-  refuseMissingRoles(manifest);
+  refuseMissingRoles(manifest, runResult);
   const statement = draftStatement(manifest, manifestDigest, runResult, signing);
   const broken = listBrokenBindings({ manifest, manifestDigest, runResult, statement });
   if (broken.length === 0) return statement;
@@ -157,9 +159,13 @@ export function buildBundleStatement(
   throw documentError('pack.INPUT_INVALID', issues);
 }
 
-/** @throws DrillproofError `pack.INPUT_INVALID` unless every role that is signed has its object */
-export function refuseMissingRoles(manifest: BundleManifest): void {
-  const missing = signedRoles.filter((role) => objectOfRole(manifest, role) === undefined);
+function refuseMissingRoles(
+  manifest: BundleManifest,
+  runResult: RunResult | undefined,
+): asserts runResult is RunResult {
+  const missing = signedRoles.filter(
+    (role) => (role === 'run-result' ? runResult : objectOfRole(manifest, role)) === undefined,
+  );
   if (missing.length === 0) return;
   const issues = missing.map((role) => ({
     path: '/objects',

@@ -1,12 +1,5 @@
 import * as z from 'zod/mini';
-import {
-  canonicalBytes,
-  canonicalJson,
-  checkArguments,
-  type Digest,
-  digestOf,
-  TEXT,
-} from '../../bytes/index.ts';
+import { canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
 import {
   countSchema,
   decimalBytesSchema,
@@ -22,7 +15,7 @@ import {
   projectIdSchema,
 } from '../../contract/index.ts';
 import { documentParser, pathSchema } from '../document.ts';
-import type { BrokenBinding } from '../bundle/statement.ts';
+import { type BrokenBinding, formatCompared } from '../bundle/statement.ts';
 
 /**
  * The path of a part in an export (formats §1, Export).
@@ -135,8 +128,6 @@ export const parseExportManifest = documentParser<ExportManifest>({
   },
 });
 
-export const encodeExportManifest = (manifest: ExportManifest): Uint8Array => canonicalBytes(manifest);
-
 /** The digest of the selected bundles and reports, in their order (formats §1). */
 export function selectionDigest(
   parts: readonly Pick<PartRow, 'evidenceBundleId' | 'manifestDigest'>[],
@@ -197,9 +188,10 @@ export function listResourceDifferences(
     ['archiveBytes', resource.archiveBytes, sumBytes([...parts, ...localReports].map((row) => row.bytes))],
   ];
   return rows
-    .map(([field, stated, actual]) => ({ field, expected: show(actual), actual: show(stated) }))
+    .map(([field, stated, actual]) => ({
+      field,
+      expected: formatCompared(actual),
+      actual: formatCompared(stated),
+    }))
     .filter(({ expected, actual }) => expected !== actual);
 }
-
-const show = (value: unknown): string =>
-  value === undefined ? 'absent' : typeof value === 'string' ? value : canonicalJson(value);

@@ -22,7 +22,6 @@ import type { Signer } from '../../trust/index.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
 import { documentError, typeDocument, type DocumentIssue } from '../document.ts';
 import {
-  encodeExportManifest,
   exportManifestSchema,
   localReportPath,
   partPath,
@@ -96,7 +95,7 @@ export async function packExport(input: ExportInput, signing?: ExportSigning): P
   );
   refuseForeign(input);
   const manifest = buildManifest(input);
-  const manifestBytes = encodeExportManifest(manifest);
+  const manifestBytes = canonicalBytes(manifest);
   const manifestDigest = digestOf(manifestBytes);
   const resource = buildResource(input, manifest, manifestDigest, manifestBytes.length);
   const attestation =

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, type Digest } from '../../bytes/index.ts';
+import type { Digest } from '../../bytes/index.ts';
 import {
   decimalBytesSchema,
   digestSchema,
@@ -11,7 +11,7 @@ import {
 import { documentParser, pathSchema } from '../document.ts';
 
 /** The path of a receipt in a mirror: its time to the millisecond, and the beginning of its digest. */
-export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;
+const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;
 /** Later times have another form, and names would no longer sort by time. */
 const LAST_NAMED_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -110,9 +110,6 @@ export const parseReceipt = documentParser<MirrorReceipt>({
   limit: 'manifestBytes',
   rows: { files: { schema: linkedFileSchema }, failures: { schema: failureSchema } },
 });
-
-/** The bytes of a receipt as a mirror writes it. */
-export const encodeReceipt = (receipt: MirrorReceipt): Uint8Array => canonicalBytes(receipt);
 
 /** The path of a receipt in its mirror, which follows from its bytes. */
 export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'>, digest: Digest): string {

@@ -18,7 +18,6 @@ import {
   importPublicKeys,
   isPrivateLabel,
   type KeyFault,
-  type NamedKey,
   openKeyFile,
   openKeySetFile,
   type PemBlock,
@@ -100,16 +99,12 @@ export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
     : importPublicKey(input);
 }
 
-/** A public key with the name that its owner gave it, and the validity of its certificate, if any. */
-export type ReadNamedKey = NamedKey &
-  Pick<ReadVerifyingKey, 'notBeforeMs' | 'notAfterMs' | 'fromCertificate'>;
-
 /**
  * Reads the public keys of an issuer as `importPublicKeys` does, or an X.509 certificate in PEM, of which only the key
  * and the validity are used; nothing else is checked. Never empty.
  * @throws DrillproofError as `importPublicKeys`
  */
-export function readVerifyingKeys(input: Uint8Array | string): readonly ReadNamedKey[] {
+export function readVerifyingKeys(input: Uint8Array | string): readonly ReadVerifyingKey[] {
   const { kind } = openKeySetFile(input);
   return kind === 'pem' ? [readVerifyingKey(input)] : importPublicKeys(input);
 }

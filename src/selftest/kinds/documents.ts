@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
-import { digestOf, toUtf8 } from '../../bytes/index.ts';
+import { canonicalBytes, digestOf, toUtf8 } from '../../bytes/index.ts';
 import {
-  encodeBundleManifest,
   DEFAULT_LIMITS,
-  encodeExportManifest,
   parseBundleManifest,
   parseExportManifest,
   selectionDigest,
@@ -63,7 +61,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, encodeBundleManifest(manifest));
+        assertSameBytes(bytes, canonicalBytes(manifest));
         return { digest: digestOf(bytes), objects: manifest.objects.length };
       },
     ],
@@ -75,7 +73,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
       (input) => {
         const bytes = toUtf8(input.manifest);
         const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, encodeExportManifest(manifest));
+        assertSameBytes(bytes, canonicalBytes(manifest));
         const { parts, localReports } = manifest;
         return {
           digest: digestOf(bytes),

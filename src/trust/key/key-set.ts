@@ -3,11 +3,8 @@ import { DrillproofError } from '../../errors.ts';
 import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';
 import { openKeySetFile } from './key-file.ts';
-import { importPublicKey, keyIdOf } from './key.ts';
+import { importPublicKey, keyIdOf, type VerifyingKey } from './key.ts';
 import { keyIdSchema } from '../trusted-key.ts';
-
-/** A public key, named by its owner or by its key id. */
-export type NamedKey = { readonly keyId: string; readonly point: Uint8Array };
 
 /**
  * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or any input of `importPublicKey`. The
@@ -18,7 +15,7 @@ export type NamedKey = { readonly keyId: string; readonly point: Uint8Array };
  *   `trust.KEY_INVALID`, with every fault in `details.issues`
  * @throws LimitError `json.TOO_LARGE` beyond 4 MiB
  */
-export function importPublicKeys(input: Uint8Array | string): readonly NamedKey[] {
+export function importPublicKeys(input: Uint8Array | string): readonly VerifyingKey[] {
   const file = openKeySetFile(input);
   if (file.kind === 'pem') return [importPublicKey(input)];
   if (file.kind === 'jwks') return readSet(file.set);
@@ -26,7 +23,7 @@ export function importPublicKeys(input: Uint8Array | string): readonly NamedKey[
   return assertFaultless(faults, [readNamed(file.jwk, '', faults)]);
 }
 
-function readSet(set: JsonObject): readonly NamedKey[] {
+function readSet(set: JsonObject): readonly VerifyingKey[] {
   const members = set['keys'];
   if (!Array.isArray(members))
     throw new DrillproofError('trust.STORE_INVALID', '"keys" is not an array', { path: '/keys' });
@@ -49,13 +46,13 @@ function readSet(set: JsonObject): readonly NamedKey[] {
 
 function assertFaultless(
   faults: readonly KeyFault[],
-  keys: readonly (NamedKey | undefined)[],
-): readonly NamedKey[] {
+  keys: readonly (VerifyingKey | undefined)[],
+): readonly VerifyingKey[] {
   if (faults.length > 0) throw faultError(faults);
   return keys.filter((key) => key !== undefined);
 }
 
-function readNamed(jwk: JsonValue, path: string, faults: KeyFault[]): NamedKey | undefined {
+function readNamed(jwk: JsonValue, path: string, faults: KeyFault[]): VerifyingKey | undefined {
   if (!isObject(jwk)) {
     faults.push({ code: 'trust.KEY_INVALID', path, message: 'a key is an object' });
     return undefined;

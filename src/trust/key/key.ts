@@ -92,8 +92,8 @@ const unsupportedError = (kind: string): DrillproofError =>
   new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);
 
 /**
- * A public key that verifies (formats §2): `point` is uncompressed (65 bytes), `keyId` is the id that `keyIdOf`
- * derives.
+ * A public key that verifies (formats §2): `point` is uncompressed (65 bytes), `keyId` is by default the id that
+ * `keyIdOf` derives.
  */
 export type VerifyingKey = { readonly keyId: string; readonly point: Uint8Array };
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { canonicalBytes, toUtf8 } from '../../../src/bytes/index.ts';
 import { NOW } from '../../support/evidence.ts';
 import { receiptFacts } from '../../support/receipts.ts';
-import { parseReceipt, encodeReceipt, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';
+import { parseReceipt, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';
 
 const receipt: MirrorReceipt = {
   schemaVersion: 1,
@@ -17,9 +17,9 @@ const failure = {
 };
 
 it('a receipt reads back as it was written', () => {
-  expect(parseReceipt(encodeReceipt(receipt))).toEqual(receipt);
+  expect(parseReceipt(canonicalBytes(receipt))).toEqual(receipt);
   const incomplete: MirrorReceipt = { ...receipt, outcome: 'incomplete', failures: [failure] };
-  expect(parseReceipt(encodeReceipt(incomplete))).toEqual(incomplete);
+  expect(parseReceipt(canonicalBytes(incomplete))).toEqual(incomplete);
 });
 
 it.each([
