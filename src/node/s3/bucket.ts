@@ -8,9 +8,9 @@ import type {
 } from '@aws-sdk/client-s3';
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { createDirectRead } from './direct.ts';
+import { createDirectRead, formatRange } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
-import type { AwsEnvironment, ByteRange, Retention, S3Location } from './location.ts';
+import type { AwsEnvironment, ByteRange, ObjectRef, Retention, S3Location } from './location.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
 import type { Level } from '../volume/volume.ts';
 
@@ -40,7 +40,7 @@ export type Bucket = {
    * Reads a range of an object that still has this entity tag. The caller reads or destroys the stream.
    * @throws DrillproofError `io.CHANGED` if the object was replaced
    */
-  read(key: string, etag: string, range: ByteRange): Promise<Readable>;
+  read(object: ObjectRef, range: ByteRange): Promise<Readable>;
   /** Writes a small object. */
   put(key: string, bytes: Uint8Array, options?: WriteOptions): Promise<Written>;
   /** Writes a small object in place of the one with this entity tag, or a new one. */
@@ -86,8 +86,6 @@ function checkBody(answer: GetObjectCommandOutput, { start, end }: ByteRange): R
   Body.destroy();
   throw new Error('the length of the answer does not match the range');
 }
-
-const rangeHeader = ({ start, end }: ByteRange): string => `bytes=${start}-${end - 1}`;
 
 // 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
 const hasLostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
@@ -182,12 +180,18 @@ export function openBucket(
       }
     },
 
-    async read(key, etag, range) {
+    async read(object, range) {
+      const { key, etag } = object;
       try {
         if (range.end === range.start) return Readable.from([]);
-        const direct = await readDirectly(key, etag, range);
+        const direct = await readDirectly(object, range);
         if (direct !== undefined) return direct;
-        const wanted = { ...inBucket, Key: key, IfMatch: etag, Range: rangeHeader(range) };
+        const wanted = {
+          ...inBucket,
+          Key: key,
+          IfMatch: etag,
+          ...defined({ Range: formatRange(object, range) }),
+        };
         return checkBody(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {
         if (![404, 412, 416].includes(s3StatusOf(cause) ?? 0) || isBucketMissing(cause))

@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { ByteRange } from './location.ts';
+import { defined } from '../../bytes/index.ts';
+import type { ByteRange, ObjectRef } from './location.ts';
 import { type S3Sdk, TIMEOUTS } from './sdk.ts';
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 type SdkRequest = Parameters<Signer['sign']>[0];
 
-/** Reads a range of an object with this entity tag; `undefined` if the answer is not exactly that range. */
-export type DirectRead = (key: string, etag: string, range: ByteRange) => Promise<Readable | undefined>;
+/** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
+export type DirectRead = (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
 
 const CONNECTIONS = 50;
 const PROBE = '-';
@@ -17,6 +18,10 @@ const encodeKey = (key: string): string =>
   encodeURIComponent(key)
     .replaceAll('%2F', '/')
     .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Returns the header Range; `undefined` for a whole object, which Ceph finds and reads in one step without it. */
+export const formatRange = ({ bytes }: ObjectRef, { start, end }: ByteRange): string | undefined =>
+  end - start === bytes ? undefined : `bytes=${start}-${end - 1}`;
 
 /** Builds the request of the SDK for an object, without sending it. */
 async function buildRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promise<SdkRequest> {
@@ -46,14 +51,19 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
   });
   const host = probe.headers['host'] ?? hostname;
   const root = probe.path.slice(0, -PROBE.length);
-  return async (key, etag, { start, end }) => {
-    const path = root + encodeKey(key);
+  return async (object, { start, end }) => {
+    const path = root + encodeKey(object.key);
+    const range = formatRange(object, { start, end });
     const signingDate = new Date(Date.now() + client.config.systemClockOffset);
     const signed = await signer.sign({ ...probe, path, query: {}, headers: { host } }, { signingDate });
-    const headers = { ...signed.headers, range: `bytes=${start}-${end - 1}`, 'if-match': etag };
+    const headers = { ...signed.headers, ...defined({ range }), 'if-match': object.etag };
     const answer = await pool.request({ method: 'GET', path, headers });
     const body = answer.body.on('error', () => undefined); // the reader of the body gets the error
-    if (answer.statusCode === 206 && Number(answer.headers['content-length']) === end - start) return body;
+    if (
+      answer.statusCode === (range === undefined ? 200 : 206) &&
+      Number(answer.headers['content-length']) === end - start
+    )
+      return body;
     body.destroy();
     return undefined;
   };

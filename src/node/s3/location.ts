@@ -20,6 +20,8 @@ export type AwsEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Bytes from `start` up to, not including, `end`. */
 export type ByteRange = { readonly start: number; readonly end: number };
+/** One version of an object. */
+export type ObjectRef = { readonly key: string; readonly etag: string; readonly bytes: number };
 
 /** The time in which the storage itself prevents the deletion of objects (S3 Object Lock). */
 export type Retention = {

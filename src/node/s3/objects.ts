@@ -3,10 +3,8 @@ import { compareUtf8, type RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
-import type { ByteRange } from './location.ts';
+import type { ByteRange, ObjectRef } from './location.ts';
 import { s3Error } from './errors.ts';
-
-export type ObjectRef = { readonly key: string; readonly etag: string; readonly bytes: number };
 
 /** Interruptions in a row without a byte, after which the storage counts as unavailable. */
 const TRIES = 5;
@@ -23,14 +21,14 @@ const MAX_OBJECTS = 1_000_000;
  */
 export async function* streamObject(
   bucket: Bucket,
-  { key, etag, bytes }: ObjectRef,
-  { start, end }: ByteRange = { start: 0, end: bytes },
+  object: ObjectRef,
+  { start, end }: ByteRange = { start: 0, end: object.bytes },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let at = start;
   for (let breaks = 0; at < end;) {
     const before = at;
     try {
-      for await (const chunk of await bucket.read(key, etag, { start: at, end })) {
+      for await (const chunk of await bucket.read(object, { start: at, end })) {
         if (!(chunk instanceof Uint8Array))
           throw new DrillproofError('internal.BUG', 'a stream of S3 does not contain bytes');
         at += chunk.length;
@@ -40,7 +38,7 @@ export async function* streamObject(
     } catch (cause) {
       if (cause instanceof DrillproofError) throw cause; // the SDK has retried
       breaks = at > before ? 1 : breaks + 1;
-      if (breaks >= TRIES) throw s3Error(cause, bucket.nameOf(key), 'read');
+      if (breaks >= TRIES) throw s3Error(cause, bucket.nameOf(object.key), 'read');
       await sleep(PAUSE_MS * 2 ** breaks);
     }
   }

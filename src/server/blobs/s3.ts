@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream';
-import { type Bytes, defined, type Digest, memoryAccess, streamAccess } from '../../bytes/index.ts';
+import {
+  type Bytes,
+  collectBytes,
+  defined,
+  type Digest,
+  memoryAccess,
+  streamAccess,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type ByteRange, type S3Location, s3Name } from '../../node/index.ts';
 import {
@@ -25,11 +32,12 @@ function toUnavailable(cause: unknown): DrillproofError {
 }
 
 /** Opens an object. Each read names its entity tag, so that a changed object is never read by mistake. */
-function openObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: ObjectFacts): StoredObject {
+function openObject(bucket: Bucket, key: string, facts: ObjectFacts): StoredObject {
+  const { etag, bytes, modifiedMs } = facts;
   const bodies = new Set<Readable>();
   async function* stream(range: ByteRange): AsyncGenerator<Uint8Array> {
     const expected = range.end - range.start;
-    const body = await bucket.read(key, etag, range);
+    const body = await bucket.read({ key, etag, bytes }, range);
     bodies.add(body);
     let actual = 0;
     try {
@@ -71,7 +79,7 @@ const MAX_CACHED = 100_000;
 
 /** Reads all bytes of an object into memory. @throws DrillproofError `io.CHANGED` if it changed */
 async function readAtOnce(stored: StoredObject): Promise<StoredObject> {
-  const bytes = memoryAccess(await stored.access().read(0, stored.bytes));
+  const bytes = memoryAccess(await collectBytes(stored.stream({ start: 0, end: stored.bytes })));
   return {
     ...stored,
     stream: ({ start, end }) => streamAccess(bytes, start, end - start),
@@ -173,7 +181,7 @@ async function checkMarker(bucket: Bucket, key: string, where: string): Promise<
   const pieces: Uint8Array[] = [];
   // One byte more than a marker may have suffices to refuse it.
   const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
-  for await (const piece of await bucket.read(key, facts.etag, range)) pieces.push(piece);
+  for await (const piece of await bucket.read({ key, ...facts }, range)) pieces.push(piece);
   assertMarker(Buffer.concat(pieces), where);
 }
 

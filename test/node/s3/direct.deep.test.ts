@@ -29,22 +29,34 @@ describe('an object read without the SDK', () => {
     async (key) => {
       const [etag, read] = [await putObject(key), makeReader(s3.env)];
       const textOf = async (start: number, end: number) =>
-        Buffer.from(await collect((await read(key, etag, { start, end }))!)).toString();
+        Buffer.from(
+          await collect((await read({ key, etag, bytes: TEXT.length }, { start, end }))!),
+        ).toString();
       expect(await textOf(0, TEXT.length)).toBe(TEXT);
       expect(await textOf(4, 5)).toBe(TEXT[4]);
     },
   );
 
-  type Wrong = { key?: string; etag?: string; end?: number; env?: typeof s3.env; endpoint?: string };
+  type Wrong = {
+    key?: string;
+    etag?: string;
+    start?: number;
+    end?: number;
+    env?: typeof s3.env;
+    endpoint?: string;
+  };
   it.each<[string, Wrong]>([
     ['was replaced', { etag: '"0123456789abcdef0123456789abcdef"' }],
     ['is missing', { key: 'missing' }],
-    ['is shorter than the range', { end: TEXT.length + 1 }],
+    ['is shorter than it was', { end: TEXT.length + 1 }],
+    ['is longer than it was', { end: TEXT.length - 1 }],
+    ['is shorter than the range', { start: 1, end: TEXT.length + 1 }],
     ['belongs to someone else', { env: s3.strangerEnv }],
     ['is on a server that does not answer', { endpoint: 'http://127.0.0.1:9' }],
   ])('is left to the SDK when it %s', async (_, { env = s3.env, endpoint, ...other }) => {
-    const wanted = { key: 'object', etag: await putObject('object'), end: TEXT.length, ...other };
+    const { start = 0, end = TEXT.length, ...wrong } = other;
+    const object = { key: 'object', etag: await putObject('object'), bytes: end, ...wrong };
     const read = makeReader(env, endpoint);
-    expect(await read(wanted.key, wanted.etag, { start: 0, end: wanted.end })).toBeUndefined();
+    expect(await read(object, { start, end })).toBeUndefined();
   });
 });
