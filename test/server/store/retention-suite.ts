@@ -162,11 +162,6 @@ export function retentionSuite(name: string, factory: rows.StoreFactory): void {
       expect(await store.workers.list(0)).toEqual([]);
     });
 
-    it('reports the version of its schema', async () => {
-      const { version, known } = await store.schema();
-      expect(version).toBe(known);
-    });
-
     it('changes the name and the entitlement of an organization', async () => {
       const row = rows.organization(ORG, 'renamed');
       for (const change of [{ ...row, maxSessionTtlMs: 5 }, row]) {

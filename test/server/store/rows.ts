@@ -5,9 +5,10 @@ import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
 import * as samples from '../../contract/resources.ts';
 import { FOREIGN_PROJECT, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 
-/** A database: how to open it again, whether two instances of the service share it, and how to remove it. */
+/** A database: how to open, query and remove it, and whether two instances of the service share it. */
 export type StoreFactory = () => Promise<{
-  open(): Promise<Store>;
+  open(migrations?: readonly string[]): Promise<Store>;
+  query(text: string): Promise<unknown[]>;
   isShared: boolean;
   remove(): Promise<void>;
 }>;

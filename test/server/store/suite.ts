@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../../src/server/store/migrations.ts';
 import type { Store, TokenRow, Tx } from '../../../src/server/store/store.ts';
 import { FOREIGN_PROJECT, HASH, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
+import { codeOf } from '../thrown.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { queueSuite } from './queue-suite.ts';
 import { retentionSuite } from './retention-suite.ts';
@@ -169,10 +171,21 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       expect(await store.tokens.list(ORG)).toHaveLength(1);
     });
 
-    it('runs 50 simultaneous transactions one after the other', async () => {
-      const numbers = Array.from({ length: 50 }, (_, n) => n);
-      await Promise.all(numbers.map((n) => store.transaction((tx) => tx.exports.insert(rows.newExport(n)))));
-      expect((await store.exports.list(ORG, -1, 100)).map(({ ordinal }) => ordinal)).toEqual(numbers);
+    it('refuses a newer schema, and a version that is not a number', async () => {
+      for (const version of [String(migrations.length + 1), 'x', '-1', '0.5']) {
+        await place.query(`UPDATE meta SET value = '${version}' WHERE name = 'schema_version'`);
+        expect(await codeOf(place.open())).toBe('server.CONFIG_INVALID');
+      }
+    });
+
+    it('migration keeps finished steps, undoes a failed one, and refuses a newer schema', async () => {
+      const steps = [...migrations, 'CREATE TABLE done (a TEXT) STRICT;'];
+      const broken = 'CREATE TABLE undone (a TEXT) STRICT; SELECT * FROM nowhere;';
+      await expect(place.open([...steps, broken])).rejects.toThrow();
+      expect(await store.schema()).toEqual({ version: steps.length, known: migrations.length });
+      await (await place.open([...steps, 'CREATE TABLE undone (a TEXT) STRICT;'])).close();
+      for (const table of ['done', 'undone']) expect(await place.query(`SELECT * FROM ${table}`)).toEqual([]);
+      expect(await codeOf(place.open())).toBe('server.CONFIG_INVALID');
     });
 
     it('secrets are distinct, and secrets and committed rows survive a restart', async () => {
