@@ -1,25 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { open, readdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { createAdmin, createServer, openEmbedded } from '../../../src/server/index.ts';
+import { createServer, openEmbedded } from '../../../src/server/index.ts';
 import { answerOf, post, RERUNS, UPLOADS, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  ask,
-  buildArchive,
-  ORG,
-  PROJECT,
-  temporaryFolder,
-  createTenants,
-  token,
-  whole,
-  makePlane,
-  importWorlds,
-  type Plane,
-} from '../make.ts';
+import { eachTest } from '../each-test.ts';
+import { ask, buildArchive, ORG, PROJECT, temporaryFolder, whole, type Plane } from '../make.ts';
+import { prepareStores } from './programs.ts';
 
 /** Replaces the flush of descriptors, which folders use; files use that of their handle. */
 const folders = vi.hoisted(() => ({ flush: undefined as (() => void) | undefined }));
@@ -76,19 +65,12 @@ async function beginUpload(sender: Sender, { bytes, buildHash }: { bytes: Uint8A
 }
 
 describe('a disk whose syncs fail', () => {
-  let plane: Plane;
-  beforeEach(async () => {
-    plane = await makePlane();
-    await createTenants(plane);
-  });
-  afterEach(() => plane.close());
-
+  const plane = eachTest();
   it('a failed sync loses no accepted bytes, and the next request succeeds', async () => {
-    const sender = { server: plane.server, token: await token(plane) };
     let failures = 0;
     for (let nth = 1; ; nth++) {
       const archive = await buildArchive(`export const n = ${nth};\n`);
-      const { uploadUrl, attempt } = await beginUpload(sender, archive);
+      const { uploadUrl, attempt } = await beginUpload(plane, archive);
       const failing = await failSync(plane.folder, nth);
       const response = await sendArchive(plane, uploadUrl, archive.bytes).finally(failing.restore);
       if (failing.calls() < nth) {
@@ -131,12 +113,8 @@ it('a full disk answers unavailable, loses no answered request, and works again 
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder.path]);
   try {
     const { store, blobs } = await openEmbedded(folder.path);
-    const admin = createAdmin({ store, blobs });
-    await createTenants({ admin });
-    const { bytes, buildHash } = await buildArchive();
-    await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-    await importWorlds({ admin }, buildHash);
-    const sender = { server: createServer({ store, blobs }), token: await token({ admin }) };
+    const bearer = await prepareStores({ store, blobs });
+    const sender = { server: createServer({ store, blobs }), token: bearer };
     const answered: string[] = [];
     const note = async (response: Response): Promise<void> =>
       void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);

@@ -1,22 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createClient, type Client } from '../../../src/client/index.ts';
-import { createAdmin, openStores, type Stores } from '../../../src/server/index.ts';
+import { openStores, type Stores } from '../../../src/server/index.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import { HOUR_MS } from '../change.ts';
-import {
-  buildArchive,
-  id,
-  ORG,
-  PROJECT,
-  temporaryFolder,
-  createTenants,
-  token,
-  importWorlds,
-} from '../make.ts';
-import { kill, startProgram, type Environment } from './programs.ts';
+import { id, ORG, PROJECT, temporaryFolder } from '../make.ts';
+import { kill, prepareStores, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres();
 const s3 = await startS3();
@@ -43,12 +33,7 @@ for (const { name, blobs } of shared) {
       folder = await temporaryFolder();
       env = { DATABASE_URL: await postgres.schema(), ...(await blobs()) };
       stores = await openStores(env, folder.path);
-      const admin = createAdmin(stores);
-      await createTenants({ admin });
-      const { bytes, buildHash } = await buildArchive();
-      await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-      await importWorlds({ admin }, buildHash);
-      bearer = await token({ admin });
+      bearer = await prepareStores(stores);
     });
     afterEach(async () => {
       await stores.store.close();

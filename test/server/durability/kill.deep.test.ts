@@ -1,22 +1,11 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
 import { tries } from '../../support/deep.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
-import {
-  makeAuthoringSession,
-  buildArchive,
-  HASH,
-  id,
-  PROJECT,
-  temporaryFolder,
-  createTenants,
-  token,
-  importWorlds,
-} from '../make.ts';
-import { arm, startProgram, type Environment } from './programs.ts';
+import { HASH, id, makeAuthoringSession, PROJECT, temporaryFolder } from '../make.ts';
+import { arm, prepareStores, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres({ durable: true });
 
@@ -79,12 +68,7 @@ const AFTER_COMMIT = 1;
 async function testKills(env: Environment): Promise<void> {
   const data = folder.path;
   const first = await openStores(env, data);
-  const admin = createAdmin(first);
-  await createTenants({ admin });
-  const { bytes, buildHash } = await buildArchive();
-  await admin.ingestBuild(PROJECT, memoryAccess(bytes));
-  await importWorlds({ admin }, buildHash);
-  const bearer = await token({ admin });
+  const bearer = await prepareStores(first);
   await first.store.close();
 
   let next = startProgram('server-child.ts', data, env);

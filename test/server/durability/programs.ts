@@ -2,6 +2,17 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { createAdmin, type Stores } from '../../../src/server/index.ts';
+import { prepareWork } from '../jobs/make.ts';
+import { createTenants, token } from '../make.ts';
+
+/** Creates tenants with worlds and a build in new stores, and returns a token for everything. */
+export async function prepareStores(stores: Pick<Stores, 'store' | 'blobs'>): Promise<string> {
+  const admin = createAdmin(stores);
+  await createTenants({ admin });
+  await prepareWork({ admin });
+  return token({ admin });
+}
 
 export type Environment = Readonly<Record<string, string>>;
 

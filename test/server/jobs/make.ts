@@ -60,7 +60,9 @@ export function makeHeldRunner(
 }
 
 /** Creates worlds, and a build to rerun from. */
-export async function prepareWork(plane: Plane): Promise<void> {
+export async function prepareWork(
+  plane: Pick<Plane, 'admin'> & Partial<Pick<Plane, 'clock'>>,
+): Promise<void> {
   const { bytes, buildHash } = await buildArchive();
   await plane.admin.ingestBuild(PROJECT, memoryAccess(bytes));
   await importWorlds(plane, buildHash);
