@@ -7,6 +7,7 @@ import {
   BENIGN,
   decision,
   NO,
+  NOTHING,
   rule,
   texts,
   UNSURE,
@@ -68,37 +69,19 @@ describe('JUnit XML', () => {
   });
 
   it('has a failure for a no, an error for a could not tell, and a skip for a waived violation', () => {
-    const counts = ([YES, NO, UNSURE] as const).map((item) => {
-      const { failures, errors } = readOne(item).attributes;
-      return [failures, errors];
-    });
-    expect(counts).toEqual([
-      ['0', '0'],
-      ['3', '0'],
-      ['0', '2'],
+    const roots = read([YES, NO, UNSURE]);
+    expect(roots.map(({ attributes }) => attributes)).toMatchObject([
+      { failures: '0', errors: '0' },
+      { failures: '3', errors: '0' },
+      { failures: '0', errors: '2' },
     ]);
-    expect(
-      all(readOne(NO), 'skipped')
-        .map(({ text }) => text)
-        .join(),
-    ).toContain('ops@example.org');
-  });
-
-  it('states the rule, the subject, expected, actual and what to do in each failure', () => {
-    const body = all(readOne(NO), 'failure').at(-1)?.text ?? '';
-    for (const words of [
-      'outcome.verdict',
-      'evidence_000000000002',
-      'expected: passed',
-      'actual: failed',
-      'to do: Read',
-    ])
-      expect(body).toContain(words);
+    expect(all(roots[1]!, 'skipped')).toMatchObject([
+      { text: expect.stringContaining('ops@example.org') as string },
+    ]);
   });
 
   it('has a test with an error if nothing was checked', () => {
-    const nothing = readOne(decision({ answer: 'could_not_tell', inputs: [], rules: [] }));
-    expect(nothing.attributes).toMatchObject({ tests: '1', errors: '1' });
+    expect(readOne(NOTHING).attributes).toMatchObject({ tests: '1', errors: '1' });
   });
 
   it('names each test of a suite once', () => {

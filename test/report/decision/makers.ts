@@ -95,6 +95,8 @@ export const UNSURE = decision({
   ],
 });
 
+export const NOTHING = decision({ answer: 'could_not_tell', inputs: [], rules: [] });
+
 /** Texts that try to leave a format, and texts of every kind. */
 export const hostile: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -27,16 +27,8 @@ const skeleton = (markdown: string): string =>
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 
 describe('the Markdown of a decision', () => {
-  it('starts with the answer, then each reason with expected, actual and what to do', () => {
-    const text = renderDecisionMarkdown(NO);
-    expect(text).toMatch(/^# drillproof gate: NO: /);
-    for (const words of [
-      'evidence_000000000002 parts',
-      'expected: `passed`',
-      'actual: `failed`',
-      'to do: Read',
-    ])
-      expect(text).toContain(words);
+  it('starts with the answer, and has reasons unless it is yes', () => {
+    expect(renderDecisionMarkdown(NO)).toMatch(/^# drillproof gate: NO: [^]*## Reasons/);
     expect(renderDecisionMarkdown(UNSURE)).toMatch(/^# drillproof gate: COULD NOT TELL: /);
     expect(renderDecisionMarkdown(YES)).not.toContain('## Reasons');
   });

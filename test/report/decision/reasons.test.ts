@@ -3,7 +3,18 @@ import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
 import { codeEntry } from '../../../src/codes/index.ts';
 import { type RuleId, RULES, type RuleState } from '../../../src/policy/index.ts';
-import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
+import {
+  decision,
+  NO,
+  NOTHING,
+  rule,
+  texts,
+  UNSURE,
+  violation,
+  withReasons,
+  withTexts,
+  YES,
+} from './makers.ts';
 import { forAll } from '../../support/property.ts';
 
 // The text for people has tests of its own.
@@ -17,18 +28,12 @@ describe('the reasons of a decision', () => {
     expect(new Set(states).size).toBe(3);
   });
 
-  it('name the rule, the subject, expected, actual and what to do', () => {
-    const [missing, outcome] = reasonsOf(NO);
-    expect(missing).toMatchObject({
-      rule: 'drills.required',
-      subject: 'restore-backup',
-      code: 'policy.DRILL_MISSING',
-    });
-    expect(outcome).toMatchObject({ input: './mirror', expected: 'passed', actual: 'failed' });
-    expect(outcome?.action).toMatch(/^Read the assertions/);
-  });
-
-  it('are empty if the answer is yes', () => {
+  it('name the rule, the subject, the code and the input, and are empty if the answer is yes', () => {
+    expect(reasonsOf(NO)).toMatchObject([
+      { rule: 'drills.required', subject: 'restore-backup', code: 'policy.DRILL_MISSING' },
+      { rule: 'outcome.verdict', input: './mirror' },
+      { rule: 'findings.warnings' },
+    ]);
     expect(reasonsOf(YES)).toEqual([]);
   });
 
@@ -113,9 +118,22 @@ describe('every format', () => {
     ['yes', YES, /yes/i],
     ['no', NO, /restore-backup/],
     ['could_not_tell', UNSURE, /io\.UNREADABLE/],
+    ['could_not_tell', NOTHING, /nothing to (?:check|evaluate)|could_not_tell/],
   ] as const;
   it.each(formats)('%s shows the answer, and the cause of a no and of a could_not_tell', (format, render) => {
     for (const [answer, item, words] of DECISIONS)
       if (format !== 'gitlab' || answer !== 'yes') expect(render(item)).toMatch(words);
   });
+
+  it.each(formats.filter(([format]) => format !== 'json'))(
+    '%s states the rule, the subject, expected, actual and what to do about each violation',
+    (_, render) => {
+      const text = render(NO).replaceAll(/[`*]|<[^>]*>/g, ' ');
+      for (const words of ['outcome.verdict', 'evidence_000000000002', 'ops@example.org'])
+        expect(text).toContain(words);
+      expect(text).toMatch(
+        /expected\W+passed[^]*actual\W+failed[^]*(?:to do|What to do)[^]*Read the assertions/i,
+      );
+    },
+  );
 });

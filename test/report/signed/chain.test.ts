@@ -37,16 +37,16 @@ const fork = await sign(8, first.signed);
 const early = await sign(2, first.signed, NOW);
 const skipping = await sign(2, { ...first.signed, sequence: 5 });
 
-const verify = (links: readonly Uint8Array[], options: object = {}) =>
+const verify = (links: readonly Pick<Link, 'bytes'>[], options: object = {}) =>
   verifyReportChain(
-    links.map((report, at) => ({ name: `${at + 1}.json`, report })),
+    links.map(({ bytes }, at) => ({ name: `${at + 1}.json`, report: bytes })),
     { asOfMs: NOW + 10, trust: store(), ...options },
   );
 const codes = ({ findings }: ReturnType<typeof verify>): string[] => findings.map(({ code }) => code);
 
 describe('a chain of signed reports', () => {
   it('is valid for signed reports in order, and states the result of each', () => {
-    const chain = verify([first.bytes, second.bytes, third.bytes], { expectLast: third.signed.digest });
+    const chain = verify([first, second, third], { expectLast: third.signed.digest });
     expect(chain.verdict).toBe('valid');
     expect(chain.findings).toEqual([]);
     expect(chain.reports.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
@@ -73,21 +73,17 @@ describe('a chain of signed reports', () => {
     ['an expired key', 'trust.KEY_EXPIRED', [first], { trust: store({ notAfterMs: NOW }) }],
     ['a report without an envelope', 'dsse.INVALID', [{ ...first, bytes: canonicalBytes(exportReport()) }]],
   ])('is invalid for %s', (_what, code, links, options) => {
-    const chain = verify(
-      links.map(({ bytes }) => bytes),
-      options,
-    );
+    const chain = verify(links, options);
     expect(chain.verdict).toBe('invalid');
     expect([...new Set(codes(chain))]).toEqual([code]);
   });
 
   it('accepts a beginning that the caller pins', () => {
-    expect(verify([second.bytes, third.bytes], { after: first.signed.digest }).verdict).toBe('valid');
+    expect(verify([second, third], { after: first.signed.digest }).verdict).toBe('valid');
   });
 
   it('is not judged without a trust store, and invalid without a report', () => {
-    const { trust: _trust, ...untrusting } = { asOfMs: NOW + 10, trust: undefined };
-    const chain = verifyReportChain([{ name: 'a', report: first.bytes }], untrusting);
+    const chain = verifyReportChain([{ name: 'a', report: first.bytes }], { asOfMs: NOW + 10 });
     expect([chain.verdict, codes(chain)]).toEqual(['not_judged', ['trust.STORE_ABSENT']]);
     expect(verify([]).verdict).toBe('invalid');
   });
@@ -101,14 +97,14 @@ describe('a chain of signed reports', () => {
           .replace(`"issuedAtMs":${NOW + 1}`, `"issuedAtMs":${NOW}`),
       ).toString('base64'),
     }));
-    expect(codes(verify([changed]))).toEqual(['attestation.SIGNATURE_INVALID']);
+    expect(codes(verify([{ bytes: changed }]))).toEqual(['attestation.SIGNATURE_INVALID']);
   });
 
   it('refuses a statement that names the digest of another report', async () => {
     const signed = await reseal(first.bytes, (statement) => {
       statement.predicate.report.asOfMs += 1;
     });
-    expect(codes(verify([signed]))).toEqual(['report.SUBJECT_MISMATCH']);
+    expect(codes(verify([{ bytes: signed }]))).toEqual(['report.SUBJECT_MISMATCH']);
   });
 
   it.each<[string, (statement: Statement) => void]>([
@@ -120,7 +116,7 @@ describe('a chain of signed reports', () => {
     ],
     ['with an unknown kind of report', (statement) => void (statement.predicate.report.kind = 'other')],
   ])('refuses a statement %s', async (_what, edit) => {
-    expect(codes(verify([await reseal(first.bytes, edit)]))).toContain('report.SIGNED_INVALID');
+    expect(codes(verify([{ bytes: await reseal(first.bytes, edit) }]))).toContain('report.SIGNED_INVALID');
   });
 
   it('signs nothing but a report', async () => {
