@@ -81,8 +81,37 @@ const writes = (flags: string | number = 'r'): boolean =>
 /** The path with which each file descriptor was last opened. */
 const paths = new Map<number, string>();
 
+/** The position of the argument with the path or descriptor; -1 if none matters. */
+type Row = readonly [name: string, act: DiskAct, at: number];
+const SYNC: readonly Row[] = [
+  ['readSync', 'read', 0],
+  ['readFileSync', 'read', 0],
+  ['lstatSync', 'look', 0],
+  ['renameSync', 'rename', 1],
+  ['rmSync', 'remove', 0],
+  ['ftruncateSync', 'truncate', -1],
+];
+const PROMISES: readonly Row[] = [
+  ['readFile', 'read', 0],
+  ['lstat', 'look', 0],
+  ['rename', 'rename', 1],
+  ['rm', 'remove', 0],
+  ['mkdir', 'mkdir', 0],
+  ['link', 'link', 1],
+  ['copyFile', 'link', 1],
+];
+
+const wrap =
+  (fs: object, [name, act, at]: Row) =>
+  (...args: readonly unknown[]): unknown => {
+    const path = args[at];
+    disk.call(act, typeof path === 'string' ? path : paths.get(Number(path)));
+    return Reflect.apply(Reflect.get(fs, name), fs, args);
+  };
+
 export const failingFs = (fs: typeof Fs) => ({
   ...fs,
+  ...Object.fromEntries(SYNC.map((row) => [row[0], wrap(fs, row)])),
   openSync(path: string, flags: string | number, mode?: number) {
     disk.call(writes(flags) ? 'open' : 'look', path);
     const fd = fs.openSync(path, flags, mode);
@@ -103,14 +132,6 @@ export const failingFs = (fs: typeof Fs) => ({
     }
     fs.write(fd, bytes, offset, done);
   },
-  readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number) {
-    disk.call('read', paths.get(fd));
-    return fs.readSync(fd, buffer, offset, length, position);
-  },
-  ftruncateSync(fd: number, length: number) {
-    disk.call('truncate');
-    fs.ftruncateSync(fd, length);
-  },
   fsync(fd: number, done: Fs.NoParamCallback) {
     try {
       disk.call('sync', paths.get(fd));
@@ -123,26 +144,13 @@ export const failingFs = (fs: typeof Fs) => ({
     writeHalf(() => fs.writeFileSync(path, data.slice(0, data.length / 2)));
     fs.writeFileSync(path, data);
   },
-  readFileSync(path: string, encoding?: BufferEncoding) {
-    disk.call('read', path);
-    return fs.readFileSync(path, { encoding: encoding ?? null });
-  },
-  renameSync(from: string, to: string) {
-    disk.call('rename', to);
-    fs.renameSync(from, to);
-  },
-  lstatSync(path: string, options?: Fs.StatSyncOptions) {
-    disk.call('look', path);
-    return fs.lstatSync(path, options);
-  },
-  rmSync(path: string, options?: Fs.RmOptions) {
-    disk.call('remove', path);
-    fs.rmSync(path, options);
-  },
 });
 
 export const failingPromises = (fs: typeof FsPromises) => ({
   ...fs,
+  ...Object.fromEntries(
+    PROMISES.map((row) => [row[0], async (...args: readonly unknown[]) => wrap(fs, row)(...args)]),
+  ),
   async open(path: string, flags?: string, mode?: number) {
     disk.call(writes(flags) ? 'open' : 'look', path);
     const file = await fs.open(path, flags, mode);
@@ -161,33 +169,5 @@ export const failingPromises = (fs: typeof FsPromises) => ({
       throw error;
     }
     await fs.writeFile(path, data);
-  },
-  async copyFile(from: string, to: string, mode?: number) {
-    disk.call('link', to);
-    await fs.copyFile(from, to, mode);
-  },
-  async link(from: string, to: string) {
-    disk.call('link', to);
-    await fs.link(from, to);
-  },
-  async mkdir(path: string, options?: Fs.MakeDirectoryOptions) {
-    disk.call('mkdir', path);
-    return fs.mkdir(path, options);
-  },
-  async rename(from: string, to: string) {
-    disk.call('rename', to);
-    await fs.rename(from, to);
-  },
-  async rm(path: string, options?: Fs.RmOptions) {
-    disk.call('remove', path);
-    await fs.rm(path, options);
-  },
-  async lstat(path: string) {
-    disk.call('look', path);
-    return fs.lstat(path);
-  },
-  async readFile(path: string, encoding?: BufferEncoding) {
-    disk.call('read', path);
-    return fs.readFile(path, { encoding: encoding ?? null });
   },
 });

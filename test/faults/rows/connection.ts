@@ -48,63 +48,53 @@ const sendRaw =
     socket?.write(text(exchange), () => socket.destroy());
   };
 
-const INTERRUPTED = recoversOr('transport.INTERRUPTED');
-const TIMEOUT = { ...recoversOr('transport.TIMEOUT'), timed: true } as const;
-const HARMLESS = endsAs('whole');
-
 /** Faults of the connection: it breaks, or nothing arrives. */
-export const CONNECTION_FAULTS = makeRows([
-  [
-    'a connection that closes after the server received the request',
-    ({ response }) => void response.socket?.destroy(),
-    INTERRUPTED,
-  ],
-  [
-    'a connection that is reset before the answer',
-    ({ response }) => void response.socket?.resetAndDestroy(),
-    INTERRUPTED,
-  ],
-  ['a cut before the first byte', cutAt(() => 0), INTERRUPTED],
-  ['a cut after the first byte', cutAt(() => 1), INTERRUPTED],
-  ['a cut in the middle', cutAt((bytes) => Math.floor(bytes / 2)), INTERRUPTED],
-  ['a cut before the last byte', cutAt((bytes) => bytes - 1), INTERRUPTED],
-  [
-    'a chunked body without its last chunk',
-    ({ answer, response }) => {
+export const CONNECTION_FAULTS = [
+  ...makeRows(recoversOr('transport.INTERRUPTED'), {
+    'a connection that closes after the server received the request': ({ response }) =>
+      void response.socket?.destroy(),
+    'a connection that is reset before the answer': ({ response }) => void response.socket?.resetAndDestroy(),
+    'a cut before the first byte': cutAt(() => 0),
+    'a cut after the first byte': cutAt(() => 1),
+    'a cut in the middle': cutAt((bytes) => Math.floor(bytes / 2)),
+    'a cut before the last byte': cutAt((bytes) => bytes - 1),
+  }),
+  // All bytes can have arrived, and the digest proves them.
+  ...makeRows(recoversOr({ resource: 'transport.INTERRUPTED', file: ['whole', 'transport.INTERRUPTED'] }), {
+    'a chunked body without its last chunk': ({ answer, response }) => {
       writeHead(response, answer, { headers: { 'content-length': undefined } });
       sendThenClose(response, answer.body);
     },
-    recoversOr({
-      resource: 'transport.INTERRUPTED',
-      document: 'transport.INTERRUPTED',
-      // All bytes can have arrived, and the digest proves them.
-      file: ['whole', 'transport.INTERRUPTED'],
-    }),
-  ],
-  ['headers that never arrive', () => undefined, TIMEOUT],
-  ['headers that arrive byte by byte', drip(true), TIMEOUT],
-  ['a body that never begins', stallAt(() => 0), TIMEOUT],
-  ['a body that stops in the middle', stallAt((bytes) => Math.floor(bytes / 2)), TIMEOUT],
-  ['a body that arrives byte by byte', drip(false), TIMEOUT],
-  [
-    'a Content-Length one too large on a connection that stays open',
-    ({ answer, response }) => {
+  }),
+  ...makeRows(recoversOr('transport.TIMEOUT', { timed: true }), {
+    'headers that never arrive': () => undefined,
+    'headers that arrive byte by byte': drip(true),
+    'a body that never begins': stallAt(() => 0),
+    'a body that stops in the middle': stallAt((bytes) => Math.floor(bytes / 2)),
+    'a body that arrives byte by byte': drip(false),
+  }),
+  ...makeRows(recoversOr({ resource: 'transport.TIMEOUT', file: 'whole' }, { timed: true }), {
+    'a Content-Length one too large on a connection that stays open': ({ answer, response }) => {
       writeHead(response, answer, { headers: { 'content-length': String(answer.body.length + 1) } });
       response.write(answer.body);
     },
+  }),
+  ...makeRows(endsAs('transport.RESPONSE_INVALID'), {
+    'an answer that is not HTTP': sendRaw(() => 'SSH-2.0-OpenSSH_9.2\r\n'),
+  }),
+  ...makeRows(
+    recoversOr({
+      resource: 'transport.DIGEST_MISMATCH',
+      file: ['part.BYTES_MISMATCH', 'local-report.BYTES_MISMATCH'],
+    }),
     {
-      ...TIMEOUT,
-      always: { resource: 'transport.TIMEOUT', document: 'transport.TIMEOUT', file: 'whole' },
+      'an answer of HTTP/1.0 that ends too early, which its head does not show': sendRaw(({ answer }) =>
+        Buffer.concat([http10(answer), answer.body.subarray(0, -7)]),
+      ),
     },
-  ],
-  [
-    'an answer that is not HTTP',
-    sendRaw(() => 'SSH-2.0-OpenSSH_9.2\r\n'),
-    endsAs('transport.RESPONSE_INVALID'),
-  ],
-  [
-    'an answer in small pieces, which is allowed',
-    ({ answer, response }) => {
+  ),
+  ...makeRows(endsAs('whole'), {
+    'an answer in small pieces, which is allowed': ({ answer, response }) => {
       writeHead(response, answer);
       const step = Math.ceil(answer.body.length / 5);
       let at = 0;
@@ -115,42 +105,22 @@ export const CONNECTION_FAULTS = makeRows([
         response.end();
       }, 5);
     },
-    HARMLESS,
-  ],
-  [
-    'an answer of HTTP/1.0 that ends with its connection, which is allowed',
-    sendRaw(({ answer }) => Buffer.concat([http10(answer), answer.body])),
-    HARMLESS,
-  ],
-  [
-    'an answer of HTTP/1.0 that ends too early, which its head does not show',
-    sendRaw(({ answer }) => Buffer.concat([http10(answer), answer.body.subarray(0, -7)])),
-    recoversOr({
-      resource: 'transport.DIGEST_MISMATCH',
-      document: 'transport.DIGEST_MISMATCH',
-      file: ['part.BYTES_MISMATCH', 'local-report.BYTES_MISMATCH'],
-    }),
-  ],
-  [
-    'bytes after the answer, which are discarded with their connection',
-    ({ answer, response }) => {
+    'an answer of HTTP/1.0 that ends with its connection, which is allowed': sendRaw(({ answer }) =>
+      Buffer.concat([http10(answer), answer.body]),
+    ),
+    'bytes after the answer, which are discarded with their connection': ({ answer, response }) => {
       const { socket } = response;
       socket?.cork();
       sendAnswer(response, answer);
       socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong');
       socket?.uncork();
     },
-    HARMLESS,
-  ],
-  [
-    'interim answers before the final one, which are allowed',
-    ({ answer, response }) => {
+    'interim answers before the final one, which are allowed': ({ answer, response }) => {
       for (let i = 0; i < 5; i++) response.writeEarlyHints({ link: '</elsewhere>; rel=preload' });
       sendAnswer(response, answer);
     },
-    HARMLESS,
-  ],
-]);
+  }),
+];
 
 function http10({ status, headers }: Exchange['answer']): Buffer {
   return Buffer.from([`HTTP/1.0 ${status} OK`, ...headerLines(headers), '', ''].join('\r\n'));

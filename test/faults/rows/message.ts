@@ -50,95 +50,72 @@ const sendLoginPage = ({ answer, response }: Exchange): void =>
 
 /** The ends if the bytes are never right. */
 const corrupt = (code: 'DIGEST_MISMATCH' | 'BYTES_MISMATCH') =>
-  recoversOr({
-    resource: 'transport.DIGEST_MISMATCH',
-    document: 'transport.DIGEST_MISMATCH',
-    file: [`part.${code}`, `local-report.${code}`],
-  });
-
-const ENCODING_REFUSED = endsAs('transport.ENCODING_REFUSED');
-/** The ends for a head that breaks the rules of HTTP. */
-const INVALID = { ...endsAs('transport.RESPONSE_INVALID'), ...ONE_OF_EACH_KIND };
+  recoversOr({ resource: 'transport.DIGEST_MISMATCH', file: [`part.${code}`, `local-report.${code}`] });
+const TOO_LONG = 'transport.BODY_TOO_LONG';
 
 /** Faults of the message: other bytes, another length, another encoding. */
-export const MESSAGE_FAULTS = makeRows([
-  ['a wrong first byte', flip(() => 0), corrupt('DIGEST_MISMATCH')],
-  ['a wrong byte in the middle', flip((bytes) => Math.floor(bytes / 2)), corrupt('DIGEST_MISMATCH')],
-  ['a wrong last byte', flip((bytes) => bytes - 1), corrupt('DIGEST_MISMATCH')],
-  [
-    'a short body whose length matches its head',
-    sendBody((bytes) => bytes.subarray(0, -1)),
-    corrupt('BYTES_MISMATCH'),
-  ],
-  ['no body at all', sendBody(() => new Uint8Array()), corrupt('BYTES_MISMATCH')],
-  ['a Content-Length one too small', declare((bytes) => String(bytes - 1)), corrupt('BYTES_MISMATCH')],
-  [
-    'a Content-Length one too large, and the end of the connection',
-    declare((bytes) => String(bytes + 1)),
-    recoversOr({
-      resource: 'transport.INTERRUPTED',
-      document: 'transport.INTERRUPTED',
-      // All bytes have arrived, and the digest proves them.
-      file: ['whole', 'transport.INTERRUPTED'],
-    }),
-  ],
-  ['a negative Content-Length', declare(() => '-1'), INVALID],
-  ['a Content-Length that is not a number', declare(() => 'all'), INVALID],
-  ['two lengths', declare(String, (bytes) => String(bytes + 1)), INVALID],
-  [
-    'a header of 200,000 bytes',
-    ({ answer, response }) => sendAnswer(response, answer, { headers: { 'x-long': 'x'.repeat(200_000) } }),
-    INVALID,
-  ],
-  [
-    'an extra byte',
-    sendBody((bytes) => Buffer.concat([bytes, Buffer.of(0)])),
+export const MESSAGE_FAULTS = [
+  ...makeRows(corrupt('DIGEST_MISMATCH'), {
+    'a wrong first byte': flip(() => 0),
+    'a wrong byte in the middle': flip((bytes) => Math.floor(bytes / 2)),
+    'a wrong last byte': flip((bytes) => bytes - 1),
+  }),
+  ...makeRows(corrupt('BYTES_MISMATCH'), {
+    'a short body whose length matches its head': sendBody((bytes) => bytes.subarray(0, -1)),
+    'no body at all': sendBody(() => new Uint8Array()),
+    'a Content-Length one too small': declare((bytes) => String(bytes - 1)),
+  }),
+  // All bytes have arrived, and the digest proves them.
+  ...makeRows(recoversOr({ resource: 'transport.INTERRUPTED', file: ['whole', 'transport.INTERRUPTED'] }), {
+    'a Content-Length one too large, and the end of the connection': declare((bytes) => String(bytes + 1)),
+  }),
+  // The head breaks the rules of HTTP.
+  ...makeRows(endsAs('transport.RESPONSE_INVALID', ONE_OF_EACH_KIND), {
+    'a negative Content-Length': declare(() => '-1'),
+    'a Content-Length that is not a number': declare(() => 'all'),
+    'two lengths': declare(String, (bytes) => String(bytes + 1)),
+    'a header of 200,000 bytes': ({ answer, response }) =>
+      sendAnswer(response, answer, { headers: { 'x-long': 'x'.repeat(200_000) } }),
+  }),
+  // The size of the manifest is known, that of the attestation is not.
+  ...makeRows(
     recoversOr({
       resource: 'transport.DIGEST_MISMATCH',
-      // The size of the manifest is known, that of the attestation is not.
-      document: ['transport.BODY_TOO_LONG', 'transport.DIGEST_MISMATCH'],
-      file: 'transport.BODY_TOO_LONG',
+      document: [TOO_LONG, 'transport.DIGEST_MISMATCH'],
+      file: TOO_LONG,
     }),
-  ],
-  [
-    'an endless body',
-    sendEndless,
+    { 'an extra byte': sendBody((bytes) => Buffer.concat([bytes, Buffer.of(0)])) },
+  ),
+  // Small files become larger in gzip.
+  ...makeRows(
+    recoversOr({
+      resource: 'transport.DIGEST_MISMATCH',
+      document: [TOO_LONG, 'transport.DIGEST_MISMATCH'],
+      file: ['part.BYTES_MISMATCH', TOO_LONG],
+    }),
+    { 'gzip without Content-Encoding': sendBody((bytes) => gzipSync(bytes)) },
+  ),
+  ...makeRows(
     {
       once: { resource: 'json.TOO_LARGE', document: 'whole', file: 'whole' },
-      always: {
-        resource: 'json.TOO_LARGE',
-        document: 'transport.BODY_TOO_LONG',
-        file: 'transport.BODY_TOO_LONG',
-      },
+      always: { resource: 'json.TOO_LARGE', document: TOO_LONG, file: TOO_LONG },
     },
-  ],
-  [
-    'the body in gzip',
-    sendBody((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
-    ENCODING_REFUSED,
-  ],
-  ['a gzip bomb', sendBody(() => BOMB, { 'content-encoding': 'gzip' }), ENCODING_REFUSED],
-  ['an unknown encoding', sendBody((bytes) => bytes, { 'content-encoding': 'x-rot13' }), ENCODING_REFUSED],
-  [
-    'gzip without Content-Encoding',
-    sendBody((bytes) => gzipSync(bytes)),
-    recoversOr({
-      resource: 'transport.DIGEST_MISMATCH',
-      document: ['transport.BODY_TOO_LONG', 'transport.DIGEST_MISMATCH'],
-      // Small files become larger in gzip.
-      file: ['part.BYTES_MISMATCH', 'transport.BODY_TOO_LONG'],
-    }),
-  ],
-  [
-    'a login page in place of the answer',
-    sendLoginPage,
+    { 'an endless body': sendEndless },
+  ),
+  ...makeRows(endsAs('transport.ENCODING_REFUSED'), {
+    'the body in gzip': sendBody((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
+    'a gzip bomb': sendBody(() => BOMB, { 'content-encoding': 'gzip' }),
+    'an unknown encoding': sendBody((bytes) => bytes, { 'content-encoding': 'x-rot13' }),
+  }),
+  ...makeRows(
     {
       once: { resource: 'transport.RESPONSE_INVALID', document: 'whole', file: 'whole' },
       always: {
         resource: 'transport.RESPONSE_INVALID',
         document: ['export.RESOURCE_MISMATCH', 'json.INVALID'],
-        file: ['part.BYTES_MISMATCH', 'transport.BODY_TOO_LONG'],
+        file: ['part.BYTES_MISMATCH', TOO_LONG],
       },
     },
-  ],
-]);
+    { 'a login page in place of the answer': sendLoginPage },
+  ),
+];

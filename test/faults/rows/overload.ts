@@ -1,3 +1,4 @@
+import { defined } from '../../../src/bytes/index.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { sendForEver, type FaultResponder } from '../proxy.ts';
 import { endsAs, makeRows, ONE_OF_EACH_KIND, recoversOr } from './row.ts';
@@ -54,79 +55,63 @@ const RETRY_AFTER: readonly (readonly [name: string, value: () => string | undef
   ['a date tomorrow', () => inSeconds(86_400), false],
 ];
 
-const endsWith = (code: Code, waits = true) => (waits ? recoversOr(code) : endsAs(code));
-
-const stagesUnless = (all: boolean) => (all ? {} : ONE_OF_EACH_KIND);
-
-const overloads = RETRY_AFTER.flatMap(([name, value, waits]) => {
-  const headers = (): Headers => {
-    const text = value();
-    return text === undefined ? {} : { 'retry-after': text };
-  };
-  const limited: FaultResponder = (exchange) =>
-    sendEnvelope(429, { code: 'control.RATE_LIMITED' }, headers())(exchange);
-  const unavailable: FaultResponder = (exchange) => sendText(503, headers())(exchange);
+const retryAfter = RETRY_AFTER.flatMap(([name, value, waits]) => {
+  const headers = (): Headers => defined({ 'retry-after': value() });
+  const expect = waits ? recoversOr : endsAs;
   return [
-    [
-      `429 with ${name}`,
-      limited,
-      { ...endsWith('control.RATE_LIMITED', waits), ...stagesUnless(name === 'seconds') },
-    ],
-    [
-      `503 without an envelope, with ${name}`,
-      unavailable,
-      { ...endsWith('transport.UNREACHABLE', waits), ...stagesUnless(name === 'a date') },
-    ],
-  ] as const;
+    ...makeRows(expect('control.RATE_LIMITED', name === 'seconds' ? {} : ONE_OF_EACH_KIND), {
+      [`429 with ${name}`]: (exchange) =>
+        sendEnvelope(429, { code: 'control.RATE_LIMITED' }, headers())(exchange),
+    }),
+    ...makeRows(expect('transport.UNREACHABLE', name === 'a date' ? {} : ONE_OF_EACH_KIND), {
+      [`503 without an envelope, with ${name}`]: (exchange) => sendText(503, headers())(exchange),
+    }),
+  ];
 });
 
 /** Answers of a server that is overloaded or fails. */
-export const OVERLOAD_FAULTS = makeRows([
-  ...overloads,
-  [
-    '429 with a wait in the envelope',
-    sendEnvelope(429, { code: 'control.RATE_LIMITED', retryAfterMs: 700 }),
-    endsWith('control.RATE_LIMITED'),
-  ],
-  [
-    '429 with an excessive wait in the envelope',
-    sendEnvelope(429, { code: 'control.RATE_LIMITED', retryAfterMs: Number.MAX_SAFE_INTEGER }),
-    endsWith('control.RATE_LIMITED', false),
-  ],
-  [
-    '503 with waits in head and envelope',
-    sendEnvelope(503, { code: 'control.UNAVAILABLE', retryAfterMs: 900 }, { 'retry-after': '2' }),
-    endsWith('control.UNAVAILABLE'),
-  ],
-  [
-    '503 that must not be retried',
-    sendEnvelope(503, { code: 'control.UNAVAILABLE', retryable: false }),
-    endsWith('control.UNAVAILABLE', false),
-  ],
-  [
-    '500 that repeats the token in all its texts',
-    repeatToken(500, 'control.INTERNAL'),
-    endsWith('control.INTERNAL', false),
-  ],
-  ['503 in gzip', sendText(503, { 'content-encoding': 'gzip' }), endsWith('transport.UNREACHABLE')],
-  ['408', sendText(408), { ...endsWith('transport.RESPONSE_INVALID'), ...ONE_OF_EACH_KIND }],
-  ['425', sendText(425), { ...endsWith('transport.RESPONSE_INVALID'), ...ONE_OF_EACH_KIND }],
-  ['500', sendText(500), endsWith('transport.RESPONSE_INVALID')],
-  ['502', sendText(502), endsWith('transport.UNREACHABLE')],
-  ['504', sendText(504), { ...endsWith('transport.UNREACHABLE'), ...ONE_OF_EACH_KIND }],
-  [
-    '418, which is not temporary',
-    sendText(418),
-    { ...endsWith('transport.RESPONSE_INVALID', false), ...ONE_OF_EACH_KIND },
-  ],
-  [
-    '500 with an endless body',
-    ({ response }) => sendForEver(response.writeHead(500)),
-    endsWith('transport.RESPONSE_INVALID'),
-  ],
-  [
-    '503 whose body stalls',
-    ({ response }) => void response.writeHead(503, { 'content-length': 100 }).write('{'),
-    { ...endsWith('transport.UNREACHABLE'), timed: true },
-  ],
-]);
+export const OVERLOAD_FAULTS = [
+  ...retryAfter,
+  ...makeRows(recoversOr('control.RATE_LIMITED'), {
+    '429 with a wait in the envelope': sendEnvelope(429, { code: 'control.RATE_LIMITED', retryAfterMs: 700 }),
+  }),
+  ...makeRows(endsAs('control.RATE_LIMITED'), {
+    '429 with an excessive wait in the envelope': sendEnvelope(429, {
+      code: 'control.RATE_LIMITED',
+      retryAfterMs: Number.MAX_SAFE_INTEGER,
+    }),
+  }),
+  ...makeRows(recoversOr('control.UNAVAILABLE'), {
+    '503 with waits in head and envelope': sendEnvelope(
+      503,
+      { code: 'control.UNAVAILABLE', retryAfterMs: 900 },
+      { 'retry-after': '2' },
+    ),
+  }),
+  ...makeRows(endsAs('control.UNAVAILABLE'), {
+    '503 that must not be retried': sendEnvelope(503, { code: 'control.UNAVAILABLE', retryable: false }),
+  }),
+  ...makeRows(endsAs('control.INTERNAL'), {
+    '500 that repeats the token in all its texts': repeatToken(500, 'control.INTERNAL'),
+  }),
+  ...makeRows(recoversOr('transport.UNREACHABLE'), {
+    '502': sendText(502),
+    '503 in gzip': sendText(503, { 'content-encoding': 'gzip' }),
+  }),
+  ...makeRows(recoversOr('transport.UNREACHABLE', ONE_OF_EACH_KIND), { '504': sendText(504) }),
+  ...makeRows(recoversOr('transport.UNREACHABLE', { timed: true }), {
+    '503 whose body stalls': ({ response }) =>
+      void response.writeHead(503, { 'content-length': 100 }).write('{'),
+  }),
+  ...makeRows(recoversOr('transport.RESPONSE_INVALID'), {
+    '500': sendText(500),
+    '500 with an endless body': ({ response }) => sendForEver(response.writeHead(500)),
+  }),
+  ...makeRows(recoversOr('transport.RESPONSE_INVALID', ONE_OF_EACH_KIND), {
+    '408': sendText(408),
+    '425': sendText(425),
+  }),
+  ...makeRows(endsAs('transport.RESPONSE_INVALID', ONE_OF_EACH_KIND), {
+    '418, which is not temporary': sendText(418),
+  }),
+];

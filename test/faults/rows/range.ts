@@ -39,91 +39,60 @@ const cutNewVersion = ({ answer, response }: Exchange): void => {
   response.write(answer.body.subarray(0, answer.body.length >> 1), () => void response.socket?.destroy());
 };
 
-const WHOLE = { ...endsAs('whole'), at: ['rest'] } as const;
-
 /** Faults of answers that resume a file. */
-export const RANGE_FAULTS = makeRows([
-  [
-    'a range that begins a byte early',
-    nameRange(({ from, to, total }) => `bytes ${from - 1}-${to}/${total}`),
-    WHOLE,
-  ],
-  [
-    'a range that begins a byte late',
-    nameRange(({ from, to, total }) => `bytes ${from + 1}-${to}/${total}`),
-    WHOLE,
-  ],
-  ['a range of a larger file', nameRange(({ from, to, total }) => `bytes ${from}-${to}/${total + 1}`), WHOLE],
-  [
-    'a range of a smaller file',
-    nameRange(({ from, to, total }) => `bytes ${from}-${to - 1}/${total - 1}`),
-    WHOLE,
-  ],
-  [
-    'a range that ends after the file',
-    nameRange(({ from, total }) => `bytes ${from}-${total}/${total}`),
-    WHOLE,
-  ],
-  ['a range in another unit', nameRange(({ from, to, total }) => `items ${from}-${to}/${total}`), WHOLE],
-  ['a range without Content-Range', nameRange(() => undefined), WHOLE],
-  [
-    'a range of a file of unknown size, which is allowed',
-    nameRange(({ from, to }) => `bytes ${from}-${to}/*`),
-    WHOLE,
-  ],
-  [
-    'a range with other bytes',
-    changeRange(({ body }) => ({ body: Buffer.concat([Buffer.of(7), body.subarray(0, -1)]) })),
-    WHOLE,
-  ],
-  [
-    'half of the range, with the right Content-Range',
-    changeRange((answer) => {
+export const RANGE_FAULTS = [
+  ...makeRows(endsAs('whole', { at: ['rest'] }), {
+    'a range that begins a byte early': nameRange(
+      ({ from, to, total }) => `bytes ${from - 1}-${to}/${total}`,
+    ),
+    'a range that begins a byte late': nameRange(({ from, to, total }) => `bytes ${from + 1}-${to}/${total}`),
+    'a range of a larger file': nameRange(({ from, to, total }) => `bytes ${from}-${to}/${total + 1}`),
+    'a range of a smaller file': nameRange(({ from, to, total }) => `bytes ${from}-${to - 1}/${total - 1}`),
+    'a range that ends after the file': nameRange(({ from, total }) => `bytes ${from}-${total}/${total}`),
+    'a range in another unit': nameRange(({ from, to, total }) => `items ${from}-${to}/${total}`),
+    'a range without Content-Range': nameRange(() => undefined),
+    'a range of a file of unknown size, which is allowed': nameRange(
+      ({ from, to }) => `bytes ${from}-${to}/*`,
+    ),
+    'a range with other bytes': changeRange(({ body }) => ({
+      body: Buffer.concat([Buffer.of(7), body.subarray(0, -1)]),
+    })),
+    'half of the range, with the right Content-Range': changeRange((answer) => {
       const { from, total } = readRange(answer);
       const body = answer.body.subarray(0, Math.ceil(answer.body.length / 2));
       const range = `bytes ${from}-${from + body.length - 1}/${total}`;
       return { body, headers: { 'content-range': range } };
     }),
-    WHOLE,
-  ],
-  ['a range of another version', tagRange(() => '"another"'), WHOLE],
-  ['a range with a weak entity tag', tagRange(({ headers }) => `W/${headers['etag']}`), WHOLE],
-  ['a range without an entity tag', tagRange(() => undefined), WHOLE],
-  [
-    'the whole file in answer to a range request',
-    atRange(({ response, fetchWhole }) => {
+    'a range of another version': tagRange(() => '"another"'),
+    'a range with a weak entity tag': tagRange(({ headers }) => `W/${headers['etag']}`),
+    'a range without an entity tag': tagRange(() => undefined),
+    'the whole file in answer to a range request': atRange(({ response, fetchWhole }) => {
       fetchWhole().then(
         (answer) => sendAnswer(response, answer),
         () => response.destroy(),
       );
     }),
-    WHOLE,
-  ],
-  [
-    'a range that cannot be satisfied',
-    atRange(({ answer, response }) => {
+    'a range that cannot be satisfied': atRange(({ answer, response }) => {
       response.writeHead(416, { 'content-range': `bytes */${readRange(answer).total}` }).end();
     }),
-    WHOLE,
-  ],
-  [
-    'another version in each answer, each cut in the middle',
-    cutNewVersion,
-    { ...recoversOr('transport.INTERRUPTED'), at: ['part', 'rest', 'report'] },
-  ],
-  [
-    'a range that was not requested',
-    ({ answer, response }) => {
-      const last = answer.body.length - 1;
-      const range = answer.headers['content-range'] ?? `bytes 1-${last}/${last + 1}`;
-      const body = answer.status === 206 ? answer.body : answer.body.subarray(1);
-      sendAnswer(response, answer, { status: 206, body, headers: { 'content-range': range } });
-    },
+  }),
+  ...makeRows(recoversOr('transport.INTERRUPTED', { at: ['part', 'rest', 'report'] }), {
+    'another version in each answer, each cut in the middle': cutNewVersion,
+  }),
+  ...makeRows(
     recoversOr({
       resource: 'transport.DIGEST_MISMATCH',
       document: 'transport.RANGE_INVALID',
       file: 'transport.RANGE_INVALID',
       rest: 'whole',
     }),
-  ],
-]);
+    {
+      'a range that was not requested': ({ answer, response }) => {
+        const last = answer.body.length - 1;
+        const range = answer.headers['content-range'] ?? `bytes 1-${last}/${last + 1}`;
+        const body = answer.status === 206 ? answer.body : answer.body.subarray(1);
+        sendAnswer(response, answer, { status: 206, body, headers: { 'content-range': range } });
+      },
+    },
+  ),
+];

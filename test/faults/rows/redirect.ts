@@ -9,8 +9,6 @@ const redirect =
     void exchange.response.writeHead(status, { location: locate(exchange) }).end();
 
 const otherPort: Locate = ({ otherOrigin, url }) => `${otherOrigin}${url}`;
-const REFUSED = endsAs('transport.REDIRECT_REFUSED');
-
 const LOCATIONS: readonly (readonly [name: string, locate: Locate])[] = [
   ['another host', ({ otherOrigin, url }) => `${otherOrigin.replace('127.0.0.1', 'localhost')}${url}`],
   ['another scheme', ({ headers, url }) => `https://${headers.host}${url}`],
@@ -24,40 +22,30 @@ const LOCATIONS: readonly (readonly [name: string, locate: Locate])[] = [
 ];
 
 /** Redirects. Those within the origin lead to the same request, which is answered or redirected once more. */
-export const REDIRECT_FAULTS = makeRows([
-  ['a redirect to another port', redirect(302, otherPort), REFUSED],
-  ...LOCATIONS.map(
-    ([name, locate]) =>
-      [`a redirect to ${name}`, redirect(302, locate), { ...REFUSED, ...ONE_OF_EACH_KIND }] as const,
-  ),
-  ...[301, 303, 307, 308].map(
-    (status) =>
-      [
+export const REDIRECT_FAULTS = [
+  ...makeRows(endsAs('transport.REDIRECT_REFUSED'), {
+    'a redirect to another port': redirect(302, otherPort),
+    'a redirect without an address': ({ response }) => void response.writeHead(302).end(),
+  }),
+  ...makeRows(
+    endsAs('transport.REDIRECT_REFUSED', ONE_OF_EACH_KIND),
+    Object.fromEntries([
+      ...LOCATIONS.map(([name, locate]) => [`a redirect to ${name}`, redirect(302, locate)]),
+      ...[301, 303, 307, 308].map((status) => [
         `a redirect of status ${status} to another port`,
         redirect(status, otherPort),
-        { ...REFUSED, ...ONE_OF_EACH_KIND },
-      ] as const,
+      ]),
+    ]),
   ),
-  [
-    'an endless chain of redirects within the origin',
-    redirect(307, ({ url }) => url),
-    recoversOr('transport.REDIRECT_REFUSED'),
-  ],
-  [
-    'a redirect within the origin with an endless body',
-    ({ response, url }) => {
-      response.writeHead(307, { location: url });
-      sendForEver(response);
-    },
-    recoversOr('transport.REDIRECT_REFUSED'),
-  ],
-  [
-    'five redirects within the origin, which are allowed',
-    (exchange) => {
+  ...makeRows(recoversOr('transport.REDIRECT_REFUSED'), {
+    'an endless chain of redirects within the origin': redirect(307, ({ url }) => url),
+    'a redirect within the origin with an endless body': ({ response, url }) =>
+      sendForEver(response.writeHead(307, { location: url })),
+  }),
+  ...makeRows(endsAs('whole'), {
+    'five redirects within the origin, which are allowed': (exchange) => {
       if (exchange.faults % 6 === 5) sendAnswer(exchange.response, exchange.answer);
       else redirect(302, ({ url }) => url)(exchange);
     },
-    endsAs('whole'),
-  ],
-  ['a redirect without an address', ({ response }) => void response.writeHead(302).end(), REFUSED],
-]);
+  }),
+];

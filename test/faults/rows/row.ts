@@ -9,10 +9,10 @@ export type Stage = (typeof STAGES)[number];
 type End = 'whole' | Code;
 /** Several ends if they depend on how much of a broken connection still arrives. */
 type Ends = End | readonly End[];
-/** The ends by kind of file. `document` is manifest and attestation, `file` part and report. */
+/** The ends by kind of file. `document` is manifest and attestation (default: `resource`), `file` part and report. */
 type EndsByKind = {
   readonly resource: Ends;
-  readonly document: Ends;
+  readonly document?: Ends;
   readonly file: Ends;
   readonly rest?: Ends;
 };
@@ -30,23 +30,35 @@ type Expectation = {
 };
 export type FaultRow = Expectation & { readonly name: string; readonly respond: FaultResponder };
 
+/** Makes the rows of faults with the same expectation. */
 export const makeRows = (
-  rows: readonly (readonly [name: string, respond: FaultResponder, expectation: Expectation])[],
-): readonly FaultRow[] => rows.map(([name, respond, expectation]) => ({ name, respond, ...expectation }));
+  expectation: Expectation,
+  faults: Readonly<Record<string, FaultResponder>>,
+): readonly FaultRow[] =>
+  Object.entries(faults).map(([name, respond]) => ({ name, respond, ...expectation }));
 
 /** One stage of each kind, for faults that have many forms. */
 export const ONE_OF_EACH_KIND = { at: ['resource', 'attestation', 'part'] } as const;
 /** The mirror ends like this whether the fault occurs once or always. */
-export const endsAs = (end: End) => ({ once: end, always: end }) as const;
+export const endsAs = (end: End, more: Partial<Expectation> = {}): Expectation => ({
+  once: end,
+  always: end,
+  ...more,
+});
 /** The mirror succeeds in spite of one fault, and ends like this if the fault always occurs. */
-export const recoversOr = (always: Ends | EndsByKind) => ({ once: 'whole', always }) as const;
+export const recoversOr = (always: Ends | EndsByKind, more: Partial<Expectation> = {}): Expectation => ({
+  once: 'whole',
+  always,
+  ...more,
+});
 
 /** The ends that are right at a stage. */
 export function endsAt(ends: Ends | EndsByKind, stage: Stage): readonly End[] {
-  const kind =
-    stage === 'manifest' || stage === 'attestation' ? 'document' : stage === 'resource' ? stage : 'file';
-  const expected = isByKind(ends) ? ((stage === 'rest' ? ends.rest : undefined) ?? ends[kind]) : ends;
-  return typeof expected === 'string' ? [expected] : expected;
+  if (!isByKind(ends)) return [ends].flat();
+  const { resource, document = resource, file, rest = file } = ends;
+  return [
+    { resource, manifest: document, attestation: document, part: file, rest, report: file }[stage],
+  ].flat();
 }
 
 const isByKind = (ends: Ends | EndsByKind): ends is EndsByKind => typeof ends === 'object' && 'file' in ends;
