@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { failureOf } from '../client/make.ts';
 import { startOrigin } from './origin.ts';
@@ -7,7 +7,6 @@ import { faultProxy } from './proxy.ts';
 const HOUR_MS = 3_600_000;
 
 const origin = await startOrigin();
-afterAll(() => origin.close());
 
 /** A client behind a proxy that forwards requests and loses the first answers. */
 async function connectWithLosses(losses: number) {

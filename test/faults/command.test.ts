@@ -1,48 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { start } from '../cli/make.ts';
 import { filesOf } from '../mirror/make.ts';
-import { startOrigin, type Origin } from './origin.ts';
-import { faultProxy, type FaultResponder, type ProxyOptions } from './proxy.ts';
+import { makeFolder } from '../support/folder.ts';
+import { privateAuthority } from '../support/tls.ts';
+import { startOrigin } from './origin.ts';
+import { faultProxy, type FaultResponder } from './proxy.ts';
 import { repeatToken } from './rows/overload.ts';
-import { faultServer, type FaultServer } from './server.ts';
 
-let origin: Origin;
-let otherOrigin: FaultServer;
-let folder: string;
-let tls: NonNullable<ProxyOptions['tls']>;
-beforeAll(async () => {
-  origin = await startOrigin();
-  otherOrigin = await faultServer((_, response) => void response.end());
-  folder = await mkdtemp(join(tmpdir(), 'faults-command-'));
-  tls = await makeCertificate();
-});
-afterAll(async () => {
-  await otherOrigin.close();
-  await origin.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const CERTIFICATE = () => join(folder, 'cert.pem');
-
-/** Makes a self-signed certificate for 127.0.0.1. */
-async function makeCertificate(): Promise<NonNullable<ProxyOptions['tls']>> {
-  const key = join(folder, 'key.pem');
-  const words = '-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -days 2 -nodes -x509'.split(' ');
-  const kind = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1'.split(' ');
-  execFileSync('openssl', ['req', ...words, ...kind, '-keyout', key, '-out', CERTIFICATE()], {
-    stdio: 'pipe',
-  });
-  return { key: await readFile(key, 'utf8'), cert: await readFile(CERTIFICATE(), 'utf8') };
-}
+const origin = await startOrigin();
+const { other } = origin;
+const folder = await makeFolder();
+const authority = privateAuthority();
+afterAll(() => authority.remove());
+const tls = authority.serverFor('IP:127.0.0.1');
 
 /** Runs `drillproof mirror` behind a proxy with TLS, with all debug output. */
 async function runMirror(name: string, respond: FaultResponder | undefined) {
-  const proxy = await faultProxy({ to: origin.url, otherOrigin: otherOrigin.url, tls, fault: () => respond });
+  const proxy = await faultProxy({ to: origin.url, otherOrigin: other.url, tls, fault: () => respond });
   const { projectId, evidenceExportId } = origin.exportRef;
   const to = join(folder, name);
   const child = start(
@@ -52,7 +29,7 @@ async function runMirror(name: string, respond: FaultResponder | undefined) {
         DRILLPROOF_TOKEN: origin.token,
         DRILLPROOF_DEBUG: '1',
         NODE_DEBUG: 'http,https,net,tls,fetch,undici',
-        NODE_EXTRA_CA_CERTS: CERTIFICATE(),
+        NODE_EXTRA_CA_CERTS: authority.file,
       },
     },
   );
@@ -66,12 +43,12 @@ async function runMirror(name: string, respond: FaultResponder | undefined) {
 
 it('a redirect from https to http is refused, and nothing is sent over http', async () => {
   const { code, output, seen, to } = await runMirror('refused', ({ response, url }) => {
-    response.writeHead(302, { location: `${otherOrigin.url}${url}` }).end();
+    response.writeHead(302, { location: `${other.url}${url}` }).end();
   });
   expect(code).toBe(3);
   expect(output).toContain('transport.REDIRECT_REFUSED');
   expect(seen).toHaveLength(1);
-  expect(otherOrigin.seen).toEqual([]);
+  expect(other.seen).toEqual([]);
   expect(await filesOf(to).catch(() => new Map())).toEqual(new Map());
 });
 

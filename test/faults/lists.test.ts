@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { isDeep } from '../support/deep.ts';
@@ -11,16 +11,10 @@ import { MESSAGE_FAULTS } from './rows/message.ts';
 import { OVERLOAD_FAULTS } from './rows/overload.ts';
 import { REDIRECT_FAULTS } from './rows/redirect.ts';
 import { endsAt, type FaultRow } from './rows/row.ts';
-import { faultServer } from './server.ts';
 
 const FAULTS = [...CONNECTION_FAULTS, ...MESSAGE_FAULTS, ...REDIRECT_FAULTS, ...OVERLOAD_FAULTS];
 
 const origin = await startOrigin();
-const otherOrigin = await faultServer((_, response) => void response.end());
-afterAll(async () => {
-  await otherOrigin.close();
-  await origin.close();
-});
 
 const LISTS = ['exports', 'local reports'] as const;
 type List = (typeof LISTS)[number];
@@ -37,7 +31,7 @@ async function checkList(row: FaultRow, list: List, how: 'once' | 'always'): Pro
   let requests = 0;
   const proxy = await faultProxy({
     to: origin.url,
-    otherOrigin: otherOrigin.url,
+    otherOrigin: origin.other.url,
     fault: () => (how === 'always' || requests++ === 0 ? row.respond : undefined),
   });
   const client = createClient({
@@ -69,5 +63,5 @@ describe.concurrent('a list that meets', () => {
 });
 
 it('a list that meets any fault sends nothing to another origin', () => {
-  expect(otherOrigin.seen).toEqual([]);
+  expect(origin.other.seen).toEqual([]);
 });

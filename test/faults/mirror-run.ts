@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { createClient, type Fetch } from '../../src/client/index.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
@@ -56,15 +53,9 @@ export type Outcome = {
 export const timeoutsFor = (timed: boolean) =>
   timed ? { headersMs: 700, stallMs: 600 } : { headersMs: 20_000, stallMs: 20_000 };
 
-/** Makes a folder for one mirror. For the stage `rest` it has a third of the part. */
-export async function makeFolderFor(stage: Stage, origin: Origin) {
-  const folder = await mkdtemp(join(tmpdir(), 'faults-'));
-  if (stage === 'rest') await writeThird(folder, origin);
-  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-}
-
-async function writeThird(folder: string, { files }: Origin): Promise<void> {
-  const bytes = fileOf(files, FAULTY_PART);
+/** Writes a third of the part, like an interrupted mirror. */
+export async function writeThird(folder: string, { files }: Origin): Promise<void> {
+  const bytes = files.get(FAULTY_PART)!;
   const target = await mirrorDirectory(folder).open();
   const partial = await target.partial(FAULTY_PART);
   await partial.restart(`"${digestOf(bytes)}"`);
@@ -78,7 +69,6 @@ export async function mirrorUnder(
   { stage, respond, times, timed, transport }: Attack,
   folder: string,
   origin: Origin,
-  otherOrigin: string,
 ): Promise<Outcome> {
   const { file, address } = AT[stage];
   const waitsMs: number[] = [];
@@ -87,7 +77,7 @@ export async function mirrorUnder(
   let received = 0;
   const proxy = await faultProxy({
     to: origin.url,
-    otherOrigin,
+    otherOrigin: origin.other.url,
     fault: ({ url }) => (address.test(url) && faults < times ? (faults++, respond) : undefined),
   });
   let last = 0;
@@ -140,13 +130,15 @@ function codeAt(file: string, failure: unknown): string {
 /** Lists the problems of a folder that must have the whole export, byte for byte. */
 export async function checkCompleteMirror(folder: string, origin: Origin): Promise<string[]> {
   const files = await filesOf(folder);
-  const problems = [...origin.files.keys(), 'SHA256SUMS']
-    .filter((path) => !files.has(path))
-    .map((path) => `${path} is missing`);
-  problems.push(...listWrongFiles(files, origin));
-  problems.push(...[...files.keys()].filter((path) => path.startsWith('.')).map((path) => `${path} remains`));
+  const missing = [...origin.files.keys(), 'SHA256SUMS'].filter((path) => !files.has(path));
+  const remaining = [...files.keys()].filter((path) => path.startsWith('.'));
   const { verdict } = await verifyDirectory(folder, { trust: origin.trust, asOfMs: origin.asOfMs, jobs: 1 });
-  return verdict === 'verified' ? problems : [...problems, `the verdict is ${verdict}`];
+  return [
+    ...missing.map((path) => `${path} is missing`),
+    ...remaining.map((path) => `${path} remains`),
+    ...listWrongFiles(files, origin),
+    ...(verdict === 'verified' ? [] : [`the verdict is ${verdict}`]),
+  ];
 }
 
 /** Lists the problems of a folder after a mirror that failed. */
@@ -165,11 +157,5 @@ function listWrongFiles(mirrored: ReadonlyMap<string, Uint8Array>, { files }: Or
     .map(([path]) => `${path} differs from the source`);
 }
 
-export function fileOf(files: ReadonlyMap<string, Uint8Array>, path: string): Uint8Array {
-  const bytes = files.get(path);
-  if (bytes === undefined) throw new Error(`the export has no ${path}`);
-  return bytes;
-}
-
 /** The size of the file of a stage. */
-export const sizeAt = (stage: Stage, { files }: Origin): number => fileOf(files, AT[stage].file).length;
+export const sizeAt = (stage: Stage, { files }: Origin): number => files.get(AT[stage].file)!.length;

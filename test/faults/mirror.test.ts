@@ -1,5 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { isDeep } from '../support/deep.ts';
+import { makeFolder } from '../support/folder.ts';
 import { CONNECTION_FAULTS } from './rows/connection.ts';
 import { MESSAGE_FAULTS } from './rows/message.ts';
 import { OVERLOAD_FAULTS } from './rows/overload.ts';
@@ -10,35 +13,30 @@ import {
   type Attack,
   checkCompleteMirror,
   checkFailedMirror,
-  makeFolderFor,
   MAX_FETCHES,
   mirrorUnder,
   sizeAt,
   type Transport,
+  writeThird,
 } from './mirror-run.ts';
 import { startOrigin } from './origin.ts';
-import { faultServer } from './server.ts';
 
 /** The longest wait of a client, with its random share, whatever a server asks. */
 const MAX_WAIT_MS = 80_000;
 
 const origin = await startOrigin();
-const otherOrigin = await faultServer((_, response) => void response.end());
-afterAll(async () => {
-  await otherOrigin.close();
-  await origin.close();
-});
+const root = await makeFolder();
 
 /**
  * Checks that the mirror ends complete and verified, or with the code of the row and no wrong file under a final name.
  * Then the next run, without the fault, completes it.
  */
 async function checkRun({ row, stage, transport }: Case, how: 'once' | 'always'): Promise<void> {
-  await using sample = await makeFolderFor(stage, origin);
-  const { folder } = sample;
+  const folder = await mkdtemp(join(root, 'mirror-'));
+  if (stage === 'rest') await writeThird(folder, origin);
   const { respond, timed = false } = row;
   const attack: Attack = { stage, respond, timed, transport, times: how === 'once' ? 1 : Infinity };
-  const outcome = await mirrorUnder(attack, folder, origin, otherOrigin.url);
+  const outcome = await mirrorUnder(attack, folder, origin);
   expect(endsAt(row[how], stage)).toContain(outcome.end);
   expect(outcome.faults).toBeGreaterThan(0);
   expect(outcome.received).toBeLessThanOrEqual(MAX_FETCHES * sizeAt(stage, origin));
@@ -46,7 +44,7 @@ async function checkRun({ row, stage, transport }: Case, how: 'once' | 'always')
   expect(outcome.output.toLowerCase()).not.toContain(origin.token.toLowerCase());
   if (outcome.end !== 'whole') {
     expect(await checkFailedMirror(folder, origin)).toEqual([]);
-    const next = await mirrorUnder({ ...attack, times: 0, timed: false }, folder, origin, otherOrigin.url);
+    const next = await mirrorUnder({ ...attack, times: 0, timed: false }, folder, origin);
     expect(next.end).toBe('whole');
   }
   expect(await checkCompleteMirror(folder, origin)).toEqual([]);
@@ -81,5 +79,5 @@ describe.concurrent.each([
 });
 
 it('a mirror that meets any fault sends nothing to another origin', () => {
-  expect(otherOrigin.seen).toEqual([]);
+  expect(origin.other.seen).toEqual([]);
 });

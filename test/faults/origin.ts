@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest';
 import type { EvidenceExport, WorldSession } from '../../src/contract/index.ts';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { listen } from '../../src/server/index.ts';
@@ -15,6 +16,7 @@ import {
   makePlane,
   importWorlds,
 } from '../server/make.ts';
+import { faultServer, type FaultServer } from './server.ts';
 
 /** A real control plane on a socket that serves one signed export with real parts and a local report. */
 export type Origin = {
@@ -28,13 +30,15 @@ export type Origin = {
   readonly asOfMs: number;
   /** Reads the session that can be extended. */
   session(): Promise<WorldSession>;
-  close(): Promise<void>;
+  /** A server that must never get a request. */
+  readonly other: FaultServer;
 };
 
 /** The part and the report whose requests have faults. The other part has none. */
 export const FAULTY_PART = 'parts/evidence_000000000001.zip';
 export const FAULTY_REPORT = 'local-reports/lrep_000000000001.zip';
 
+/** Starts it until the tests of a file have ended. Call it at the top of the file. */
 export async function startOrigin(): Promise<Origin> {
   const plane = await makePlane();
   await createTenants(plane);
@@ -44,6 +48,11 @@ export async function startOrigin(): Promise<Origin> {
   const parts = [await part(1, { key, padding: 2_000 }), await part(2, { key })];
   const { files, resource } = await ingestExport(plane, { parts, reports: [1], key });
   const listening = await listen(plane.server);
+  const other = await faultServer((_, response) => void response.end());
+  afterAll(async () => {
+    await Promise.all([other.close(), listening.close()]);
+    await plane.close();
+  });
   return {
     url: listening.url,
     token: await token(plane, { permissions: ['evidence.read', 'session.control'] }),
@@ -57,9 +66,6 @@ export async function startOrigin(): Promise<Origin> {
     async session() {
       return (await plane.store.sessions.find(PROJECT, id('ses', 1)))!.resource;
     },
-    async close() {
-      await listening.close();
-      await plane.close();
-    },
+    other,
   };
 }

@@ -39,7 +39,7 @@ export type ProxyOptions = {
   readonly to: string;
   readonly otherOrigin?: string;
   /** Accepts TLS only, with this key and certificate in PEM. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
   /** Selects the fault of a request, if any. */
   readonly fault?: (request: { readonly method: string; readonly url: string }) => FaultResponder | undefined;
 };
