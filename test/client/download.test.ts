@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectBytes, digestOf } from '../../src/bytes/index.ts';
@@ -9,7 +10,7 @@ import {
   parseStrongEtag,
 } from '../../src/client/http/headers.ts';
 import { downloadPart, type HttpRead as Piece } from '../../src/client/index.ts';
-import { envelope, type Answer } from '../faults/server.ts';
+import type { Answer } from '../faults/server.ts';
 import { eachServer, failureOf, partRef, testClient } from './make.ts';
 import { forAll } from '../support/property.ts';
 
@@ -73,29 +74,19 @@ describe('a download', () => {
     expect(server.seen[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
   });
 
-  it('of a range beyond the end is the error of the control plane', async () => {
-    const { client } = await clientFor((_, response) =>
-      envelope(response, 416, 'control.RANGE_NOT_SATISFIABLE'),
-    );
-    const work = client.evidence.exports.parts.download(partRef, { range: { from: 400 } });
-    expect(await failureOf(work)).toMatchObject({ code: 'control.RANGE_NOT_SATISFIABLE', status: 416 });
-  });
-
   it('that stalls fails while it is read, but a slow consumer does not count as a stall', async () => {
     const { client } = await clientFor(
       (_, response) => {
         response.writeHead(200);
         response.write(bytes);
-        setTimeout(() => response.write(bytes), 300);
+        void setTimeout(300).then(() => response.write(bytes));
       },
       { timeouts: { stallMs: 150 } },
     );
     const download = await client.evidence.exports.parts.download(partRef);
     const chunks = download.body[Symbol.asyncIterator]();
     expect((await chunks.next()).value).toEqual(bytes);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 400);
-    });
+    await setTimeout(400);
     expect((await chunks.next()).done).toBe(false);
     expect(await failureOf(chunks.next())).toMatchObject({ code: 'transport.TIMEOUT' });
   });
@@ -103,7 +94,7 @@ describe('a download', () => {
   it('counts bytes that it already has as progress', async () => {
     let nowMs = 0;
     const slow = async (waitMs: number): Promise<Piece> => {
-      await new Promise((resolve) => void setTimeout(resolve, waitMs));
+      await setTimeout(waitMs);
       nowMs += 9_999;
       return piece(1);
     };
@@ -176,6 +167,7 @@ describe('headers about bytes', () => {
     [`sha-512=:AAAA:, sha-256=:${base64}:`, digestOf(bytes)],
     [`sha-256=${base64}`, undefined],
     [`sha-256=:${'A'.repeat(42)}B=:`, undefined],
+    ['sha-512=:AAAA:', undefined],
     ['', undefined],
     [null, undefined],
   ])('%s as a digest', (value, expected) => {

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { createClient, type Client, type ClientOptions } from '../../src/client/index.ts';
+import { createClient, type Client, type ClientOptions, type Sleep } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { type Answer, type FaultServer, faultServer } from '../faults/server.ts';
 import { evidenceExport, operation, session } from '../contract/resources.ts';
@@ -27,6 +27,10 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
   });
   return { client, delays };
 }
+
+/** A pause that only its signal ends. */
+export const sleepUntilAborted: Sleep = (_, signal) =>
+  new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** The error of a promise; a promise that does not reject fails the test. */
 export async function failureOf(work: Promise<unknown>): Promise<DrillproofError> {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
+import { defined, digestOf } from '../../src/bytes/index.ts';
 import { type ClientOptions, createClient, type Fetch } from '../../src/client/index.ts';
 import type { BuildUpload } from '../../src/contract/index.ts';
 import { eachTest } from '../server/each-test.ts';
@@ -24,13 +24,9 @@ function network(fault: Fault): { fetch: Fetch; sent: Sent[] } {
     const what = fault(request, sent.length);
     if (what === 'refused') throw reset();
     if (typeof what === 'number') return new Response('gateway', { status: what });
-    const half = what === 'cut' ? bytes?.slice(0, bytes.length / 2) : undefined;
-    const sentBody = half === undefined ? body : interrupt(half);
-    const init = {
-      method,
-      headers,
-      ...(sentBody !== undefined && { body: sentBody as BodyInit, duplex: 'half' }),
-    };
+    const sentBody =
+      what === 'cut' && bytes !== undefined ? interrupt(bytes.slice(0, bytes.length / 2)) : body;
+    const init = { method, headers, ...defined({ body: sentBody as BodyInit | undefined }), duplex: 'half' };
     const response = await plane.server.fetch(new Request(url, init));
     if (what === 'cut') throw reset();
     return response;
@@ -38,15 +34,10 @@ function network(fault: Fault): { fetch: Fetch; sent: Sent[] } {
   return { fetch, sent };
 }
 /** A body that fails after these bytes. */
-const interrupt = (bytes: Uint8Array): ReadableStream => {
-  let isSent = false;
-  const pull = (controller: ReadableStreamDefaultController): void => {
-    if (isSent) return controller.error(new Error('reset'));
-    isSent = true;
-    controller.enqueue(bytes);
-  };
-  return new ReadableStream({ pull }, { highWaterMark: 0 });
-};
+async function* interrupt(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+  throw new Error('reset');
+}
 
 let archive: Uint8Array;
 let upload: BuildUpload;
