@@ -2,6 +2,60 @@ import { deflateRawSync, crc32 } from 'node:zlib';
 
 /** Archives put together field by field, so that any one of them can be wrong. It shares no code with src/zip. */
 
+/** The fields of each record, in order, with their widths in bytes (APPNOTE 4.3). */
+const HEADER = { version: 2, flags: 2, method: 2, time: 2, date: 2, crc: 4, compressed: 4, size: 4 } as const;
+const LOCAL = { signature: 4, ...HEADER, nameLength: 2, extraLength: 2 } as const;
+const CENTRAL = {
+  signature: 4,
+  madeBy: 2,
+  ...HEADER,
+  nameLength: 2,
+  extraLength: 2,
+  commentLength: 2,
+  disk: 2,
+  internal: 2,
+  external: 4,
+  offset: 4,
+} as const;
+const END = {
+  signature: 4,
+  disk: 2,
+  directoryDisk: 2,
+  entriesOnDisk: 2,
+  entries: 2,
+  bytes: 4,
+  offset: 4,
+  commentLength: 2,
+} as const;
+const END64 = {
+  signature: 4,
+  remaining: 8,
+  madeBy: 2,
+  version: 2,
+  disk: 4,
+  directoryDisk: 4,
+  entriesOnDisk: 8,
+  entries: 8,
+  bytes: 8,
+  offset: 8,
+} as const;
+const LOCATOR = { locatorSignature: 4, locatorDisk: 4, locatorOffset: 8, disks: 4 } as const;
+
+const namesOf = <Layout extends object>(layout: Layout) => Object.keys(layout) as (keyof Layout)[];
+export const FIELDS = {
+  both: namesOf(HEADER),
+  local: namesOf(LOCAL),
+  central: namesOf(CENTRAL),
+  end: namesOf(END),
+  end64: namesOf({ ...END64, ...LOCATOR }),
+};
+
+type Values<Layout> = { -readonly [Field in keyof Layout]: number };
+
+/** A record of these values, and of whatever else they have. */
+const encode = <Layout extends object>(layout: Layout, values: Values<Layout>): Uint8Array =>
+  joinAll(namesOf(layout).map((field) => le(values[field], layout[field] as number)));
+
 export type RawEntry = {
   name?: string | Uint8Array;
   plain?: string | Uint8Array;
@@ -10,9 +64,9 @@ export type RawEntry = {
   method?: number;
   flags?: number;
   /** Fields of both headers. */
-  both?: Partial<Header>;
-  local?: Partial<Header>;
-  central?: Partial<Header & CentralOnly>;
+  both?: Partial<Values<typeof LOCAL>>;
+  local?: Partial<Values<typeof LOCAL>>;
+  central?: Partial<Values<typeof CENTRAL>>;
   localName?: string | Uint8Array;
   extra?: Uint8Array;
   localExtra?: Uint8Array;
@@ -22,44 +76,17 @@ export type RawEntry = {
   after?: Uint8Array;
 };
 
-type Header = {
-  signature: number;
-  version: number;
-  flags: number;
-  method: number;
-  time: number;
-  date: number;
-  crc: number;
-  compressed: number;
-  size: number;
-  nameLength: number;
-  extraLength: number;
-};
-type CentralOnly = {
-  madeBy: number;
-  commentLength: number;
-  disk: number;
-  internal: number;
-  external: number;
-  offset: number;
-};
-
-export type RawEnd = {
-  disk?: number;
-  directoryDisk?: number;
-  entriesOnDisk?: number;
-  entries?: number;
-  bytes?: number;
-  offset?: number;
-  commentLength?: number;
+export type RawEnd = Partial<Values<typeof END>> & {
   comment?: Uint8Array;
-  /** Between the directory and the end record, such as ZIP64's two records. */
+  /** Between the directory and the end record, such as the two records of ZIP64. */
   before?: (place: Place) => Uint8Array;
   prefix?: Uint8Array;
   suffix?: Uint8Array;
   /** The order in which the central directory lists the entries. */
   order?: readonly number[];
 };
+
+export type RawEnd64 = Partial<Values<typeof END64 & typeof LOCATOR>> & { sector?: Uint8Array };
 
 export type Place = { offset: number; bytes: number; entries: number };
 
@@ -119,69 +146,57 @@ export function makeEntry(
 }
 
 /** End records in ZIP64 format. */
-export const zip64End = (wrong?: RawEnd64): RawEnd => ({
-  before: (place) => end64(place, wrong),
+export const zip64End = (): RawEnd => ({
+  before: (place) => end64(place),
   entries: 0xffff,
   bytes: IN_ZIP64,
   offset: IN_ZIP64,
 });
 
+const NO_BYTES = new Uint8Array();
+
 export function rawZip(entries: readonly RawEntry[], end: RawEnd = {}): Uint8Array {
-  const body: Uint8Array[] = [end.prefix ?? new Uint8Array()];
+  const { prefix = NO_BYTES, suffix = NO_BYTES } = end;
+  const body = [prefix];
   const headers: Uint8Array[] = [];
-  let offset = body[0]?.length ?? 0;
+  let offset = prefix.length;
   for (const entry of entries) {
-    const { local, data, central } = rawEntry(entry, offset + (entry.before?.length ?? 0));
-    const parts = [entry.before ?? new Uint8Array(), local, data, entry.after ?? new Uint8Array()];
+    const { before = NO_BYTES, after = NO_BYTES } = entry;
+    const { local, data, central } = rawEntry(entry, offset + before.length);
+    const parts = [before, local, data, after];
     body.push(...parts);
     headers.push(central);
     offset += parts.reduce((sum, part) => sum + part.length, 0);
   }
   const order = end.order ?? headers.map((_, i) => i);
-  const directory = joinAll(order.map((i) => headers[i] ?? new Uint8Array()));
+  const directory = joinAll(order.map((i) => headers[i] ?? NO_BYTES));
   const place = { offset, bytes: directory.length, entries: order.length };
-  return join(
-    joinAll(body),
-    directory,
-    end.before?.(place) ?? new Uint8Array(),
-    endRecord(end, place),
-    end.suffix ?? new Uint8Array(),
-  );
+  const before = end.before?.(place) ?? NO_BYTES;
+  return join(joinAll(body), directory, before, endRecord(end, place), suffix);
 }
 
 function rawEntry(entry: RawEntry, offset: number) {
+  const { method = 0, flags = 0x0800, extra = NO_BYTES, localExtra = NO_BYTES, comment = NO_BYTES } = entry;
   const name = bytesOf(entry.name ?? 'file.txt');
   const localName = bytesOf(entry.localName ?? name);
   const plain = bytesOf(entry.plain ?? 'some bytes, some bytes, some bytes');
-  const method = entry.method ?? 0;
   const data = entry.data ?? (method === 8 ? deflateRawSync(plain) : plain);
-  const extra = entry.extra ?? new Uint8Array();
-  const localExtra = entry.localExtra ?? new Uint8Array();
-  const comment = entry.comment ?? new Uint8Array();
-  const shared = {
-    version: 20,
-    flags: entry.flags ?? 0x0800,
-    method,
-    time: 0,
-    date: 0x21,
-    crc: crc32(plain),
-    compressed: data.length,
-    size: plain.length,
-  };
-  const local = {
+  const sizes = { crc: crc32(plain), compressed: data.length, size: plain.length };
+  const shared = { version: 20, flags, method, time: 0, date: 0x21, ...sizes };
+  const local = encode(LOCAL, {
     signature: 0x04034b50,
     ...shared,
     nameLength: localName.length,
     extraLength: localExtra.length,
     ...entry.both,
     ...entry.local,
-  };
-  const central = {
+  });
+  const central = encode(CENTRAL, {
     signature: 0x02014b50,
+    madeBy: 0x033f,
     ...shared,
     nameLength: name.length,
     extraLength: extra.length,
-    madeBy: 0x033f,
     commentLength: comment.length,
     disk: 0,
     internal: 0,
@@ -189,87 +204,43 @@ function rawEntry(entry: RawEntry, offset: number) {
     offset,
     ...entry.both,
     ...entry.central,
-  };
-  return {
-    local: join(le(local.signature, 4), headerFields(local), localName, localExtra),
-    data,
-    central: join(
-      le(central.signature, 4),
-      le(central.madeBy, 2),
-      headerFields(central),
-      le(central.commentLength, 2),
-      le(central.disk, 2),
-      le(central.internal, 2),
-      le(central.external, 4),
-      le(central.offset, 4),
-      name,
-      extra,
-      comment,
-    ),
-  };
+  });
+  return { local: join(local, localName, localExtra), data, central: join(central, name, extra, comment) };
 }
 
-const headerFields = (header: Header): Uint8Array =>
-  join(
-    le(header.version, 2),
-    le(header.flags, 2),
-    le(header.method, 2),
-    le(header.time, 2),
-    le(header.date, 2),
-    le(header.crc, 4),
-    le(header.compressed, 4),
-    le(header.size, 4),
-    le(header.nameLength, 2),
-    le(header.extraLength, 2),
-  );
-
-function endRecord(end: RawEnd, place: Place): Uint8Array {
-  const comment = end.comment ?? new Uint8Array();
-  return join(
-    le(0x06054b50, 4),
-    le(end.disk ?? 0, 2),
-    le(end.directoryDisk ?? 0, 2),
-    le(end.entriesOnDisk ?? end.entries ?? place.entries, 2),
-    le(end.entries ?? place.entries, 2),
-    le(end.bytes ?? place.bytes, 4),
-    le(end.offset ?? place.offset, 4),
-    le(end.commentLength ?? comment.length, 2),
-    comment,
-  );
+function endRecord({ comment = NO_BYTES, ...end }: RawEnd, { entries, bytes, offset }: Place): Uint8Array {
+  const record = encode(END, {
+    signature: 0x06054b50,
+    disk: 0,
+    directoryDisk: 0,
+    entriesOnDisk: end.entries ?? entries,
+    entries,
+    bytes,
+    offset,
+    commentLength: comment.length,
+    ...end,
+  });
+  return join(record, comment);
 }
-
-export type RawEnd64 = Partial<{
-  remaining: number;
-  version: number;
-  disk: number;
-  entriesOnDisk: number;
-  entries: number;
-  bytes: number;
-  offset: number;
-  sector: Uint8Array;
-  locatorDisk: number;
-  locatorOffset: number;
-  disks: number;
-}>;
 
 /** The ZIP64 end record and its locator for a directory at this place. */
-export function end64(place: Place, wrong: RawEnd64 = {}): Uint8Array {
-  const sector = wrong.sector ?? new Uint8Array();
-  return join(
-    le(0x06064b50, 4),
-    le(wrong.remaining ?? 44 + sector.length, 8),
-    le(0x033f, 2),
-    le(wrong.version ?? 45, 2),
-    le(wrong.disk ?? 0, 4),
-    le(wrong.disk ?? 0, 4),
-    le(wrong.entriesOnDisk ?? wrong.entries ?? place.entries, 8),
-    le(wrong.entries ?? place.entries, 8),
-    le(wrong.bytes ?? place.bytes, 8),
-    le(wrong.offset ?? place.offset, 8),
-    sector,
-    le(0x07064b50, 4),
-    le(wrong.locatorDisk ?? 0, 4),
-    le(wrong.locatorOffset ?? place.offset + place.bytes, 8),
-    le(wrong.disks ?? 1, 4),
-  );
+export function end64(
+  { entries, bytes, offset }: Place,
+  { sector = NO_BYTES, ...wrong }: RawEnd64 = {},
+): Uint8Array {
+  const record = encode(END64, {
+    signature: 0x06064b50,
+    remaining: 44 + sector.length,
+    madeBy: 0x033f,
+    version: 45,
+    disk: 0,
+    directoryDisk: 0,
+    entriesOnDisk: wrong.entries ?? entries,
+    entries,
+    bytes,
+    offset,
+    ...wrong,
+  });
+  const locator = { locatorSignature: 0x07064b50, locatorDisk: 0, locatorOffset: offset + bytes, disks: 1 };
+  return join(record, sector, encode(LOCATOR, { ...locator, ...wrong }));
 }

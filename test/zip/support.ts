@@ -1,4 +1,6 @@
+import { crc32 } from 'node:zlib';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
+import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import {
   openZip,
@@ -7,6 +9,12 @@ import {
   type ZipLimits,
   type ZipWriteOptions,
 } from '../../src/zip/index.ts';
+import {
+  encodeCentralHeader,
+  encodeEndRecords,
+  encodeLocalHeader,
+  type EntryFacts,
+} from '../../src/zip/write/records.ts';
 import { collect } from '../support/evidence.ts';
 import { bytesOf } from './raw-zip.ts';
 
@@ -48,6 +56,34 @@ export async function contentOf(source: Uint8Array | RandomAccess, limits?: ZipL
   return content;
 }
 
+/** A stored entry of zeros, or of these bytes. */
+export type Stored = { readonly name: string; readonly bytes: number; readonly data?: Uint8Array };
+
+/**
+ * Places the records and data of an archive of stored entries, which may be too large for memory. Other bytes are zeros.
+ */
+export function placeRecords(entries: readonly Stored[], firstOffset = 0) {
+  const records: { readonly at: number; readonly bytes: Uint8Array }[] = [];
+  let size = firstOffset;
+  const place = (bytes: Uint8Array): void => {
+    records.push({ at: size, bytes });
+    size += bytes.length;
+  };
+  const facts = entries.map(({ name, bytes, data }): EntryFacts => {
+    const checksum = data === undefined ? 0 : crc32(data);
+    const sizes = { bytes, compressedBytes: bytes, crc32: checksum };
+    const entry = { nameBytes: bytesOf(name), method: 'store', ...sizes, offset: size } as const;
+    place(encodeLocalHeader(entry));
+    if (data === undefined) size += bytes;
+    else place(data);
+    return entry;
+  });
+  const directoryOffset = size;
+  for (const entry of facts) place(encodeCentralHeader(entry));
+  place(encodeEndRecords(facts.length, directoryOffset, size - directoryOffset));
+  return { records, size };
+}
+
 /** The error that a promise is rejected with. */
 export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -55,9 +91,9 @@ export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** The code of the DrillproofError that a promise is rejected with; any other error is rethrown. */
-export async function codeOf(promise: Promise<unknown>): Promise<string> {
-  const error = await errorOf(promise);
-  if (error instanceof DrillproofError) return error.code;
-  throw error;
-}
+/** The value of a promise, or the code of the DrillproofError that it is rejected with; other errors are rethrown. */
+export const codeOf = <Value>(promise: Promise<Value>): Promise<Value | Code> =>
+  promise.catch((error: unknown) => {
+    if (error instanceof DrillproofError) return error.code;
+    throw error;
+  });

@@ -1,21 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { makeFolder } from '../../support/folder.ts';
 
 const SAMPLE = fileURLToPath(new URL('pack-sample.ts', import.meta.url));
 
 type Packed = { node: string; zlib: string; store: string; deflate: string };
 
-let folder = '';
-let program = '';
+const folder = await makeFolder();
+const program = join(folder, 'sample.mjs');
 let usual: Packed;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'drillproof-reproducible-'));
-  program = join(folder, 'sample.mjs');
   // JavaScript, because older versions of Node.js do not take types.
   await build({
     entryPoints: [SAMPLE],
@@ -32,7 +30,6 @@ beforeAll(async () => {
   });
   usual = packed(process.execPath);
 }, 60_000);
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Packs in a process of its own, under a umask that the shell sets. */
 const packed = (node: string, env: NodeJS.ProcessEnv = {}, umask = '022'): Packed =>

@@ -6,10 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip, writeZip, type ZipInput } from '../../../src/zip/index.ts';
-import { encodeCentralHeader, encodeEndRecords, encodeLocalHeader } from '../../../src/zip/write/records.ts';
 import { bytesOf, join, le } from '../raw-zip.ts';
 import { trees } from '../arbitraries.ts';
-import { codeOf, collect, contentOf, errorOf, input, zipOf, type Files } from '../support.ts';
+import { codeOf, collect, contentOf, errorOf, input, placeRecords, zipOf, type Files } from '../support.ts';
 import { yazlZip } from './yazl-oracle.ts';
 import { tries } from '../../support/deep.ts';
 
@@ -45,40 +44,20 @@ describe('writeZip', () => {
 
   it('writes the same bytes as yazl beyond 4 GiB', async () => {
     const offset = 0xffffffff;
-    const facts = {
-      nameBytes: bytesOf('a'),
-      method: 'store',
-      crc32: crc32(text),
-      compressedBytes: text.length,
-      bytes: text.length,
-      offset,
-    } as const;
-    const local = encodeLocalHeader(facts);
-    const central = encodeCentralHeader(facts);
-    const directoryOffset = offset + local.length + text.length;
-    const end = encodeEndRecords(1, directoryOffset, central.length);
+    const { records } = placeRecords([{ name: 'a', bytes: text.length, data: bytesOf(text) }], offset);
     const yazl = await yazlZip({ a: text }, 'store', offset);
-    expect(join(local, bytesOf(text), central, end)).toEqual(yazl);
+    expect(join(...records.map(({ bytes }) => bytes))).toEqual(yazl);
   });
 
-  it('writes archives whose content is the input', async () => {
+  it('writes archives whose content is the input in its order, without notes', async () => {
     await fc.assert(
       fc.asyncProperty(trees, fc.constantFrom(...compressions), async (files, compression) => {
         const archive = await zipOf(files, { compression });
-        const read = new Map(await contentOf(archive));
-        expect(read).toEqual(new Map(Object.entries(files)));
+        expect(await contentOf(archive)).toEqual(Object.entries(files));
         expect((await openZip(memoryAccess(archive))).notes).toEqual([]);
       }),
       { numRuns: tries(15, 60) },
     );
-  });
-
-  it('keeps the order of its input', async () => {
-    expect((await contentOf(await zipOf({ b: '1', a: '2', c: '3' }))).map(([name]) => name)).toEqual([
-      'b',
-      'a',
-      'c',
-    ]);
   });
 
   it('deflates an entry only when that makes it smaller', async () => {
@@ -104,15 +83,6 @@ describe('writeZip', () => {
     const whole = await zipOf({ a: text.repeat(20_000) }, { level: 6 });
     const cut = input('a', ...Array.from({ length: 20_000 }, () => text));
     expect(Buffer.compare(await collect(writeZip([cut])), whole)).toBe(0);
-  });
-
-  it.each([
-    ['an unsafe name', 'zip.NAME_INVALID', ['../a']],
-    ['a directory', 'zip.NAME_INVALID', ['a/']],
-    ['a name twice', 'zip.ENTRY_DUPLICATE', ['a', 'a']],
-    ['a twin', 'zip.ENTRY_DUPLICATE', ['Größe', 'GRÖSSE', 'grösse']],
-  ])('refuses %s', async (_, code, all) => {
-    expect(await codeOf(collect(writeZip(all.map((name) => input(name, 'x')))))).toBe(code);
   });
 
   it('rethrows the error of an input', async () => {
