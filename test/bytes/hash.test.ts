@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { DIGEST, createDigester, digestOf, digestStream, isDigest } from '../../src/bytes/hash.ts';
-import { forAll } from '../support/property.ts';
+import { forAll, forAllAsync } from '../support/property.ts';
 
 const EMPTY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -21,29 +21,21 @@ describe('digests', () => {
     );
   });
 
-  it('are those of node:crypto around every block boundary', () => {
-    for (const length of [1, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 1_000_000]) {
-      expect(digestOf(sample.subarray(0, length))).toBe(nodeDigest(sample.subarray(0, length)));
-    }
-  });
-
   it('are those of the sha256sum program', () => {
     const answer = execFileSync('sha256sum', ['-b', '-'], { input: sample, encoding: 'utf8' });
     expect(`sha256:${answer.slice(0, 64)}`).toBe(digestOf(sample));
   });
 
   it('do not depend on the chunks, and count their bytes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 150 }), { maxLength: 8 }), async (chunks) => {
-        const whole = Buffer.concat(chunks);
-        const sum = createDigester();
-        for (const chunk of chunks) sum.update(chunk);
-        expect(sum.bytes).toBe(whole.length);
-        expect(sum.digest()).toBe(nodeDigest(whole));
-        const stream = Readable.from(chunks, { objectMode: true });
-        expect(await digestStream(stream)).toEqual({ digest: nodeDigest(whole), bytes: whole.length });
-      }),
-    );
+    const chunkings = fc.array(fc.uint8Array({ maxLength: 150 }), { maxLength: 8 });
+    await forAllAsync(100, [chunkings], async (chunks) => {
+      const bytes = Buffer.concat(chunks);
+      const expected = { digest: nodeDigest(bytes), bytes: bytes.length };
+      const sum = createDigester();
+      for (const chunk of chunks) sum.update(chunk);
+      expect({ digest: sum.digest(), bytes: sum.bytes }).toEqual(expected);
+      expect(await digestStream(Readable.from(chunks, { objectMode: true }))).toEqual(expected);
+    });
   });
 
   it('let the error of a stream through', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, canonicalJson, parseCanonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { canonicalJson, parseCanonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson } from '../../../src/bytes/json/parse.ts';
 import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { LimitError } from '../../../src/errors.ts';
@@ -13,13 +13,6 @@ import { forAll } from '../../support/property.ts';
 /** The form without the shortcut for sorted data, which a member that is `undefined` prevents. */
 const renderPlainly = (value: unknown): string =>
   canonicalJson({ value, also: undefined }).slice('{"value":'.length, -1);
-
-it.each([Number.NaN, Infinity, -Infinity])(
-  'the number %d has no canonical form (RFC 8785 §3.2.2.3)',
-  (value) => {
-    expect(codeOf(() => canonicalJson([value]))).toBe('json.NOT_REPRESENTABLE');
-  },
-);
 
 describe('strings (RFC 8785 §3.2.2.2)', () => {
   const SHORT = new Map([
@@ -63,6 +56,8 @@ describe('a value that is not JSON data', () => {
     ['undefined', undefined],
     ['undefined in an array', [undefined]],
     ['a hole in an array', Object.assign([1, 2], { length: 3 })],
+    ['NaN', Number.NaN],
+    ['infinity', Infinity],
     ['a bigint', 1n],
     ['a function', () => 1],
     ['a symbol', Symbol('x')],
@@ -110,27 +105,16 @@ describe('a value that is not JSON data', () => {
   });
 });
 
+/** A reviver of `JSON.parse` that reverses the members of every object. */
+const reverse = (_: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(Object.entries(value).toReversed());
+
 describe('for every JSON value', () => {
   it('the form does not depend on the order in which members were added', () => {
-    const reversed = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(reversed);
-      if (typeof value !== 'object' || value === null) return value;
-      return Object.fromEntries(
-        Object.entries(value)
-          .toReversed()
-          .map(([name, member]) => [name, reversed(member)]),
-      );
-    };
     forAll(300, [jsonValues], (value) => {
-      expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
-    });
-  });
-
-  it('the form reads back as the value, and the bytes are its UTF-8', () => {
-    forAll(300, [jsonValues], (value) => {
-      const text = canonicalJson(value);
-      expect(canonicalJson(JSON.parse(text))).toBe(text);
-      expect(Buffer.from(canonicalBytes(value)).equals(Buffer.from(text, 'utf8'))).toBe(true);
+      expect(canonicalJson(JSON.parse(JSON.stringify(value), reverse))).toBe(canonicalJson(value));
     });
   });
 

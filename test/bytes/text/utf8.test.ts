@@ -14,10 +14,6 @@ describe('UTF-8', () => {
     });
   });
 
-  it('keeps a byte order mark', () => {
-    expect(fromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).toBe('\uFEFFa');
-  });
-
   it('has no bytes for a lone surrogate', () => {
     expect(codeOf(() => toUtf8('a\ud800'))).toBe('encoding.UTF8_INVALID');
     expect(codeOf(() => toUtf8('\udc00\ud800'))).toBe('encoding.UTF8_INVALID');
@@ -47,9 +43,4 @@ it('the order of UTF-8 bytes is that of Buffer.compare', () => {
       );
     });
   }
-});
-
-it('the order of UTF-8 bytes puts a supplementary character after U+FB33, unlike the order of UTF-16', () => {
-  const sorted = ['B', 'a', 'aa', '\uFB33', '\u{1F600}'];
-  expect(sorted.toReversed().toSorted(compareUtf8)).toEqual(sorted);
 });
