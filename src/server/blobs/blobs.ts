@@ -1,8 +1,10 @@
 import {
   type Bytes,
+  closeAfter,
   type Digest,
   createDigester,
   isDigest,
+  mapConcurrently,
   memoryAccess,
   type RandomAccess,
   readExactly,
@@ -164,11 +166,9 @@ export function createBlobs(place: BlobPlace): Blobs {
   ): ReturnType<Blobs['verify']> => {
     const stored = await place.open(digest);
     if (stored === undefined) return 'missing';
-    try {
-      return stored.bytes === bytes && (await matches(stored, digest)) ? 'intact' : 'corrupt';
-    } finally {
-      await stored.close();
-    }
+    return closeAfter(stored, async () =>
+      stored.bytes === bytes && (await matches(stored, digest)) ? 'intact' : 'corrupt',
+    );
   };
   const stateOf = (blob: BlobRef) => check(blob, isProven);
   return {
@@ -194,7 +194,7 @@ export function createBlobs(place: BlobPlace): Blobs {
   };
 }
 
-const TOGETHER = 32;
+const CONCURRENCY = 32;
 
 /**
  * Locks blobs until the transaction ends, so that none is removed between this check and the write of the row that
@@ -204,9 +204,7 @@ const TOGETHER = 32;
 export async function holdBlobs(tx: Tx, blobs: Pick<Blobs, 'has'>, digests: Iterable<Digest>): Promise<void> {
   const all = [...new Set(digests)];
   await tx.blobs.hold(all);
-  for (let at = 0; at < all.length; at += TOGETHER) {
-    const stored = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
-    if (stored.includes(false))
-      throw new DrillproofError('control.UNAVAILABLE', 'stored bytes were removed before a row named them');
-  }
+  const stored = await mapConcurrently(all, CONCURRENCY, (digest) => blobs.has(digest));
+  if (stored.includes(false))
+    throw new DrillproofError('control.UNAVAILABLE', 'stored bytes were removed before a row named them');
 }

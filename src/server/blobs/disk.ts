@@ -3,6 +3,7 @@ import { access, constants, mkdir, open, readdir, rm, stat, unlink, type FileHan
 import { type BigIntStats, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
+  closeAfter,
   type Digest,
   memoryAccess,
   type RandomAccess,
@@ -172,16 +173,13 @@ async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<
     await writeNewFile(path, [source.bytes], 0o600);
     return verified;
   }
-  const file = await open(path, 'wx+', 0o600);
-  try {
+  return closeAfter(await open(path, 'wx+', 0o600), async (file) => {
     const copy = copyInto(source, file, path);
     const verified = await verify(copy);
     await copy.finish();
     await file.sync();
     return verified;
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Moves a finished file to its final name so that its bytes and its name survive a power cut. */

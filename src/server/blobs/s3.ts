@@ -22,7 +22,7 @@ import {
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
 import { nameBlob, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
-import { receive, spool } from './receive.ts';
+import { drain, receive, spool } from './receive.ts';
 
 /** Translates the failure of a call to S3 while the server runs. A failed read is never reported as a mismatch. */
 function toUnavailable(cause: unknown): DrillproofError {
@@ -56,17 +56,12 @@ function openObject(bucket: Bucket, key: string, facts: ObjectFacts): StoredObje
     const details = { expected, actual };
     throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs cut its answer', { details });
   }
-  const block = async (start: number, end: number): Promise<Uint8Array> => {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of stream({ start, end })) pieces.push(piece);
-    return Buffer.concat(pieces);
-  };
   return {
     bytes,
     identity: `${etag}:${bytes}:${modifiedMs}`,
     stream,
     free: freePiece,
-    access: () => blockAccess(bytes, block),
+    access: () => blockAccess(bytes, (start, end) => collectBytes(stream({ start, end }))),
     close: async () => {
       for (const body of bodies) body.destroy();
     },
@@ -90,10 +85,6 @@ async function readAtOnce(stored: StoredObject): Promise<StoredObject> {
 
 const isChanged = (error: unknown): boolean =>
   error instanceof DrillproofError && error.code === 'io.CHANGED';
-
-async function drain(bytes: Bytes): Promise<void> {
-  for await (const _ of bytes);
-}
 
 async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<void> {
   const state = await stateOf(blob);
@@ -178,11 +169,9 @@ type Options = {
 async function checkMarker(bucket: Bucket, key: string, where: string): Promise<void> {
   const facts = await bucket.facts(key);
   if (facts === undefined) return; // a person removed it, and it is written again
-  const pieces: Uint8Array[] = [];
   // One byte more than a marker may have suffices to refuse it.
   const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
-  for await (const piece of await bucket.read({ key, ...facts }, range)) pieces.push(piece);
-  assertMarker(Buffer.concat(pieces), where);
+  assertMarker(await collectBytes(await bucket.read({ key, ...facts }, range)), where);
 }
 
 /**

@@ -97,10 +97,8 @@ export async function settleAttempt(
   return isOver(row, work.now()) ? changeAttempt(work, row, settle) : row.resource;
 }
 
-async function settle(tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
-  if (!isOver(row, nowMs)) return row.resource;
-  return endFailed(tx, row, EXPIRED, nowMs);
-}
+const settle = async (tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> =>
+  isOver(row, nowMs) ? endFailed(tx, row, EXPIRED, nowMs) : row.resource;
 
 /** Moves an attempt to its next state, unless it has reached it or is out of time, and returns it. */
 const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>

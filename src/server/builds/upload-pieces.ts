@@ -1,6 +1,6 @@
-import { type Bytes, once } from '../../bytes/index.ts';
+import { once } from '../../bytes/index.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
-import { receive } from '../blobs/receive.ts';
+import { drain, receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';
 import { type Content, toUploadError, sizeMismatch, type Span, parseSpan } from '../http/body.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
@@ -134,10 +134,6 @@ export async function receiveArchive(work: Work, announced: Announced, content: 
     throw refusal;
   }
 }
-
-const drain = async (bytes: Bytes): Promise<void> => {
-  for await (const _ of bytes);
-};
 
 /** Reads and checks bytes for an attempt that has ended, and stores nothing. */
 export async function discardArchive(announced: Announced, content: Content): Promise<void> {

@@ -1,4 +1,4 @@
-import type { EvidenceBundle, EvidenceExport, OperationName } from '../../contract/index.ts';
+import type { EvidenceBundle, OperationName } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
@@ -20,12 +20,7 @@ const RETRY_AFTER_MS = 2_000;
 const deletedError = (subject: string): ControlError =>
   new ControlError('control.EVIDENCE_DELETED', `${subject} was deleted`);
 
-const STATE_ERRORS: Record<Exclude<EvidenceExport['state'], 'available'>, () => ControlError> = {
-  pending: () => notReady(),
-  generating: () => notReady(),
-  failed: () => new ControlError('control.EXPORT_FAILED', 'the export failed to generate'),
-};
-const notReady = (): ControlError =>
+const notReadyError = (): ControlError =>
   new ControlError('control.EXPORT_NOT_READY', 'the export is still being generated', {
     retryAfterMs: RETRY_AFTER_MS,
   });
@@ -52,7 +47,8 @@ export function exportHandlers(
     const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;
     if (deletion !== undefined) throw deletedError('the export');
-    if (state !== 'available') throw STATE_ERRORS[state]();
+    if (state === 'failed') throw new ControlError('control.EXPORT_FAILED', 'the export failed to generate');
+    if (state !== 'available') throw notReadyError();
     return row;
   };
   /** Lists the first `limit` exports after an ordinal that are visible through the project. */

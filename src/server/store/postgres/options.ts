@@ -14,11 +14,7 @@ export type PostgresOptions = {
   readonly idleInTransactionMs: number;
   /** For each step of the schema, and for waiting for another process that migrates. */
   readonly migrationTimeoutMs: number;
-  /** The most runs of a transaction that loses races. */
-  readonly attempts: number;
   readonly migrations: readonly string[];
-  /** From 0 up to 1; the pause before a transaction runs again. */
-  readonly random: () => number;
 };
 
 export const defaults: PostgresOptions = {
@@ -28,7 +24,5 @@ export const defaults: PostgresOptions = {
   lockTimeoutMs: 5_000,
   idleInTransactionMs: 30_000,
   migrationTimeoutMs: 60_000,
-  attempts: 5,
   migrations,
-  random: Math.random,
 };

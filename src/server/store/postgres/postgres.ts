@@ -37,6 +37,7 @@ const isLostRace = (error: unknown): boolean => LOST_RACES.has(sqlState(error));
 /** The database refuses statements after one that failed. */
 const isAftermath = (error: unknown): boolean => sqlState(error) === '25P02';
 
+const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 10;
 
 type Statements = { readonly sql: Sql; end(): Promise<unknown>; fault(): unknown };
@@ -115,23 +116,18 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
 }
 
 /**
- * Runs transactions on a pool. One that lost a race against others is run again, after a random pause that grows, so
- * `work` may happen more than once; its effects outside the transaction do not.
+ * Runs a transaction. One that lost a race against others is run again, after a random pause that grows, so `work` may
+ * run more than once, but only the last run is committed.
  */
-function runTransactions(
-  pool: Pool,
-  { attempts, random }: Pick<PostgresOptions, 'attempts' | 'random'>,
-): <T>(work: (sql: Sql) => Promise<T>) => Promise<T> {
-  return async (work) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await runOnce(pool, work);
-      } catch (error) {
-        if (attempt >= attempts || !isLostRace(error)) throw error;
-        await sleep(random() * FIRST_PAUSE_MS * 2 ** attempt);
-      }
+async function runTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(pool, work);
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !isLostRace(error)) throw error;
+      await sleep(Math.random() * FIRST_PAUSE_MS * 2 ** attempt);
     }
-  };
+  }
 }
 
 // NO KEY: other transactions may still add rows that refer to a locked row by its key.
@@ -215,7 +211,7 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     reads: { ...wrapConnection(reads), remember: createMemory(readVersions).remember },
     dialect,
     migrations: all.migrations,
-    transact: runTransactions(writes, all),
+    transact: (work) => runTransaction(writes, work),
     isShared: true,
     async close() {
       closed ??= Promise.all([reads, writes, versions].map((pool) => pool.end()));

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { digestStream } from '../../../bytes/index.ts';
+import { closeAfter, digestStream } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError, writeDurably } from '../../../node/index.ts';
 import { guard, loadSqlite } from './sqlite.ts';
@@ -18,15 +18,11 @@ async function refuseExisting(path: string): Promise<void> {
 }
 
 /** Creates the file first, because SQLite would give it default permissions, and flushes it. */
-async function copyInto(path: string, to: string): Promise<void> {
-  const handle = await open(to, 'wx+', 0o600);
-  try {
+const copyInto = async (path: string, to: string): Promise<void> =>
+  closeAfter(await open(to, 'wx+', 0o600), async (file) => {
     await copy(path, to);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+    await file.sync();
+  });
 
 /** Copies the store as one transaction sees it, compacted, while others keep writing to it. */
 async function copy(path: string, to: string): Promise<void> {
