@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
-import type { Permission } from '../../src/contract/index.ts';
+import { permissions as everyPermission, type Permission } from '../../src/contract/index.ts';
 import {
   memorySource,
   packBundle,
@@ -23,14 +23,15 @@ import {
   type Stores,
 } from '../../src/server/index.ts';
 import type { Signer } from '../../src/trust/index.ts';
-import { writeZip, type ZipInput } from '../../src/zip/index.ts';
 import {
   collect as whole,
   idOf as id,
   makeBundleInput,
+  makeExportInput,
   makeObject,
   makeRunResult,
   makeSigner as signer,
+  pack,
 } from '../support/evidence.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -44,15 +45,6 @@ export const PROJECT = id('prj', 1);
 export const SECOND_PROJECT = id('prj', 2);
 export const FOREIGN_PROJECT = id('prj', 3);
 export const EXPORT = id('evexp', 1);
-
-export const EVERY_PERMISSION: readonly Permission[] = [
-  'session.control',
-  'build.read',
-  'build.write',
-  'authoring.write',
-  'run.write',
-  'evidence.read',
-];
 
 /** A folder that is gone after the test. */
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
@@ -95,17 +87,8 @@ export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open =
     await server.close();
     await remove();
   };
-  return {
-    server,
-    store,
-    blobs,
-    admin: createAdmin({ store, blobs, now }),
-    folder,
-    log,
-    requests,
-    clock,
-    close,
-  };
+  const admin = createAdmin({ store, blobs, now });
+  return { server, store, blobs, admin, folder, log, requests, clock, close };
 }
 export type Plane = Awaited<ReturnType<typeof makePlane>>;
 
@@ -132,7 +115,7 @@ export async function token(
     permissions?: readonly Permission[];
   } = {},
 ): Promise<string> {
-  const { organizationId = ORG, projects = 'all', permissions = EVERY_PERMISSION } = over;
+  const { organizationId = ORG, projects = 'all', permissions = everyPermission } = over;
   return (await admin.createToken({ organizationId, projects, permissions })).token;
 }
 
@@ -319,20 +302,11 @@ export async function exportFiles(make: ExportMake = {}) {
   const { scope = { kind: 'project', projectId: PROJECT } } = make;
   const reports = (make.reports ?? []).map(localReport);
   const facts = await Promise.all(parts.map((bytes) => readPartFacts(memoryAccess(bytes))));
+  const window = { fromAtMs: NOW_MS - 100_000, throughAtMs: NOW_MS };
+  const times = { createdAtMs: NOW_MS - 2_000, completedAtMs: NOW_MS - 1_000 };
+  const listed = { localReports: reports.map((report) => report.facts) };
   const packed = await packExport(
-    {
-      evidenceExportId,
-      organizationId: ORG,
-      scope,
-      fromAtMs: NOW_MS - 100_000,
-      throughAtMs: NOW_MS,
-      operationId: id('op', 1),
-      requestedBy: 'somebody',
-      createdAtMs: NOW_MS - 2_000,
-      completedAtMs: NOW_MS - 1_000,
-      parts: facts,
-      localReports: reports.map((report) => report.facts),
-    },
+    { ...makeExportInput(facts), evidenceExportId, scope, ...window, ...times, ...listed },
     key && { signer: key, issuer: 'acme', issuedAtMs: NOW_MS - 500 },
   );
   const files: Record<string, Uint8Array> = {};
@@ -364,6 +338,7 @@ export async function buildArchive(
   const sourceBytes = typeof source === 'string' ? toUtf8(source) : source;
   const manifest = toUtf8('{"name":"greeter"}');
   const asset = toUtf8('<p>hello</p>');
+  const page = { path: 'greeter/ui.html', mediaType: 'text/html' };
   const lock = {
     schemaVersion: 1,
     kind: 'build',
@@ -376,15 +351,8 @@ export async function buildArchive(
         manifest: 'greeter/package.json',
         source: 'greeter/index.js',
         ui: {
-          entry: 'greeter/ui.html',
-          assets: [
-            {
-              path: 'greeter/ui.html',
-              mediaType: 'text/html',
-              artifactHash: digestOf(asset),
-              bytes: asset.length,
-            },
-          ],
+          entry: page.path,
+          assets: [{ ...page, artifactHash: digestOf(asset), bytes: asset.length }],
         },
       },
     ],
@@ -394,13 +362,11 @@ export async function buildArchive(
     'build.json': lockBytes,
     'greeter/package.json': manifest,
     'greeter/index.js': sourceBytes,
-    'greeter/ui.html': asset,
+    [page.path]: asset,
     ...change.extra,
   };
-  const entries: ZipInput[] = Object.entries(files)
-    .filter(([name]) => name !== change.drop)
-    .map(([name, bytes]) => ({ name, open: () => stream(bytes) }));
-  return { bytes: await whole(writeZip(entries, { compression: 'store' })), buildHash: digestOf(lockBytes) };
+  const entries = Object.entries(files).filter(([name]) => name !== change.drop);
+  return { bytes: await pack(entries), buildHash: digestOf(lockBytes) };
 }
 
 /** A request to a control plane without a socket. */

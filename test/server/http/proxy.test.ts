@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readClientAddress } from '../../../src/server/telemetry/observer.ts';
+import { forAll } from '../../support/property.ts';
 
 const client = (forwarded: string | undefined, trustProxy: boolean) => {
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
@@ -23,10 +24,8 @@ describe('the address of a client', () => {
   });
 
   it('without a trusted proxy is that of the connection, whatever is claimed', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (header) => {
-        expect(client(header, false)).toBe('10.0.0.1');
-      }),
-    );
+    forAll(100, [fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())], (header) => {
+      expect(client(header, false)).toBe('10.0.0.1');
+    });
   });
 });

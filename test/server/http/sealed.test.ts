@@ -25,19 +25,10 @@ describe('a cursor', () => {
     expect(cursors.decode(scope, undefined)).toBe(-1);
   });
 
-  it('is refused with any one bit flipped', () => {
-    const cursor = Buffer.from(cursors.encode(scope, 41), 'base64url');
-    for (let bit = 0; bit < cursor.length * 8; bit++) {
-      const flipped = Buffer.from(cursor);
-      flipped[bit >> 3] = cursor[bit >> 3]! ^ (1 << (bit & 7));
-      expect(() => cursors.decode(scope, flipped.toString('base64url'))).toThrow(invalid);
-    }
-  });
-
-  it('is refused with any one character changed, the spare bits of the last included', () => {
+  it('is refused with any one character changed, and so any bit, the spare bits of the last included', () => {
     const cursor = cursors.encode(scope, 41);
     for (let at = 0; at < cursor.length; at++) {
-      for (const other of ['A', 'B', '_', '=', '+', ' ']) {
+      for (const other of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+ ') {
         if (other === cursor[at]) continue;
         const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
         expect(() => cursors.decode(scope, changed)).toThrow(invalid);

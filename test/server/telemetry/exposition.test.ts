@@ -41,15 +41,15 @@ up 1.5
     });
   });
 
-  it('the buckets of a histogram are cumulative for any values', () => {
+  it('the buckets of a histogram are cumulative and end with its count for any values', () => {
     forAll(100, [fc.array(fc.double({ min: 0, max: 1000, noNaN: true }))], (values) => {
       const metric = createHistogram('seconds', 'Time.', [0.1, 1, 10]);
       metric.observe({}, 0);
       for (const value of values) metric.observe({}, value);
       const { samples } = parseExposition(formatExposition([metric])).get('seconds')!;
-      const at = (le: string) => samples.find(({ labels }) => labels['le'] === le)?.value;
-      expect(at('1')).toBe(1 + values.filter((value) => value <= 1).length);
-      expect(at('+Inf')).toBe(1 + values.length);
+      const counts = [0.1, 1, 10, Infinity].map((le) => 1 + values.filter((value) => value <= le).length);
+      const sum = values.reduce((total, value) => total + value, 0);
+      expect(samples.map(({ value }) => value)).toEqual([...counts, sum, counts.at(-1)]);
     });
   });
 

@@ -50,7 +50,13 @@ describe('/metrics', () => {
     await ask(plane, PATH);
     expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
     expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
-    expect(await sum('drillproof_http_request_duration_seconds_count', { operation })).toBe(before + 3);
+    const name = 'drillproof_http_request_duration_seconds';
+    expect(await sum(`${name}_count`, { operation })).toBe(before + 3);
+    const buckets = (await readSamples(`${name}_bucket`)).filter(
+      ({ labels }) => labels['operation'] === operation,
+    );
+    const bounds = buckets.map(({ labels }) => Number(labels['le']?.replace('+Inf', 'Infinity')));
+    expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
   });
 
   it('metrics count the bytes of a download, and its request as in flight until it has ended', async () => {

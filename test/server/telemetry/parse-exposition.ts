@@ -43,31 +43,9 @@ function parseSample(line: string): Sample {
   return { name, labels: parseLabels(labels, line), value: Number(value.replace('Inf', 'Infinity')) };
 }
 
-/** Checks that buckets rise with their bounds, and that the last is +Inf and equals the count. */
-function checkHistogram({ name, samples }: Family): void {
-  const bySeries = new Map<string, Sample[]>();
-  for (const sample of samples) {
-    const { le: _le, ...labels } = sample.labels;
-    const key = JSON.stringify(labels);
-    bySeries.set(key, [...(bySeries.get(key) ?? []), sample]);
-  }
-  for (const [key, series] of bySeries) {
-    const buckets = series.filter((sample) => sample.name === `${name}_bucket`);
-    const bounds = buckets.map(({ labels }) => Number((labels['le'] ?? '').replace('Inf', 'Infinity')));
-    const count = series.filter((sample) => sample.name === `${name}_count`);
-    const sum = series.filter((sample) => sample.name === `${name}_sum`);
-    if (count.length !== 1 || sum.length !== 1) fail(key, 'one sum and one count');
-    if (bounds.at(-1) !== Infinity || buckets.at(-1)?.value !== count[0]?.value) fail(key, 'no +Inf bucket');
-    for (let i = 1; i < buckets.length; i++) {
-      if (!(bounds[i]! > bounds[i - 1]!)) fail(key, 'bounds do not rise');
-      if (buckets[i]!.value < buckets[i - 1]!.value) fail(key, 'buckets are not cumulative');
-    }
-  }
-}
-
 /**
  * Parses the text format 0.0.4 strictly: every line has an end, HELP and TYPE come once and before the samples of their
- * family, the samples of a family are together, no sample comes twice, and histograms are complete.
+ * family, the samples of a family are together, and no sample comes twice.
  */
 export function parseExposition(text: string): Map<string, Family> {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line is not ended');
@@ -96,6 +74,5 @@ export function parseExposition(text: string): Map<string, Family> {
       current!.samples.push(sample);
     }
   }
-  for (const family of families.values()) if (family.type === 'histogram') checkHistogram(family);
   return families;
 }
