@@ -15,7 +15,7 @@ import {
 import { isDeep, tries } from '../support/deep.ts';
 import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
-import { ask, createTenants, type Plane } from './make.ts';
+import { ask, createTenants, id, PROJECT, type Plane } from './make.ts';
 import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
 import { listStores } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
@@ -110,7 +110,7 @@ type Walked = (typeof walked)[number];
 type Request = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  readonly body?: Json;
+  readonly body?: Json | undefined;
 };
 
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -132,9 +132,7 @@ function drawValidRequest(operation: Walked, { params }: Seeded): fc.Arbitrary<R
   };
   const schema = operation.requestBody?.content['application/json']?.schema;
   const body = schema === undefined ? fc.constant(undefined) : drawJson(resolveReference(schema));
-  return fc
-    .record({ params: drawParameters('path'), query: drawParameters('query'), body })
-    .map(({ body: drawn, ...rest }) => ({ ...rest, ...(drawn !== undefined && { body: drawn }) }));
+  return fc.record({ params: drawParameters('path'), query: drawParameters('query'), body });
 }
 
 async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Request> {
@@ -144,11 +142,7 @@ async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Req
     return { params: { ...seeded.params, buildAttemptId }, query: Object.fromEntries(searchParams) };
   }
   const { params, query = {}, body } = REQUESTS[operationId] ?? {};
-  return {
-    params: { ...seeded.params, ...params },
-    query,
-    ...(body !== undefined && { body: jsonSchema.parse(body) }),
-  };
+  return { params: { ...seeded.params, ...params }, query, body: body && jsonSchema.parse(body) };
 }
 
 /** Checks that the document has the status of an answer, and that the answer has the schema or a code of its row. */
@@ -195,19 +189,12 @@ for (const { name, make } of await listStores(isDeep)) {
       const content = isUpload
         ? Uint8Array.from(seeded.archive.bytes)
         : (raw ?? (body === undefined ? undefined : JSON.stringify(body)));
+      const change = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+      const upload = { 'content-type': 'application/zip', 'content-length': String(content?.length) };
       return ask(plane, search === '' ? path : `${path}?${search}`, {
         method: operation.method,
         ...(operation.security?.length !== 0 && { token: seeded.token }),
-        headers: {
-          ...(operation.method === 'POST' && {
-            'content-type': 'application/json',
-            'idempotency-key': randomUUID(),
-          }),
-          ...(isUpload && {
-            'content-type': 'application/zip',
-            'content-length': String(seeded.archive.bytes.length),
-          }),
-        },
+        headers: { ...(operation.method === 'POST' && change), ...(isUpload && upload) },
         ...(content !== undefined && { body: content }),
       });
     };
@@ -234,21 +221,14 @@ for (const { name, make } of await listStores(isDeep)) {
       async (operation) => {
         const request = await goodRequest(operation, seeded);
         const row = operationRow(operation.operationId);
-        const names = operation.parameters
-          .filter((parameter) => parameter.in !== 'header')
-          .map(({ name: key }) => key);
-        const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), drawDamaged('').map(asText));
-        await forAllAsync(RUNS, [drawn], async ([spoiledName, value]) => {
+        const listed = operation.parameters.filter((parameter) => parameter.in !== 'header');
+        const names = fc.constantFrom(...listed.map((parameter) => parameter.name), 'unknown');
+        await forAllAsync(RUNS, [names, drawDamaged('').map(asText)], async (spoiledName, value) => {
           const isPath = operation.path.includes(`{${spoiledName}}`);
           const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
           const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
           const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
-          fc.pre(
-            value !== '' &&
-              value !== '.' &&
-              value !== '..' &&
-              !(schema !== undefined && z.safeParse(schema, value).success),
-          );
+          fc.pre(!['', '.', '..'].includes(value) && !(schema && z.safeParse(schema, value).success));
           const response = await send(operation, { ...request, params, query });
           await expectDescribed(operation, response.clone());
           await expectEnvelope(response, 'control.REQUEST_INVALID');
@@ -256,11 +236,7 @@ for (const { name, make } of await listStores(isDeep)) {
       },
     );
 
-    const withBody = walked.filter(
-      ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
-    );
-
-    it.each(withBody)(
+    it.each(walked.filter(({ requestBody }) => requestBody?.content['application/json']))(
       '$operationId refuses an invalid body with the error envelope and changes nothing',
       async (operation) => {
         const request = await goodRequest(operation, seeded);
@@ -279,13 +255,10 @@ for (const { name, make } of await listStores(isDeep)) {
       },
     );
 
-    const snapshot = async (): Promise<unknown> => ({
-      session: await plane.store.sessions.find(
-        seeded.params['projectId'] ?? '',
-        seeded.params['sessionId'] ?? '',
-      ),
-      jobs: await plane.store.jobs.count(0),
-    });
+    const snapshot = async (): Promise<unknown> => [
+      await plane.store.sessions.find(PROJECT, id('ses', 1)),
+      await plane.store.jobs.count(0),
+    ];
 
     it('no request of the walk causes an internal failure', () => {
       expect(plane.log).toEqual([]);

@@ -2,7 +2,7 @@ import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
-import { answerOf, EXTEND, extension, HOUR_MS, post, TURNS } from '../change.ts';
+import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTestOn } from '../each-test.ts';
@@ -13,6 +13,7 @@ import {
   type Run,
   operationOf,
   queueRerun,
+  queueTurn,
   makeRunner,
   runOf,
   sessionOf,
@@ -47,8 +48,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
     afterEach(() => time.release());
 
-    const queueShortTurn = async (timeoutMs = TIMEOUT_MS) =>
-      answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'hello', timeoutMs }));
+    const queueShortTurn = (timeoutMs = TIMEOUT_MS) => queueTurn(plane, { timeoutMs });
 
     it.each([
       [999, 'succeeded'],

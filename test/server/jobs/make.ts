@@ -1,9 +1,4 @@
-import type {
-  AuthoringTurn,
-  HostedRun,
-  OperationResource,
-  WorldSession,
-} from '../../../src/contract/index.ts';
+import type { HostedRun } from '../../../src/contract/index.ts';
 import {
   createWorker,
   type Runner,
@@ -84,16 +79,15 @@ export const makeWorker = (
     ...over,
   });
 
-export const queueTurn = async (sender: Sender) =>
-  answerOf('authoring.turns.create', await post(sender, TURNS, { prompt: 'hello' }));
-export const queueRerun = async (sender: Sender) =>
-  answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
+export const queueTurn = (sender: Sender, over: object = {}) =>
+  answerOf('authoring.turns.create', post(sender, TURNS, { prompt: 'hello', ...over }));
+export const queueRerun = (sender: Sender) => answerOf('runs.reruns.create', post(sender, RERUNS, {}));
 
-export const operationOf = async ({ store }: Plane, operationId: string): Promise<OperationResource> =>
+export const operationOf = async ({ store }: Plane, operationId: string) =>
   (await store.operations.find(ORG, operationId))!.resource;
-export const turnOf = async ({ store }: Plane, turnId: string): Promise<AuthoringTurn> =>
+export const turnOf = async ({ store }: Plane, turnId: string) =>
   (await store.turns.find(PROJECT, turnId))!.resource;
-export const runOf = async ({ store }: Plane, runId: string): Promise<HostedRun> =>
+export const runOf = async ({ store }: Plane, runId: string) =>
   (await store.runs.find(PROJECT, runId))!.resource;
-export const sessionOf = async ({ store }: Plane, sessionId: string): Promise<WorldSession> =>
+export const sessionOf = async ({ store }: Plane, sessionId: string) =>
   (await store.sessions.find(PROJECT, sessionId))!.resource;

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
-import { answerOf, post, TURNS } from '../../change.ts';
 import { eachTest } from '../../each-test.ts';
 import { importWorlds } from '../../make.ts';
-import { operationOf, makeRunner, turnOf, makeWorker } from '../make.ts';
+import { operationOf, makeRunner, queueTurn, turnOf, makeWorker } from '../make.ts';
 
 const plane = eachTest(importWorlds);
 
-const queue = async (over: object = {}) =>
-  answerOf('authoring.turns.create', await post(plane, TURNS, { prompt: 'hello', ...over }));
+const queue = (over: object = {}) => queueTurn(plane, over);
 
 type Answer = (job: TurnJob, progress: (facts: object) => Promise<void>) => unknown;
 function work(answer: Answer) {
