@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromJSONSchema } from 'zod';
 import * as z from 'zod/mini';
 import {
@@ -17,7 +17,7 @@ import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import { ask, createTenants, id, PROJECT, type Plane } from './make.ts';
 import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
-import { listStores } from './stores.ts';
+import { chooseStore } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(3, 30);
@@ -171,100 +171,94 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
   }
 };
 
-for (const { name, make } of await listStores(isDeep)) {
-  describe(`every operation of the OpenAPI document, on ${name}`, () => {
-    let plane: Plane;
-    let seeded: Seeded;
-    beforeAll(async () => {
-      plane = await make();
-      await createTenants(plane);
-      seeded = await seed(plane);
-    });
-    afterAll(() => plane?.close());
+const make = await chooseStore(isDeep);
+let plane: Plane;
+let seeded: Seeded;
+beforeAll(async () => {
+  plane = await make();
+  await createTenants(plane);
+  seeded = await seed(plane);
+});
+afterAll(() => plane?.close());
 
-    const send = (operation: Walked, { params, query, body }: Request, raw?: string): Promise<Response> => {
-      const path = fillPath(operation, params);
-      const search = new URLSearchParams(query).toString();
-      const isUpload = operation.requestBody?.content['application/zip'] !== undefined;
-      const content = isUpload
-        ? Uint8Array.from(seeded.archive.bytes)
-        : (raw ?? (body === undefined ? undefined : JSON.stringify(body)));
-      const change = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
-      const upload = { 'content-type': 'application/zip', 'content-length': String(content?.length) };
-      return ask(plane, search === '' ? path : `${path}?${search}`, {
-        method: operation.method,
-        ...(operation.security?.length !== 0 && { token: seeded.token }),
-        headers: { ...(operation.method === 'POST' && change), ...(isUpload && upload) },
-        ...(content !== undefined && { body: content }),
-      });
-    };
-
-    it('the OpenAPI document has exactly the operations of the table', () => {
-      expect(walked.map(({ operationId }) => operationId).toSorted()).toEqual(operationNames.toSorted());
-    });
-
-    it.each(walked)('$operationId answers a valid request as OpenAPI describes', async (operation) => {
-      const response = await send(operation, await goodRequest(operation, seeded));
-      expect(response.status).toBe(operationRow(operation.operationId).success.status);
-      await expectDescribed(operation, response);
-    });
-
-    it.each(walked)('$operationId answers any valid request as OpenAPI describes', async (operation) => {
-      await forAllAsync(RUNS, [drawValidRequest(operation, seeded)], async (request) => {
-        const response = await send(operation, request);
-        await expectDescribed(operation, response);
-      });
-    });
-
-    it.each(walked)(
-      '$operationId refuses an invalid parameter with the error envelope',
-      async (operation) => {
-        const request = await goodRequest(operation, seeded);
-        const row = operationRow(operation.operationId);
-        const listed = operation.parameters.filter((parameter) => parameter.in !== 'header');
-        const names = fc.constantFrom(...listed.map((parameter) => parameter.name), 'unknown');
-        await forAllAsync(RUNS, [names, drawDamaged('').map(asText)], async (spoiledName, value) => {
-          const isPath = operation.path.includes(`{${spoiledName}}`);
-          const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
-          const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
-          const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
-          fc.pre(!['', '.', '..'].includes(value) && !(schema && z.safeParse(schema, value).success));
-          const response = await send(operation, { ...request, params, query });
-          await expectDescribed(operation, response.clone());
-          await expectEnvelope(response, 'control.REQUEST_INVALID');
-        });
-      },
-    );
-
-    it.each(walked.filter(({ requestBody }) => requestBody?.content['application/json']))(
-      '$operationId refuses an invalid body with the error envelope and changes nothing',
-      async (operation) => {
-        const request = await goodRequest(operation, seeded);
-        const row = operationRow(operation.operationId);
-        const before = await snapshot();
-        await forAllAsync(2 * RUNS, [drawDamaged(request.body ?? {})], async (body) => {
-          fc.pre(row.body?.safeParse(body).success !== true);
-          const response = await send(operation, { ...request, body });
-          await expectDescribed(operation, response.clone());
-          await expectEnvelope(response, 'control.REQUEST_INVALID');
-        });
-        for (const raw of ['', '{', '{"a":1,"a":2}', '\ufeff{}', '{"a":\ud800}', '['.repeat(70), '1e400']) {
-          await expectEnvelope(send(operation, request, raw), 'control.REQUEST_INVALID');
-        }
-        expect(await snapshot()).toEqual(before);
-      },
-    );
-
-    const snapshot = async (): Promise<unknown> => [
-      await plane.store.sessions.find(PROJECT, id('ses', 1)),
-      await plane.store.jobs.count(0),
-    ];
-
-    it('no request of the walk causes an internal failure', () => {
-      expect(plane.log).toEqual([]);
-    });
+const send = (operation: Walked, { params, query, body }: Request, raw?: string): Promise<Response> => {
+  const path = fillPath(operation, params);
+  const search = new URLSearchParams(query).toString();
+  const isUpload = operation.requestBody?.content['application/zip'] !== undefined;
+  const content = isUpload
+    ? Uint8Array.from(seeded.archive.bytes)
+    : (raw ?? (body === undefined ? undefined : JSON.stringify(body)));
+  const change = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+  const upload = { 'content-type': 'application/zip', 'content-length': String(content?.length) };
+  return ask(plane, search === '' ? path : `${path}?${search}`, {
+    method: operation.method,
+    ...(operation.security?.length !== 0 && { token: seeded.token }),
+    headers: { ...(operation.method === 'POST' && change), ...(isUpload && upload) },
+    ...(content !== undefined && { body: content }),
   });
-}
+};
+
+it('the OpenAPI document has exactly the operations of the table', () => {
+  expect(walked.map(({ operationId }) => operationId).toSorted()).toEqual(operationNames.toSorted());
+});
+
+it.each(walked)('$operationId answers a valid request as OpenAPI describes', async (operation) => {
+  const response = await send(operation, await goodRequest(operation, seeded));
+  expect(response.status).toBe(operationRow(operation.operationId).success.status);
+  await expectDescribed(operation, response);
+});
+
+it.each(walked)('$operationId answers any valid request as OpenAPI describes', async (operation) => {
+  await forAllAsync(RUNS, [drawValidRequest(operation, seeded)], async (request) => {
+    const response = await send(operation, request);
+    await expectDescribed(operation, response);
+  });
+});
+
+it.each(walked)('$operationId refuses an invalid parameter with the error envelope', async (operation) => {
+  const request = await goodRequest(operation, seeded);
+  const row = operationRow(operation.operationId);
+  const listed = operation.parameters.filter((parameter) => parameter.in !== 'header');
+  const names = fc.constantFrom(...listed.map((parameter) => parameter.name), 'unknown');
+  await forAllAsync(RUNS, [names, drawDamaged('').map(asText)], async (spoiledName, value) => {
+    const isPath = operation.path.includes(`{${spoiledName}}`);
+    const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
+    const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
+    const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
+    fc.pre(!['', '.', '..'].includes(value) && !(schema && z.safeParse(schema, value).success));
+    const response = await send(operation, { ...request, params, query });
+    await expectDescribed(operation, response.clone());
+    await expectEnvelope(response, 'control.REQUEST_INVALID');
+  });
+});
+
+it.each(walked.filter(({ requestBody }) => requestBody?.content['application/json']))(
+  '$operationId refuses an invalid body with the error envelope and changes nothing',
+  async (operation) => {
+    const request = await goodRequest(operation, seeded);
+    const row = operationRow(operation.operationId);
+    const before = await snapshot();
+    await forAllAsync(2 * RUNS, [drawDamaged(request.body ?? {})], async (body) => {
+      fc.pre(row.body?.safeParse(body).success !== true);
+      const response = await send(operation, { ...request, body });
+      await expectDescribed(operation, response.clone());
+      await expectEnvelope(response, 'control.REQUEST_INVALID');
+    });
+    for (const raw of ['', '{', '{"a":1,"a":2}', '\ufeff{}', '{"a":\ud800}', '['.repeat(70), '1e400']) {
+      await expectEnvelope(send(operation, request, raw), 'control.REQUEST_INVALID');
+    }
+    expect(await snapshot()).toEqual(before);
+  },
+);
+
+const snapshot = async (): Promise<unknown> => [
+  await plane.store.sessions.find(PROJECT, id('ses', 1)),
+  await plane.store.jobs.count(0),
+];
+
+it('no request of the walk causes an internal failure', () => {
+  expect(plane.log).toEqual([]);
+});
 
 it('the OpenAPI document has the status of each code of the table', () => {
   for (const name of operationNames) {

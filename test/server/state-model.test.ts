@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import type { ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
@@ -29,7 +29,7 @@ import {
   token,
   type Plane,
 } from './make.ts';
-import { listStores } from './stores.ts';
+import { chooseStore } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(5, 25);
@@ -337,35 +337,30 @@ const commands = fc.commands(
   { maxCommands: MAX_COMMANDS, size: 'max' },
 );
 
-for (const { name, make } of await listStores(isDeep)) {
-  describe(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
-    const open: Plane[] = [];
-    afterEach(async () => {
-      for (const plane of open.splice(0)) await plane.close();
-    });
+const makeModel = (): Model => ({
+  nowMs: NOW_MS,
+  session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
+  environmentVersion: 1,
+  activeTurn: undefined,
+  turns: 0,
+  uploads: [],
+  queue: [],
+  answers: [],
+});
+const make = await chooseStore(isDeep);
 
-    it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
-      await forAllAsync(RUNS, [commands], async (drawn) => {
-        const plane = await make();
-        open.push(plane);
-        await createTenants(plane);
-        await prepareWork(plane);
-        const sender = { server: plane.server, token: await token(plane) };
-        const archive = await buildArchive('export const other = 1;\n');
-        const real: Real = { plane, sender, archive, keys: 0 };
-        const model: Model = {
-          nowMs: NOW_MS,
-          session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
-          environmentVersion: 1,
-          activeTurn: undefined,
-          turns: 0,
-          uploads: [],
-          queue: [],
-          answers: [],
-        };
-        await fc.asyncModelRun(() => ({ model, real }), [...drawn, compare]);
-        await open.pop()?.close();
-      });
-    });
+it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
+  await forAllAsync(RUNS, [commands], async (drawn) => {
+    const plane = await make();
+    try {
+      await createTenants(plane);
+      await prepareWork(plane);
+      const sender = { server: plane.server, token: await token(plane) };
+      const archive = await buildArchive('export const other = 1;\n');
+      const real: Real = { plane, sender, archive, keys: 0 };
+      await fc.asyncModelRun(() => ({ model: makeModel(), real }), [...drawn, compare]);
+    } finally {
+      await plane.close();
+    }
   });
-}
+});

@@ -1,12 +1,12 @@
 import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
 import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTestOn } from '../each-test.ts';
-import { listStores } from '../stores.ts';
+import { chooseStore } from '../stores.ts';
 import {
   goodRunner,
   makeHeldRunner,
@@ -39,131 +39,126 @@ it('the pause before the next check is positive and ends no later than the deadl
   expect(computePauseMs(undefined, 0, 10_000)).toBe(10_000);
 });
 
-for (const { name, make } of await listStores(isDeep)) {
-  describe(`deadlines on ${name}`, () => {
-    const plane = eachTestOn(make, prepareWork);
-    let time: ReturnType<typeof controlTime>;
-    beforeEach(() => {
-      time = controlTime(plane);
-    });
-    afterEach(() => time.release());
+const plane = eachTestOn(await chooseStore(isDeep), prepareWork);
+let time: ReturnType<typeof controlTime>;
+beforeEach(() => {
+  time = controlTime(plane);
+});
+afterEach(() => time.release());
 
-    const queueShortTurn = (timeoutMs = TIMEOUT_MS) => queueTurn(plane, { timeoutMs });
+const queueShortTurn = (timeoutMs = TIMEOUT_MS) => queueTurn(plane, { timeoutMs });
 
-    it.each([
-      [999, 'succeeded'],
-      [1_000, 'failed'],
-      [6_000, 'failed'],
-    ] as const)('a turn with 1 s that takes %i ms has %s', async (ms, state) => {
-      const { turn, operation } = await queueShortTurn();
-      const { runner, begun, release } = makeHeldRunner();
-      const working = makeWorker(plane, runner).workOnce();
-      const { signal } = await begun;
-      await time.pass(Math.min(ms, 999));
-      expect(signal.aborted).toBe(false);
-      await time.pass(ms - Math.min(ms, 999));
-      if (state === 'failed') await expect.poll(() => signal.aborted).toBe(true);
-      release();
-      expect(await working).toBe(state);
-      const end = state === 'failed' ? LATE : { state };
-      expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(end);
-      expect(await operationOf(plane, operation.operationId)).toMatchObject(end);
-      if (state === 'failed')
-        expect(await turnOf(plane, turn.authoringTurnId)).not.toHaveProperty('resultText');
-    });
+it.each([
+  [999, 'succeeded'],
+  [1_000, 'failed'],
+  [6_000, 'failed'],
+] as const)('a turn with 1 s that takes %i ms has %s', async (ms, state) => {
+  const { turn, operation } = await queueShortTurn();
+  const { runner, begun, release } = makeHeldRunner();
+  const working = makeWorker(plane, runner).workOnce();
+  const { signal } = await begun;
+  await time.pass(Math.min(ms, 999));
+  expect(signal.aborted).toBe(false);
+  await time.pass(ms - Math.min(ms, 999));
+  if (state === 'failed') await expect.poll(() => signal.aborted).toBe(true);
+  release();
+  expect(await working).toBe(state);
+  const end = state === 'failed' ? LATE : { state };
+  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(end);
+  expect(await operationOf(plane, operation.operationId)).toMatchObject(end);
+  if (state === 'failed') expect(await turnOf(plane, turn.authoringTurnId)).not.toHaveProperty('resultText');
+});
 
-    it('a result is a success exactly when it comes before the deadline, even if no timer could fire', async () => {
-      await assert(
-        asyncProperty(
-          integer({ min: 1_000, max: 7_200_000 }),
-          oneof(integer({ min: -2, max: 2 }), integer({ min: -1_000, max: 1_000_000 })),
-          async (timeoutMs, offMs) => {
-            const { turn } = await queueShortTurn(timeoutMs);
-            const runner = makeRunner(async (job, context) => {
-              plane.clock.nowMs += timeoutMs + offMs; // the process was suspended
-              return goodRunner.run(job, context);
-            });
-            const end = offMs < 0 ? 'succeeded' : 'failed';
-            expect(await makeWorker(plane, runner).workOnce()).toBe(end);
-            expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
-          },
-        ),
-        { numRuns: tries(20, 200) },
-      );
-    });
+it('a result is a success exactly when it comes before the deadline, even if no timer could fire', async () => {
+  await assert(
+    asyncProperty(
+      integer({ min: 1_000, max: 7_200_000 }),
+      oneof(integer({ min: -2, max: 2 }), integer({ min: -1_000, max: 1_000_000 })),
+      async (timeoutMs, offMs) => {
+        const { turn } = await queueShortTurn(timeoutMs);
+        const runner = makeRunner(async (job, context) => {
+          plane.clock.nowMs += timeoutMs + offMs; // the process was suspended
+          return goodRunner.run(job, context);
+        });
+        const end = offMs < 0 ? 'succeeded' : 'failed';
+        expect(await makeWorker(plane, runner).workOnce()).toBe(end);
+        expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
+      },
+    ),
+    { numRuns: tries(20, 200) },
+  );
+});
 
-    it.each([
-      [-1, 'succeeded', 'ready'],
-      [0, 'failed', 'creating'],
-      [HOUR_MS, 'failed', 'creating'],
-    ] as const)('a rerun picked up %i ms after its deadline has %s', async (offMs, state, world) => {
-      const { run, operation } = await queueRerun(plane);
-      const work = vi.fn<Run>(async (job, context) => {
-        await context.progress({ session: 'ready' });
-        return goodRunner.run(job, context);
-      });
-      plane.clock.nowMs = run.deadlineAtMs + offMs;
-      expect(await makeWorker(plane, makeRunner(work)).workOnce()).toBe(state);
-      expect(work).toHaveBeenCalledTimes(state === 'succeeded' ? 1 : 0);
-      expect((await sessionOf(plane, run.sessionId)).state).toBe(world);
-      expect(await runOf(plane, run.hostedRunId)).toMatchObject(
-        state === 'succeeded'
-          ? { state }
-          : { state: 'expired', failure: LATE.error, termination: { outcome: 'timed_out' } },
-      );
-      expect(await operationOf(plane, operation.operationId)).toMatchObject(
-        state === 'succeeded' ? { state } : LATE,
-      );
-    });
-
-    it('progress after the deadline is refused and does not make the world ready', async () => {
-      const { run } = await queueRerun(plane);
-      let code = '';
-      const runner = makeRunner(async (job, context) => {
-        plane.clock.nowMs = run.deadlineAtMs;
-        code = await codeOf(context.progress({ session: 'ready' }));
-        return goodRunner.run(job, context);
-      });
-      expect(await makeWorker(plane, runner).workOnce()).toBe('failed');
-      expect(code).toBe('transport.ABORTED');
-      expect((await sessionOf(plane, run.sessionId)).state).toBe('warming');
-    });
-
-    it('work that threw is not tried again after its deadline', async () => {
-      const { operation } = await queueShortTurn();
-      const work = vi.fn<Run>(() => Promise.reject(new Error('not now')));
-      const worker = makeWorker(plane, makeRunner(work));
-      expect(await worker.workOnce()).toBe('retried');
-      plane.clock.nowMs += driveDefaults.maxRetryMs;
-      expect(await worker.workOnce()).toBe('failed');
-      expect(work).toHaveBeenCalledTimes(1);
-      expect(await operationOf(plane, operation.operationId)).toMatchObject(LATE);
-    });
-
-    it('a rerun continues while its deadline is extended, and is stopped at the new one', async () => {
-      const { run } = await queueRerun(plane);
-      const { runner, begun, release } = makeHeldRunner(goodRunner.run, ({ progress }) =>
-        progress({ session: 'ready' }),
-      );
-      const working = makeWorker(plane, runner).workOnce();
-      const { signal } = await begun;
-      const { version, leaseGeneration } = await sessionOf(plane, run.sessionId);
-      const body = extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration });
-      expect((await post(plane, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
-      plane.clock.nowMs = run.deadlineAtMs - 1;
-      await time.pass(driveDefaults.heartbeatMs);
-      expect(signal.aborted).toBe(false);
-      expect((await runOf(plane, run.hostedRunId)).state).toBe('running');
-      plane.clock.nowMs = NOW_MS + 2 * HOUR_MS - 1;
-      await time.pass(driveDefaults.heartbeatMs);
-      await expect.poll(() => signal.aborted).toBe(true);
-      release();
-      expect(await working).toBe('failed');
-      expect(await runOf(plane, run.hostedRunId)).toMatchObject({
-        state: 'expired',
-        termination: { outcome: 'timed_out' },
-        failure: LATE.error,
-      });
-    });
+it.each([
+  [-1, 'succeeded', 'ready'],
+  [0, 'failed', 'creating'],
+  [HOUR_MS, 'failed', 'creating'],
+] as const)('a rerun picked up %i ms after its deadline has %s', async (offMs, state, world) => {
+  const { run, operation } = await queueRerun(plane);
+  const work = vi.fn<Run>(async (job, context) => {
+    await context.progress({ session: 'ready' });
+    return goodRunner.run(job, context);
   });
-}
+  plane.clock.nowMs = run.deadlineAtMs + offMs;
+  expect(await makeWorker(plane, makeRunner(work)).workOnce()).toBe(state);
+  expect(work).toHaveBeenCalledTimes(state === 'succeeded' ? 1 : 0);
+  expect((await sessionOf(plane, run.sessionId)).state).toBe(world);
+  expect(await runOf(plane, run.hostedRunId)).toMatchObject(
+    state === 'succeeded'
+      ? { state }
+      : { state: 'expired', failure: LATE.error, termination: { outcome: 'timed_out' } },
+  );
+  expect(await operationOf(plane, operation.operationId)).toMatchObject(
+    state === 'succeeded' ? { state } : LATE,
+  );
+});
+
+it('progress after the deadline is refused and does not make the world ready', async () => {
+  const { run } = await queueRerun(plane);
+  let code = '';
+  const runner = makeRunner(async (job, context) => {
+    plane.clock.nowMs = run.deadlineAtMs;
+    code = await codeOf(context.progress({ session: 'ready' }));
+    return goodRunner.run(job, context);
+  });
+  expect(await makeWorker(plane, runner).workOnce()).toBe('failed');
+  expect(code).toBe('transport.ABORTED');
+  expect((await sessionOf(plane, run.sessionId)).state).toBe('warming');
+});
+
+it('work that threw is not tried again after its deadline', async () => {
+  const { operation } = await queueShortTurn();
+  const work = vi.fn<Run>(() => Promise.reject(new Error('not now')));
+  const worker = makeWorker(plane, makeRunner(work));
+  expect(await worker.workOnce()).toBe('retried');
+  plane.clock.nowMs += driveDefaults.maxRetryMs;
+  expect(await worker.workOnce()).toBe('failed');
+  expect(work).toHaveBeenCalledTimes(1);
+  expect(await operationOf(plane, operation.operationId)).toMatchObject(LATE);
+});
+
+it('a rerun continues while its deadline is extended, and is stopped at the new one', async () => {
+  const { run } = await queueRerun(plane);
+  const { runner, begun, release } = makeHeldRunner(goodRunner.run, ({ progress }) =>
+    progress({ session: 'ready' }),
+  );
+  const working = makeWorker(plane, runner).workOnce();
+  const { signal } = await begun;
+  const { version, leaseGeneration } = await sessionOf(plane, run.sessionId);
+  const body = extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration });
+  expect((await post(plane, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
+  plane.clock.nowMs = run.deadlineAtMs - 1;
+  await time.pass(driveDefaults.heartbeatMs);
+  expect(signal.aborted).toBe(false);
+  expect((await runOf(plane, run.hostedRunId)).state).toBe('running');
+  plane.clock.nowMs = NOW_MS + 2 * HOUR_MS - 1;
+  await time.pass(driveDefaults.heartbeatMs);
+  await expect.poll(() => signal.aborted).toBe(true);
+  release();
+  expect(await working).toBe('failed');
+  expect(await runOf(plane, run.hostedRunId)).toMatchObject({
+    state: 'expired',
+    termination: { outcome: 'timed_out' },
+    failure: LATE.error,
+  });
+});

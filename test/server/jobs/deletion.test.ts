@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Digest, memoryAccess, once, toUtf8 } from '../../../src/bytes/index.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';
 import { checkStores, createAdmin } from '../../../src/server/index.ts';
@@ -26,7 +26,7 @@ import {
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTestOn } from '../each-test.ts';
-import { listStores } from '../stores.ts';
+import { chooseStore } from '../stores.ts';
 import { operationOf } from './make.ts';
 
 const BUNDLE = id('evidence', 1);
@@ -48,209 +48,202 @@ function makeReport(archive: BlobRef): LocalReportRow {
 const failRemove = () => Promise.reject(new Error('power cut'));
 const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local-reports'];
 
-for (const { name, make } of await listStores(isDeep)) {
-  describe(`deletion on ${name}`, () => {
-    const plane = eachTestOn(make, async (world) =>
-      ingestExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
-    );
+const plane = eachTestOn(await chooseStore(isDeep), async (world) =>
+  ingestExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
+);
 
-    const now = () => plane.clock.nowMs;
-    const get = (path: string) => ask(plane, path, plane);
-    const isStored = (digest: Digest): boolean => existsSync(join(plane.folder, nameBlob(digest)));
-    const exportRow = async () => (await plane.store.exports.find(ORG, EXPORT))!;
-    const bundleRow = async (n = 1) => (await plane.store.bundles.find(PROJECT, id('evidence', n)))!;
-    const deleteExport = () => plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
-    const deleteBundle = (n = 1) =>
-      plane.admin.deleteBundle({ projectId: PROJECT, evidenceBundleId: id('evidence', n) });
-    const expectIntact = async () => {
-      const { findings, awaitingRemoval } = await checkStores(plane);
-      expect({ findings, awaitingRemoval }).toEqual({ findings: [], awaitingRemoval: 0 });
-    };
+const now = () => plane.clock.nowMs;
+const get = (path: string) => ask(plane, path, plane);
+const isStored = (digest: Digest): boolean => existsSync(join(plane.folder, nameBlob(digest)));
+const exportRow = async () => (await plane.store.exports.find(ORG, EXPORT))!;
+const bundleRow = async (n = 1) => (await plane.store.bundles.find(PROJECT, id('evidence', n)))!;
+const deleteExport = () => plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
+const deleteBundle = (n = 1) =>
+  plane.admin.deleteBundle({ projectId: PROJECT, evidenceBundleId: id('evidence', n) });
+const expectIntact = async () => {
+  const { findings, awaitingRemoval } = await checkStores(plane);
+  expect({ findings, awaitingRemoval }).toEqual({ findings: [], awaitingRemoval: 0 });
+};
 
-    it('removes a blob that no row names when it is a day old, and no other', async () => {
-      const { digest } = await plane.blobs.put(once(toUtf8('no row names this')));
-      const states = async () => [
-        await plane.blobs.has(digest),
-        (await get(`${base}/parts/${BUNDLE}`)).status,
-      ];
-      plane.clock.nowMs = Date.now();
-      await plane.admin.workOff();
-      expect(await states()).toEqual([true, 200]);
-      plane.clock.nowMs += 25 * 60 * 60 * 1000;
-      expect(await plane.admin.workOff()).toMatchObject({ blobsRemoved: 1 });
-      expect(await states()).toEqual([false, 200]);
-      expect(await checkStores(plane)).toMatchObject({ findings: [] });
-    });
+it('the sweep removes a blob that no row names when it is a day old, and no other', async () => {
+  const { digest } = await plane.blobs.put(once(toUtf8('no row names this')));
+  const states = async () => [await plane.blobs.has(digest), (await get(`${base}/parts/${BUNDLE}`)).status];
+  plane.clock.nowMs = Date.now();
+  await plane.admin.workOff();
+  expect(await states()).toEqual([true, 200]);
+  plane.clock.nowMs += 25 * 60 * 60 * 1000;
+  expect(await plane.admin.workOff()).toMatchObject({ blobsRemoved: 1 });
+  expect(await states()).toEqual([false, 200]);
+  expect(await checkStores(plane)).toMatchObject({ findings: [] });
+});
 
-    it('deleting an export stops serving its bytes and lists at once and keeps its metadata', async () => {
-      const { manifest, attestation } = await exportRow();
-      const { operation } = await deleteExport();
-      for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
-      const expectDeletion = async (state: string, version: number) => {
-        const { deletion } = evidenceExportSchema.parse(await (await get(base)).json());
-        const { operationId } = operation;
-        expect(deletion).toMatchObject({ state, version, operationId, requestedAtMs: NOW_MS });
-      };
-      await expectDeletion('requested', 1);
-      expect(isStored(manifest!.digest)).toBe(true);
-      expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 2 });
-      await expectDeletion('deleted', 3); // "deleting" was 2
-      expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
-      expect([isStored(manifest!.digest), isStored(attestation!.digest)]).toEqual([false, false]);
-      expect(await exportRow()).not.toHaveProperty('manifest');
-      for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
-      await expectIntact();
-    });
+it('deleting an export stops serving its bytes and lists at once and keeps its metadata', async () => {
+  const { manifest, attestation } = await exportRow();
+  const { operation } = await deleteExport();
+  for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
+  const expectDeletion = async (state: string, version: number) => {
+    const { deletion } = evidenceExportSchema.parse(await (await get(base)).json());
+    const { operationId } = operation;
+    expect(deletion).toMatchObject({ state, version, operationId, requestedAtMs: NOW_MS });
+  };
+  await expectDeletion('requested', 1);
+  expect(isStored(manifest!.digest)).toBe(true);
+  expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 2 });
+  await expectDeletion('deleted', 3); // "deleting" was 2
+  expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
+  expect([isStored(manifest!.digest), isStored(attestation!.digest)]).toEqual([false, false]);
+  expect(await exportRow()).not.toHaveProperty('manifest');
+  for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
+  await expectIntact();
+});
 
-    it('deleting an export keeps its bundles and their bytes in other exports', async () => {
-      await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
-      await deleteExport();
-      await plane.admin.workOff();
-      const other = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${BUNDLE}`;
-      expect((await get(other)).status).toBe(200);
-      expect(await plane.store.localReports.find(PROJECT, id('lrep', 1))).toBeDefined();
-      expect((await bundleRow(2)).resource.state).toBe('available');
-      expect(isStored((await bundleRow(2)).archive.digest)).toBe(true);
-    });
+it('deleting an export keeps its bundles and their bytes in other exports', async () => {
+  await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
+  await deleteExport();
+  await plane.admin.workOff();
+  const other = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${BUNDLE}`;
+  expect((await get(other)).status).toBe(200);
+  expect(await plane.store.localReports.find(PROJECT, id('lrep', 1))).toBeDefined();
+  expect((await bundleRow(2)).resource.state).toBe('available');
+  expect(isStored((await bundleRow(2)).archive.digest)).toBe(true);
+});
 
-    it('two requests to delete an export are one deletion', async () => {
-      const first = await deleteExport();
-      expect(await deleteExport()).toEqual(first);
-      await plane.admin.workOff();
-      const again = await deleteExport();
-      expect(again.operation.operationId).toBe(first.operation.operationId);
-      expect(again.resource.deletion?.state).toBe('deleted');
-    });
+it('two requests to delete an export are one deletion', async () => {
+  const first = await deleteExport();
+  expect(await deleteExport()).toEqual(first);
+  await plane.admin.workOff();
+  const again = await deleteExport();
+  expect(again.operation.operationId).toBe(first.operation.operationId);
+  expect(again.resource.deletion?.state).toBe('deleted');
+});
 
-    it('the deletion of an export can be requested again after its work failed', async () => {
-      const { operation } = await deleteExport();
-      await plane.store.transaction(async (tx) => {
-        const row = (await tx.operations.lock(ORG, operation.operationId))!;
-        await tx.jobs.removeWaiting(operation.operationId, NOW_MS);
-        await tx.operations.update({ ...row, resource: { ...row.resource, state: 'failed' } });
-      });
-      const { resource } = await deleteExport();
-      expect(resource.deletion).toMatchObject({ state: 'requested', version: 2 });
-      expect(resource.deletion?.operationId).not.toBe(operation.operationId);
-      await plane.admin.workOff();
-      expect((await exportRow()).resource.deletion).toMatchObject({ state: 'deleted', version: 4 });
-    });
-
-    it('deleting a bundle stops serving its bytes in every export and keeps its metadata', async () => {
-      const { archive } = await bundleRow();
-      plane.clock.nowMs += 5;
-      const { operation } = await deleteBundle();
-      await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
-      const metadata = await (await get(`/v1/projects/${PROJECT}/evidence/${BUNDLE}`)).json();
-      const deleted = { state: 'deleted', deletedAtMs: NOW_MS + 5 };
-      expect(evidenceBundleSchema.parse(metadata)).toMatchObject(deleted);
-      expect((await get(`${base}/manifest`)).status).toBe(200);
-      expect((await get(`${base}/parts/${id('evidence', 2)}`)).status).toBe(200);
-      expect(isStored(archive.digest)).toBe(true);
-      expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 1 });
-      expect(isStored(archive.digest)).toBe(false);
-      expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
-      await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
-      await expectIntact();
-    });
-
-    it('deleting a bundle keeps bytes that another row needs', async () => {
-      const { archive } = await bundleRow();
-      await plane.store.transaction((tx) => tx.localReports.insert(makeReport(archive)));
-      await deleteBundle();
-      expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
-      expect(isStored(archive.digest)).toBe(true);
-      await expectIntact();
-    });
-
-    it('bytes that cannot be removed are removed at the next attempt', async () => {
-      const { archive } = await bundleRow();
-      await deleteBundle();
-      const failing = createAdmin({ ...plane, blobs: { ...plane.blobs, remove: failRemove }, now });
-      expect(await failing.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
-      expect(isStored(archive.digest)).toBe(true);
-      expect(await plane.admin.workOff()).toMatchObject({ jobs: 0, blobsRemoved: 1 });
-      expect(isStored(archive.digest)).toBe(false);
-    });
-
-    it('removal never deletes bytes that a row names: an ingest at the same time is stored or refused', async () => {
-      const bytes = await part(1);
-      const { archive } = await bundleRow();
-      await deleteBundle();
-      await plane.store.transaction((tx) => tx.blobs.hold([archive.digest]));
-      // The sweep of another process comes after the bytes were verified and before the row is written.
-      const has = async (digest: Digest) => {
-        await rm(join(plane.folder, nameBlob(digest)));
-        return plane.blobs.has(digest);
-      };
-      const racing = createAdmin({ ...plane, blobs: { ...plane.blobs, has }, now });
-      expect(await codeOf(racing.ingestBundle(PROJECT, memoryAccess(bytes)))).toBe('control.UNAVAILABLE');
-    });
-
-    it('removal waits for a transaction that adds a reference and then keeps the bytes', async () => {
-      const { digest } = await plane.blobs.put(once(toUtf8('bytes of a report')));
-      await plane.store.transaction((tx) => tx.blobs.hold([digest]));
-      let removing: Promise<unknown> = Promise.resolve();
-      await plane.store.transaction(async (tx) => {
-        await holdBlobs(tx, plane.blobs, [digest]);
-        removing = plane.admin.workOff();
-        await sleep(50);
-        await tx.localReports.insert(makeReport({ digest, bytes: 17 }));
-      });
-      expect(await removing).toMatchObject({ blobsRemoved: 0 });
-      expect(isStored(digest)).toBe(true);
-      await expectIntact();
-    });
-
-    it('a deletion cannot be cancelled', async () => {
-      for (const { operation } of [await deleteExport(), await deleteBundle()]) {
-        const target = { organizationId: ORG, operationId: operation.operationId };
-        expect(await codeOf(plane.admin.cancelOperation(target))).toBe('server.ADMIN_REFUSED');
-      }
-      expect(await plane.admin.workOff()).toMatchObject({ jobs: 2 });
-    });
-
-    it('deletion is refused for bundles and exports that do not exist', async () => {
-      const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
-      expect(await codeOf(plane.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
-      expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
-      expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
-    });
-
-    it('bytes are not served from the millisecond of deleteAtMs on, and the sweep removes them', async () => {
-      const deleteAtMs = NOW_MS + 1_000;
-      await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs });
-      await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
-      const path = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${id('evidence', 3)}`;
-      const { archive } = await bundleRow(3);
-      const idle = { settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 };
-      plane.clock.nowMs = deleteAtMs - 1;
-      expect((await get(path)).status).toBe(200);
-      expect(await plane.admin.workOff()).toEqual(idle);
-      plane.clock.nowMs = deleteAtMs;
-      await expectEnvelope(await get(path), 'control.EVIDENCE_DELETED');
-      expect((await bundleRow(3)).resource).toMatchObject({ state: 'available', deleteAtMs });
-      expect(await plane.admin.workOff()).toEqual({ settled: 0, bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
-      expect((await bundleRow(3)).resource).toMatchObject({ state: 'deleted', deletedAtMs: deleteAtMs });
-      expect(isStored(archive.digest)).toBe(false);
-      expect(await plane.admin.workOff()).toEqual(idle);
-    });
-
-    it('simultaneous sweeps delete a due bundle once', async () => {
-      for (const n of [3, 4, 5])
-        await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(n)), { deleteAtMs: NOW_MS + 1 });
-      plane.clock.nowMs += 10;
-      const context = { ...plane, now, log: () => undefined };
-      const { signal } = new AbortController();
-      const counts = await Promise.all(Array.from({ length: 4 }, () => deleteDue(context, signal)));
-      expect(counts.reduce((sum, count) => sum + count)).toBe(3);
-      const queue = [{ kind: 'evidence.bundle.delete', waiting: 3 }];
-      expect(await plane.store.jobs.count(NOW_MS)).toMatchObject(queue);
-    });
-
-    it('ingest refuses a deleteAtMs in the past', async () => {
-      const ingest = plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs: NOW_MS });
-      expect(await codeOf(ingest)).toBe('server.ADMIN_REFUSED');
-    });
+it('the deletion of an export can be requested again after its work failed', async () => {
+  const { operation } = await deleteExport();
+  await plane.store.transaction(async (tx) => {
+    const row = (await tx.operations.lock(ORG, operation.operationId))!;
+    await tx.jobs.removeWaiting(operation.operationId, NOW_MS);
+    await tx.operations.update({ ...row, resource: { ...row.resource, state: 'failed' } });
   });
-}
+  const { resource } = await deleteExport();
+  expect(resource.deletion).toMatchObject({ state: 'requested', version: 2 });
+  expect(resource.deletion?.operationId).not.toBe(operation.operationId);
+  await plane.admin.workOff();
+  expect((await exportRow()).resource.deletion).toMatchObject({ state: 'deleted', version: 4 });
+});
+
+it('deleting a bundle stops serving its bytes in every export and keeps its metadata', async () => {
+  const { archive } = await bundleRow();
+  plane.clock.nowMs += 5;
+  const { operation } = await deleteBundle();
+  await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
+  const metadata = await (await get(`/v1/projects/${PROJECT}/evidence/${BUNDLE}`)).json();
+  const deleted = { state: 'deleted', deletedAtMs: NOW_MS + 5 };
+  expect(evidenceBundleSchema.parse(metadata)).toMatchObject(deleted);
+  expect((await get(`${base}/manifest`)).status).toBe(200);
+  expect((await get(`${base}/parts/${id('evidence', 2)}`)).status).toBe(200);
+  expect(isStored(archive.digest)).toBe(true);
+  expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 1 });
+  expect(isStored(archive.digest)).toBe(false);
+  expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
+  await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
+  await expectIntact();
+});
+
+it('deleting a bundle keeps bytes that another row needs', async () => {
+  const { archive } = await bundleRow();
+  await plane.store.transaction((tx) => tx.localReports.insert(makeReport(archive)));
+  await deleteBundle();
+  expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
+  expect(isStored(archive.digest)).toBe(true);
+  await expectIntact();
+});
+
+it('bytes that cannot be removed are removed at the next attempt', async () => {
+  const { archive } = await bundleRow();
+  await deleteBundle();
+  const failing = createAdmin({ ...plane, blobs: { ...plane.blobs, remove: failRemove }, now });
+  expect(await failing.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
+  expect(isStored(archive.digest)).toBe(true);
+  expect(await plane.admin.workOff()).toMatchObject({ jobs: 0, blobsRemoved: 1 });
+  expect(isStored(archive.digest)).toBe(false);
+});
+
+it('removal never deletes bytes that a row names: an ingest at the same time is stored or refused', async () => {
+  const bytes = await part(1);
+  const { archive } = await bundleRow();
+  await deleteBundle();
+  await plane.store.transaction((tx) => tx.blobs.hold([archive.digest]));
+  // The sweep of another process comes after the bytes were verified and before the row is written.
+  const has = async (digest: Digest) => {
+    await rm(join(plane.folder, nameBlob(digest)));
+    return plane.blobs.has(digest);
+  };
+  const racing = createAdmin({ ...plane, blobs: { ...plane.blobs, has }, now });
+  expect(await codeOf(racing.ingestBundle(PROJECT, memoryAccess(bytes)))).toBe('control.UNAVAILABLE');
+});
+
+it('removal waits for a transaction that adds a reference and then keeps the bytes', async () => {
+  const { digest } = await plane.blobs.put(once(toUtf8('bytes of a report')));
+  await plane.store.transaction((tx) => tx.blobs.hold([digest]));
+  let removing: Promise<unknown> = Promise.resolve();
+  await plane.store.transaction(async (tx) => {
+    await holdBlobs(tx, plane.blobs, [digest]);
+    removing = plane.admin.workOff();
+    await sleep(50);
+    await tx.localReports.insert(makeReport({ digest, bytes: 17 }));
+  });
+  expect(await removing).toMatchObject({ blobsRemoved: 0 });
+  expect(isStored(digest)).toBe(true);
+  await expectIntact();
+});
+
+it('a deletion cannot be cancelled', async () => {
+  for (const { operation } of [await deleteExport(), await deleteBundle()]) {
+    const target = { organizationId: ORG, operationId: operation.operationId };
+    expect(await codeOf(plane.admin.cancelOperation(target))).toBe('server.ADMIN_REFUSED');
+  }
+  expect(await plane.admin.workOff()).toMatchObject({ jobs: 2 });
+});
+
+it('deletion is refused for bundles and exports that do not exist', async () => {
+  const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
+  expect(await codeOf(plane.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
+  expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
+  expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
+});
+
+it('bytes are not served from the millisecond of deleteAtMs on, and the sweep removes them', async () => {
+  const deleteAtMs = NOW_MS + 1_000;
+  await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs });
+  await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
+  const path = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${id('evidence', 3)}`;
+  const { archive } = await bundleRow(3);
+  const idle = { settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 };
+  plane.clock.nowMs = deleteAtMs - 1;
+  expect((await get(path)).status).toBe(200);
+  expect(await plane.admin.workOff()).toEqual(idle);
+  plane.clock.nowMs = deleteAtMs;
+  await expectEnvelope(await get(path), 'control.EVIDENCE_DELETED');
+  expect((await bundleRow(3)).resource).toMatchObject({ state: 'available', deleteAtMs });
+  expect(await plane.admin.workOff()).toEqual({ settled: 0, bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
+  expect((await bundleRow(3)).resource).toMatchObject({ state: 'deleted', deletedAtMs: deleteAtMs });
+  expect(isStored(archive.digest)).toBe(false);
+  expect(await plane.admin.workOff()).toEqual(idle);
+});
+
+it('simultaneous sweeps delete a due bundle once', async () => {
+  for (const n of [3, 4, 5])
+    await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(n)), { deleteAtMs: NOW_MS + 1 });
+  plane.clock.nowMs += 10;
+  const context = { ...plane, now, log: () => undefined };
+  const { signal } = new AbortController();
+  const counts = await Promise.all(Array.from({ length: 4 }, () => deleteDue(context, signal)));
+  expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+  const queue = [{ kind: 'evidence.bundle.delete', waiting: 3 }];
+  expect(await plane.store.jobs.count(NOW_MS)).toMatchObject(queue);
+});
+
+it('ingest refuses a deleteAtMs in the past', async () => {
+  const ingest = plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs: NOW_MS });
+  expect(await codeOf(ingest)).toBe('server.ADMIN_REFUSED');
+});
