@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { countSchema, localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
-import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
+import type { BlobRef, InProject, LocalReportRow, Tx } from '../store/store.ts';
 import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
 
@@ -22,12 +22,11 @@ export const localReportMetadataSchema = z.strictObject({
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;
 
 export function buildLocalReportRow(
-  project: ProjectRow,
+  { organizationId, projectId }: InProject,
   archive: BlobRef,
   metadata: LocalReportMetadata,
   verifiedAtMs: number,
 ): LocalReportRow {
-  const { organizationId, projectId } = project;
   const {
     uploadedBy,
     localReportId = deriveId('lrep', projectId, archive.digest),
