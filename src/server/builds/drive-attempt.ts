@@ -113,15 +113,17 @@ const fail = (work: BuildWork, ref: AttemptRef, failure: Diagnostic): Promise<Bu
     isEnd('buildAttempt', row.resource.state) ? row.resource : endFailed(tx, row, failure, nowMs),
   );
 
-/** Sets the build of the named environment; `false` if it does not exist or its version is not the expected one. */
-async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
+const VERSION_MISMATCH = 'the version of the environment differs from the expected one, or it does not exist';
+
+/** Sets the build of the named environment. @throws DrillproofError `build.ENVIRONMENT_VERSION_MISMATCH` */
+async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<void> {
   const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
-  if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return true;
+  if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return;
   const row = await tx.environments.lock(projectId, advanceEnvironmentId);
-  if (row === undefined || row.version !== expectedEnvironmentVersion) return false;
+  if (row === undefined || row.version !== expectedEnvironmentVersion)
+    throw new DrillproofError('build.ENVIRONMENT_VERSION_MISMATCH', VERSION_MISMATCH);
   const version = nextVersion(row.version);
   await tx.environments.update({ ...row, buildHash: expectedBuildHash, version, updatedAtMs: nowMs });
-  return true;
 }
 
 /** Writes the build, its environment and the end of its attempt in one transaction. */
@@ -134,13 +136,7 @@ const endAttempt = (
   changeAttempt(work, ref, async (tx, row, nowMs) => {
     const { resource } = row;
     if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
-    if (!(await advance(tx, resource, nowMs))) {
-      const failure = makeDiagnostic(
-        'build.ENVIRONMENT_VERSION_MISMATCH',
-        'the version of the environment differs from the expected one, or it does not exist',
-      );
-      return endFailed(tx, row, failure, nowMs);
-    }
+    await advance(tx, resource, nowMs);
     await dropPieces(tx, row);
     await holdBlobs(tx, work.blobs, [archive.digest]);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
@@ -180,15 +176,13 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
   if (isEnd('buildAttempt', attempt.state)) return attempt;
   if (expectedArtifactDigest === undefined || expectedBytes === undefined) return attempt;
   const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
-  let build: OpenBuild;
   try {
-    build = await checkArchive(work, ref, attempt, archive);
+    return await endAttempt(work, ref, archive, await checkArchive(work, ref, attempt, archive));
   } catch (error) {
     const failure = diagnose(error);
     if (failure === undefined) throw error;
     return fail(work, ref, failure);
   }
-  return endAttempt(work, ref, archive, build);
 }
 
 const BATCH = 100;

@@ -20,10 +20,7 @@ import type { Handlers, Change, RunOnce } from './handler.ts';
 import { discardArchive, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload. Its address is never stored, but signed again for every answer. */
-const storedSchema = z.strictObject({
-  attempt: buildUploadSchema.shape.attempt,
-  expiresAtMs: buildUploadSchema.shape.expiresAtMs,
-});
+const storedSchema = z.pick(buildUploadSchema, { attempt: true, expiresAtMs: true });
 type StoredUpload = z.infer<typeof storedSchema>;
 
 const { mediaType } = operations['builds.uploads.put'].content;
@@ -127,10 +124,9 @@ export const buildUploadHandlers = (
     const { facts, attempt } = await openUpload(work, await addresses(), params, query);
     const { buildAttemptId, state } = attempt;
     const { bytes } = facts;
-    const isStored = !isEnd('buildAttempt', state) && state !== 'awaiting_upload';
     const received = sumPieces(await work.store.uploadPieces.list(params));
-    const all = isStored || state === 'succeeded';
-    return { schemaVersion: 1, buildAttemptId, state, bytes, receivedBytes: all ? bytes : received };
+    const lacksBytes = ['awaiting_upload', 'failed', 'cancelled'].includes(state);
+    return { schemaVersion: 1, buildAttemptId, state, bytes, receivedBytes: lacksBytes ? received : bytes };
   },
 
   'builds.uploads.put': async ({ params, query, content }) => {

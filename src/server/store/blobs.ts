@@ -43,6 +43,7 @@ const REFERENCED = `
 const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
 const LISTED = `SELECT archive_digest AS digest FROM export_parts WHERE ${IN_EXPORT}
   UNION SELECT archive_digest FROM export_reports WHERE ${IN_EXPORT}`;
+const REMOVALS = 'SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?';
 const PACKED = `SELECT DISTINCT archive_digest AS digest FROM export_parts
   WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`;
 
@@ -73,12 +74,7 @@ export const createBlobReads = (sql: Sql) => {
       isReferenced: async (digest: Digest) =>
         (await sql.all(IS_REFERENCED, ...COLUMNS.map(() => digest))).length > 0,
       /** Digests whose blobs may no longer be needed, after `after` ('' for the first). */
-      removals: (after: string, limit: number) =>
-        listDigests(
-          'SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?',
-          after,
-          limit,
-        ),
+      removals: (after: string, limit: number) => listDigests(REMOVALS, after, limit),
       ofExport: (organizationId: string, evidenceExportId: string) =>
         listDigests(LISTED, organizationId, evidenceExportId, organizationId, evidenceExportId),
       /** The blobs that exports hold as the part of a bundle, which may be packed differently from the bundle's own. */

@@ -64,6 +64,7 @@ export type NewExport = Omit<ExportRow, 'ordinal'> & ExportContent;
 
 const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
 const AFTER = 'ordinal > ? ORDER BY ordinal LIMIT ?';
+const LISTED = `${IN_EXPORT} AND ${AFTER}`;
 
 export const createExportReads = (sql: Sql) => ({
   exports: {
@@ -80,16 +81,7 @@ export const createExportReads = (sql: Sql) => ({
       { organizationId, evidenceExportId }: Pick<ExportRow, 'organizationId' | 'evidenceExportId'>,
       afterOrdinal: number,
       limit: number,
-    ) =>
-      listRows(
-        sql,
-        reports,
-        `${IN_EXPORT} AND ${AFTER}`,
-        organizationId,
-        evidenceExportId,
-        afterOrdinal,
-        limit,
-      ),
+    ) => listRows(sql, reports, LISTED, organizationId, evidenceExportId, afterOrdinal, limit),
   },
 });
 

@@ -84,22 +84,15 @@ export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Pro
   const { kinds, worker, nowMs, leaseMs } = claim;
   if (kinds.length === 0) return undefined;
   await insertRow(sql, workers, { worker, kinds: kinds.toSorted(), seenAtMs: nowMs }, { after: NOTED });
-  const [next] = await sql.all(
-    `SELECT operation_id FROM jobs
-     WHERE kind IN (${kinds.map(() => '?').join(', ')})
-       AND not_before_ms <= ? AND ${IS_WAITING}
-     ORDER BY not_before_ms, operation_id LIMIT 1${dialect.skipLocked}`,
-    ...kinds,
-    nowMs,
-    nowMs,
-  );
-  if (next === undefined) return undefined;
+  const waiting = `SELECT operation_id FROM jobs
+    WHERE kind IN (${kinds.map(() => '?').join(', ')}) AND not_before_ms <= ? AND ${IS_WAITING}
+    ORDER BY not_before_ms, operation_id LIMIT 1${dialect.skipLocked}`;
   const [claimed] = await queryRows(
     sql,
     jobs.toRow,
     `UPDATE jobs SET attempt = attempt + 1, fence = fence + 1, lease_until_ms = ?, worker = ?
-     WHERE operation_id = ? RETURNING *`,
-    [nowMs + leaseMs, worker, column.text.read(next, 'operation_id')],
+     WHERE operation_id = (${waiting}) RETURNING *`,
+    [nowMs + leaseMs, worker, ...kinds, nowMs, nowMs],
   );
   return claimed;
 }

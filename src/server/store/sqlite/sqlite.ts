@@ -78,17 +78,14 @@ function wrapDatabase(database: DatabaseSync, pause: () => Promise<void> | undef
     prepared.set(text, compiled);
     return compiled;
   };
+  const send = async <T>(work: () => T): Promise<T> => {
+    const paused = pause();
+    if (paused !== undefined) await paused;
+    return guard(work);
+  };
   return {
-    async all(text, ...values) {
-      const paused = pause();
-      if (paused !== undefined) await paused;
-      return guard(() => statement(text).all(...values));
-    },
-    async run(text, ...values) {
-      const paused = pause();
-      if (paused !== undefined) await paused;
-      return guard(() => Number(statement(text).run(...values).changes));
-    },
+    all: (text, ...values) => send(() => statement(text).all(...values)),
+    run: (text, ...values) => send(() => Number(statement(text).run(...values).changes)),
   };
 }
 
@@ -220,34 +217,31 @@ function groupCommits(
   return {
     transact: (work) =>
       new Promise((resolve, reject) => {
-        const run = async (): Promise<Settle> => {
-          const result = await runMember(database, work);
-          return 'error' in result ? () => reject(result.error) : () => resolve(result.value);
-        };
-        waiting.push({ run, reject });
+        waiting.push({ run: () => runMember(database, work, { resolve, reject }), reject });
         running ??= runAll();
       }),
     idle: () => running ?? Promise.resolve(),
   };
 }
 
-/** Runs one transaction of a group. @throws the error that ended the whole group */
+/** Runs one transaction of a group; its result settles it after the commit. @throws the error that ended the whole group */
 async function runMember<T>(
   database: DatabaseSync,
   work: () => Promise<T>,
-): Promise<{ readonly value: T } | { readonly error: unknown }> {
+  { resolve, reject }: { resolve: (value: T) => void; reject: (error: unknown) => void },
+): Promise<Settle> {
   guard(() => database.exec('SAVEPOINT member'));
   try {
     const value = await work();
     guard(() => database.exec('RELEASE member'));
-    return { value };
+    return () => resolve(value);
   } catch (error) {
     try {
       database.exec('ROLLBACK TO member; RELEASE member');
     } catch {
       throw error; // the failed statement ended the transaction of the group, and every savepoint in it
     }
-    return { error };
+    return () => reject(error);
   }
 }
 
