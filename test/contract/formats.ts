@@ -13,22 +13,38 @@ const x = (length: number): string => 'x'.repeat(length);
 
 export const id = (prefix: string): Format => ({
   accepts: [`${prefix}_${'a'.repeat(12)}`, `${prefix}_${'9'.repeat(32)}`, `${prefix}_0a1b2c3d4e5f6`],
-  rejects: [`${prefix}_${'a'.repeat(11)}`, `${prefix}_${'a'.repeat(33)}`, `other_${'a'.repeat(12)}`, '', 1],
+  rejects: [
+    ...[x(11), x(33), 'X'.repeat(12), `${x(11)}-`, `${x(12)}\n`].map((body) => `${prefix}_${body}`),
+    ` ${prefix}_${x(12)}`,
+    '',
+    1,
+  ],
 });
 
 export const chosenId = (prefix: string): Format => ({
-  accepts: [`${prefix}_abcdef`, `${prefix}_0${'_'.repeat(95)}`],
-  rejects: [`${prefix}_abcde`, `${prefix}_${'a'.repeat(97)}`, `${prefix}_-bcdef`, `other_abcdef`, '', 1],
+  accepts: [`${prefix}_aZ-_09`, `${prefix}_0${'_'.repeat(95)}`],
+  rejects: [
+    ...['abcde', x(97), '-bcdef', '_bcdef', 'abcde.', 'abcdef\n'].map((body) => `${prefix}_${body}`),
+    ` ${prefix}_abcdef`,
+    '',
+    1,
+  ],
 });
 
 export const digest: Format = {
   accepts: [`sha256:${'0'.repeat(64)}`, `sha256:${'abcdef0123456789'.repeat(4)}`],
-  rejects: [`sha256:${'0'.repeat(63)}`, `sha256:${'A'.repeat(64)}`, `sha512:${'0'.repeat(64)}`, '', 0],
+  rejects: [
+    ...['', '0'.repeat(63), '0'.repeat(65), 'A'.repeat(64), `${'0'.repeat(64)}\n`].map(
+      (hex) => `sha256:${hex}`,
+    ),
+    `sha512:${'0'.repeat(64)}`,
+    0,
+  ],
 };
 
 export const slug: Format = {
   accepts: ['a', 'checkout-2', 'a_b-c', x(96)],
-  rejects: ['', x(97), '1a', 'A', 'a--b', '-a', 'a-', 'a.b', 1],
+  rejects: ['', x(97), '1a', '_a', 'A', 'aB', 'a--b', 'a_-b', '-a', 'a-', 'a.b', 'a\n', 1],
 };
 
 export const idempotencyKey: Format = {

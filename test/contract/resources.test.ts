@@ -46,3 +46,12 @@ it.each([
   );
   expect([contract.MAX_TOOL_SOURCE_BYTES, ...validity]).toEqual([MiB, true, false]);
 });
+
+it('the formats of texts check hostile text in linear time', () => {
+  const { projectIdSchema, runIdSchema, digestSchema, decimalBytesSchema, slugSchema } = contract;
+  const { idempotencyKeySchema, localReportIdSchema, revisionSchema, semverSchema } = contract;
+  const ids = [projectIdSchema, runIdSchema, slugSchema, idempotencyKeySchema, localReportIdSchema];
+  for (const schema of [...ids, digestSchema, decimalBytesSchema, revisionSchema, semverSchema])
+    expect(schema.safeParse(`${'a'.repeat(200_000)}!`).success).toBe(false);
+  expect(semverSchema.safeParse(`1.0.0-${'0'.repeat(100_000)}_`).success).toBe(false);
+});
