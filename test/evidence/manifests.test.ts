@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { canonicalBytes, fromUtf8 } from '../../src/bytes/index.ts';
+import { canonicalBytes } from '../../src/bytes/index.ts';
 import {
-  countArtifactBytes,
   listBrokenBindings,
-  objectOfRole,
   parseBuildLock,
   buildReproduction,
   listResourceDifferences,
@@ -11,7 +9,6 @@ import {
 import { codeOf } from '../bytes/thrown-by.ts';
 import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
 
-const bundle = (await makePart(1)).packed.manifest;
 const sample = await makeExport({ reports: 2 });
 
 /** Facts of a signed bundle whose bindings hold. */
@@ -24,12 +21,6 @@ async function makeFacts(identity: object = {}) {
   const runResult = { ...result, ...hashes, identity: { ...result.identity, ...identity } };
   return { manifest, manifestDigest, statement, runResult };
 }
-
-test('the objects of a bundle manifest are found by role, and their bytes are added', () => {
-  expect(objectOfRole(bundle, 'state')?.path).toBe('objects/state.json');
-  expect(objectOfRole({ ...bundle, objects: [] }, 'state')).toBeUndefined();
-  expect(countArtifactBytes(bundle)).toBe(bundle.objects.reduce((sum, { bytes }) => sum + bytes, 0));
-});
 
 test('an export resource agrees with the manifest it was made from', () => {
   const { resource, manifest, manifestDigest, documents } = sample.packed;
@@ -101,9 +92,4 @@ test('bindings show a missing value as absent', async () => {
   expect(listBrokenBindings(await makeFacts({ setupHash: undefined }))).toEqual([
     { field: 'reproduction.setupHash', expected: hashOf('setup'), actual: 'absent' },
   ]);
-});
-
-test('documents are bytes of their own canonical form', () => {
-  const [manifest] = sample.packed.documents;
-  expect(fromUtf8(manifest!.bytes)).toBe(fromUtf8(canonicalBytes(sample.packed.manifest)));
 });

@@ -107,6 +107,23 @@ describe('a signature, by both implementations at once', () => {
   });
 });
 
+it('both implementations refuse any bytes that are not a signature', () => {
+  const anything = fc.oneof(
+    fc.uint8Array({ maxLength: 80 }),
+    fc.nat(255).map((tag) => Uint8Array.of(tag, 0)),
+  );
+  forAll(tries(30, 150), [anything], (bytes) => {
+    for (const [, by] of implementations) expect(by.verifier(pointOf(1)).verify(message, bytes)).toBe(false);
+  });
+});
+
+it.each(implementations)('the %s implementation generates scalars of 32 bytes that both accept', (_, by) => {
+  const scalars = Array.from({ length: 300 }, () => by.generateScalar());
+  expect(new Set(scalars.map(toHex)).size).toBe(300);
+  for (const scalar of scalars) expect(scalar).toHaveLength(32);
+  for (const [, other] of implementations) expect(other.signer(scalars[0]!).point).toHaveLength(65);
+});
+
 const folder = await makeFolder();
 
 describe('the openssl command', () => {
