@@ -14,49 +14,47 @@ import {
 import { referenceTo } from '../../../src/contract/openapi/responses.ts';
 import { parameterNames } from '../../../src/contract/operations/rows.ts';
 
-const json = z.json();
-type Json = z.infer<typeof json>;
+type Reference = { readonly $ref?: string };
+type Parameter = Reference & { readonly name: string; readonly in: string };
+type Answer = Reference & {
+  readonly headers: object;
+  readonly content?: Readonly<Record<string, { readonly schema: { readonly allOf?: readonly Schema[] } }>>;
+};
+type Schema = { readonly properties?: { readonly code: { readonly enum: readonly string[] } } };
+type Described = {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly responses: Readonly<Record<string, Answer>>;
+  readonly [member: string]: unknown;
+};
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+};
 
 // The document as plain JSON.
-const document: Json = json.parse(JSON.parse(JSON.stringify(openApiDocument({ version: '1.0.0' }))));
+const text = JSON.stringify(openApiDocument({ version: '1.0.0' }));
+const document = JSON.parse(text) as Document;
+const { paths, components } = document;
 
-/** The value at a JSON pointer, references followed on the way. */
-function at(pointer: string): Json {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<Json>((node, step) => resolve(member(node, step), `${pointer} at ${step}`), document);
+/** The component to which a node refers, or the node itself. */
+function resolve<T extends Reference>(node: T): T {
+  const [, kind, name] = /^#\/components\/(\w+)\/([^/]+)$/.exec(node.$ref ?? '') ?? [];
+  return node.$ref === undefined ? node : (components[kind!]![name!] as T);
 }
-function member(node: Json, step: string): Json | undefined {
-  return Object.entries(node ?? {}).find(([name]) => name === step)?.[1];
-}
-function resolve(node: Json | undefined, where: string): Json {
-  if (node === undefined) throw new Error(`nothing at ${where}`);
-  const ref = member(node, '$ref');
-  return typeof ref === 'string' ? at(ref.slice(1)) : node;
-}
-const escaped = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1');
-const operationAt = ({ path, method }: Operation): string =>
-  `/paths/${escaped(path)}/${method.toLowerCase()}`;
-const keys = (node: Json): string[] => Object.keys(node ?? {});
-const items = (node: Json): Json[] => (Array.isArray(node) ? node : []);
+const operationAt = ({ path, method }: Pick<Operation, 'path' | 'method'>): Described =>
+  paths[path]![method.toLowerCase()]!;
 
-const statusOf = (code: Json): number | undefined =>
-  typeof code === 'string' && isControlCode(code) ? controlErrors[code].status : undefined;
-
-/** Every value of the document with its pointer. */
-function* walk(node: Json, pointer = ''): Generator<[string, Json]> {
-  yield [pointer, node];
-  if (typeof node !== 'object' || node === null) return;
-  for (const [name, child] of Object.entries(node)) yield* walk(child, `${pointer}/${escaped(name)}`);
+/** Every member of a node at any depth. */
+function listMembers(node: object): [name: string, value: unknown][] {
+  return Object.entries(node).flatMap(([name, value]: [string, unknown]) => [
+    [name, value],
+    ...(typeof value === 'object' && value !== null ? listMembers(value) : []),
+  ]);
 }
-
-/** The texts whose pointers end with this. */
-const textsAt = (end: string): string[] =>
-  [...walk(document)].flatMap(([pointer, value]) =>
-    pointer.endsWith(end) && typeof value === 'string' ? [value] : [],
-  );
+const members = listMembers(document);
+const textsNamed = (name: string): string[] =>
+  members.flatMap(([other, value]) => (other === name && typeof value === 'string' ? [value] : []));
 
 describe('the OpenAPI document', () => {
   it('is of version 3.1 and has the required parts', () => {
@@ -75,19 +73,19 @@ describe('the OpenAPI document', () => {
   });
 
   it('is the same every time', () => {
-    expect(json.parse(openApiDocument({ version: '1.0.0' }))).toEqual(document);
+    expect(JSON.stringify(openApiDocument({ version: '1.0.0' }))).toBe(text);
   });
 
   it('resolves every reference', () => {
-    const references = textsAt('/$ref');
+    const references = textsNamed('$ref');
     expect(references.length).toBeGreaterThan(100);
-    for (const ref of references) expect(() => at(ref.slice(1))).not.toThrow();
+    for (const $ref of references) expect(resolve({ $ref })).toBeDefined();
   });
 
   it('uses every component', () => {
-    const used = new Set(textsAt('/$ref'));
+    const used = new Set(textsNamed('$ref'));
     for (const kind of ['parameters', 'headers', 'responses', 'schemas']) {
-      const unused = keys(at(`/components/${kind}`)).filter(
+      const unused = Object.keys(components[kind]!).filter(
         (name) => !used.has(`#/components/${kind}/${name}`),
       );
       // The attestation of an export is answered as bytes, so that only its schema is here.
@@ -96,71 +94,63 @@ describe('the OpenAPI document', () => {
   });
 
   it('gives components names that OpenAPI allows', () => {
-    for (const kind of keys(at('/components'))) {
-      for (const name of keys(at(`/components/${kind}`))) expect(name).toMatch(/^[A-Za-z0-9._-]+$/);
-    }
+    for (const name of Object.values(components).flatMap((each) => Object.keys(each)))
+      expect(name).toMatch(/^[A-Za-z0-9._-]+$/);
   });
 
   it('has no identity or dialect inside its schemas', () => {
-    for (const [pointer] of walk(document)) expect(pointer).not.toMatch(/\/\$(?:id|schema|defs)$/);
+    for (const [name] of members) expect(name).not.toMatch(/^\$(?:id|schema|defs)$/);
   });
 
   it('has patterns that compile', () => {
-    for (const pattern of textsAt('/pattern')) expect(() => new RegExp(pattern, 'u')).not.toThrow();
+    for (const pattern of textsNamed('pattern')) expect(() => new RegExp(pattern, 'u')).not.toThrow();
   });
 
   it('has each operation once, under its name, each endpoint without a token, and no other', () => {
-    const ids = keys(at('/paths')).flatMap((path) =>
-      keys(at(`/paths/${escaped(path)}`)).map((method) =>
-        at(`/paths/${escaped(path)}/${method}/operationId`),
-      ),
+    const ids = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
     );
-    const names = [...operationNames, ...openEndpointNames];
-    expect(ids).toHaveLength(names.length);
-    expect(new Set(ids)).toEqual(new Set(names));
+    expect(ids.toSorted()).toEqual([...operationNames, ...openEndpointNames].toSorted());
   });
 
-  it('marks the endpoints that need no token as such, and as extensions', () => {
-    for (const name of openEndpointNames) {
-      const { path, mediaType } = openEndpoints[name];
-      const operation = `/paths/${escaped(path)}/get`;
-      expect(at(operation)).toMatchObject({
-        operationId: name,
-        security: [],
-        'x-drillproof-extension': true,
-      });
-      expect(keys(at(`${operation}/responses/200/content`))).toEqual([mediaType]);
-      expect(keys(at(`${operation}/responses`)).includes('503')).toBe(name === 'readyz');
-    }
+  it.each(openEndpointNames)('marks %s, which needs no token, as such, and as an extension', (name) => {
+    const { path, mediaType } = openEndpoints[name];
+    const operation = operationAt({ path, method: 'GET' });
+    const marks = { operationId: name, security: [], 'x-drillproof-extension': true };
+    expect(operation).toMatchObject(marks);
+    expect(Object.keys(operation.responses['200']!.content!)).toEqual([mediaType]);
+    expect('503' in operation.responses).toBe(name === 'readyz');
   });
 });
 
 describe.each(operationNames)('%s in OpenAPI', (name) => {
   const row = operationRow(name);
   const operation = operationAt(row);
-  const parameters = items(at(`${operation}/parameters`)).map((node) => resolve(node, operation));
-  const responses = at(`${operation}/responses`);
+  const parameters = operation.parameters.map(resolve);
+  const parametersIn = (place: string) => parameters.filter((node) => node.in === place);
+  const namesIn = (place: string) => parametersIn(place).map((node) => node.name);
+  const responses = Object.entries(operation.responses).map(([status, node]) => ({
+    status,
+    isSuccess: status.startsWith('2'),
+    ...resolve(node),
+  }));
 
   it('is at its method and path, and marked if it is an extension', () => {
-    expect(at(`${operation}/operationId`)).toBe(name);
-    expect(member(at(operation), 'x-drillproof-extension')).toBe(row.extension ? true : undefined);
-    expect(member(at(operation), 'x-drillproof-permission')).toBe(row.permission);
+    expect(operation.operationId).toBe(name);
+    expect(operation['x-drillproof-extension']).toBe(row.extension ? true : undefined);
+    expect(operation['x-drillproof-permission']).toBe(row.permission);
   });
 
   it('declares each path parameter as required, and each query parameter', () => {
-    const inPath = parameters.filter((node) => member(node, 'in') === 'path');
-    expect(inPath.map((node) => member(node, 'name'))).toEqual(parameterNames(row.path));
-    for (const node of inPath) expect(node).toMatchObject({ required: true, schema: { type: 'string' } });
-    const inQuery = parameters.filter((node) => member(node, 'in') === 'query');
-    expect(inQuery.map((node) => member(node, 'name'))).toEqual(Object.keys(row.query?.shape ?? {}));
+    expect(namesIn('path')).toEqual(parameterNames(row.path));
+    for (const node of parametersIn('path'))
+      expect(node).toMatchObject({ required: true, schema: { type: 'string' } });
+    expect(namesIn('query')).toEqual(Object.keys(row.query?.shape ?? {}));
   });
 
   it('declares the headers of its kind', () => {
-    const headers = parameters
-      .filter((node) => member(node, 'in') === 'header')
-      .map((node) => member(node, 'name'));
     const ranged = row.success.kind === 'bytes' && row.success.ranges;
-    expect(headers).toEqual([
+    expect(namesIn('header')).toEqual([
       ...(row.idempotent ? ['Idempotency-Key'] : []),
       ...(row.content === undefined ? [] : ['Content-Range']),
       ...(row.security === 'bearer' ? ['If-Match'] : []),
@@ -170,35 +160,33 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
   });
 
   it('requires a body exactly if its row has one', () => {
-    const body = member(at(operation), 'requestBody');
-    if (row.content !== undefined)
-      expect(body).toEqual({ required: true, content: { [row.content.mediaType]: { schema: {} } } });
-    else if (row.body === undefined) expect(body).toBeUndefined();
-    else
-      expect(body).toMatchObject({
-        required: true,
-        content: { 'application/json': { schema: referenceTo(row.body) } },
-      });
+    const { body, content } = row;
+    const json = body && { 'application/json': { schema: referenceTo(body) } };
+    const expected = content === undefined ? json : { [content.mediaType]: { schema: {} } };
+    expect(operation['requestBody']).toEqual(expected && { required: true, content: expected });
   });
 
   it('answers success with its schema or its bytes', () => {
     const { success } = row;
     const mediaType = success.kind === 'json' ? 'application/json' : success.mediaType;
     const schema = success.kind === 'json' ? referenceTo(success.schema) : {};
-    expect(member(responses, String(success.status))).toMatchObject({ content: { [mediaType]: { schema } } });
-    const statuses = keys(responses).filter((status) => status.startsWith('2'));
+    const successes = responses.filter(({ isSuccess }) => isSuccess);
+    expect(successes.find(({ status }) => status === String(success.status))).toMatchObject({
+      content: { [mediaType]: { schema } },
+    });
     const replay = row.idempotent ? ['200'] : [];
     const range = success.kind === 'bytes' && success.ranges ? ['206'] : [];
-    expect(new Set(statuses)).toEqual(new Set([String(success.status), ...replay, ...range]));
+    expect(new Set(successes.map(({ status }) => status))).toEqual(
+      new Set([String(success.status), ...replay, ...range]),
+    );
   });
 
   it('declares the headers of each answer, and 304 without a body if it is a GET', () => {
     const isGet = row.method === 'GET';
-    expect(keys(responses).includes('304')).toBe(isGet);
-    if (isGet) expect(member(at(`${operation}/responses/304`), 'content')).toBeUndefined();
-    for (const status of keys(responses)) {
-      const headers = keys(at(`${operation}/responses/${status}/headers`));
-      const isSuccess = status.startsWith('2');
+    const unchanged = responses.find(({ status }) => status === '304');
+    expect([unchanged !== undefined, unchanged?.content]).toEqual([isGet, undefined]);
+    for (const { status, isSuccess, ...answer } of responses) {
+      const headers = Object.keys(answer.headers);
       expect(headers).toEqual(expect.arrayContaining(['X-Correlation-Id', 'Cache-Control']));
       expect(headers.includes('Repr-Digest')).toBe(isSuccess);
       expect(headers.includes('ETag')).toBe(isGet && (isSuccess || status === '304'));
@@ -206,45 +194,43 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
   });
 
   it('lists every code it may answer, by status, in the envelope', () => {
-    const listed = keys(responses).flatMap((status) => {
-      if (status.startsWith('2') || status === '304') return [];
-      const schema = at(`${operation}/responses/${status}/content/application~1json/schema`);
-      expect(schema).toMatchObject({ allOf: [{ $ref: '#/components/schemas/ErrorEnvelope' }, {}] });
-      const codes = items(
-        at(`${operation}/responses/${status}/content/application~1json/schema/allOf/1/properties/code/enum`),
-      );
-      for (const code of codes) expect(statusOf(code)).toBe(Number(status));
+    const listed = responses.flatMap(({ status, isSuccess, content }) => {
+      if (isSuccess || status === '304') return [];
+      const { allOf } = content!['application/json']!.schema;
+      expect(allOf).toMatchObject([{ $ref: '#/components/schemas/ErrorEnvelope' }, {}]);
+      const codes = allOf![1]!.properties!.code.enum;
+      for (const code of codes)
+        expect(isControlCode(code) && controlErrors[code].status).toBe(Number(status));
       return codes;
     });
-    expect(listed).toHaveLength(errorsOf(row).length);
-    expect(new Set(listed)).toEqual(new Set(errorsOf(row)));
+    expect(listed.toSorted()).toEqual(errorsOf(row).toSorted());
   });
 });
 
 describe('schemas in OpenAPI', () => {
+  const { schemas } = components;
+
   it('keep the lengths of text, and members that exclude or need each other, which zod alone would lose', () => {
-    expect(at('/components/schemas/WorldSession')).toMatchObject({
-      additionalProperties: false,
-      not: { required: ['drillId', 'scenarioId'] },
-      properties: { seed: { minLength: 1, maxLength: 20 } },
-    });
-    expect(at('/components/schemas/BuildUploadRequest')).toMatchObject({
-      dependentRequired: { advanceEnvironmentId: ['expectedEnvironmentVersion'] },
+    expect(schemas).toMatchObject({
+      WorldSession: {
+        additionalProperties: false,
+        not: { required: ['drillId', 'scenarioId'] },
+        properties: { seed: { minLength: 1, maxLength: 20 } },
+      },
+      BuildUploadRequest: { dependentRequired: { advanceEnvironmentId: ['expectedEnvironmentVersion'] } },
     });
   });
 
   it('show our values of an enumeration that is open', () => {
-    expect(at('/components/schemas/HostedRun/properties/state')).toMatchObject({
-      type: 'string',
-      maxLength: 64,
-      examples: expect.arrayContaining(['created', 'expired']),
-    });
+    const examples: unknown = expect.arrayContaining(['created', 'expired']);
+    const state = { type: 'string', maxLength: 64, examples };
+    expect(schemas!['HostedRun']).toMatchObject({ properties: { state } });
   });
 
   it('state the defaults that a server fills in', () => {
-    expect(at('/components/schemas/WorldSession/required')).toContain('callbackReceiverBindingIds');
-    const list = operationAt(operationRow('evidence.exports.localReports'));
-    expect(at(`${list}/parameters/3`)).toMatchObject({
+    const required: unknown = expect.arrayContaining(['callbackReceiverBindingIds']);
+    expect(schemas!['WorldSession']).toMatchObject({ required });
+    expect(operationAt(operationRow('evidence.exports.localReports')).parameters[3]).toMatchObject({
       name: 'limit',
       required: false,
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
@@ -256,15 +242,11 @@ describe('schemas in OpenAPI', () => {
   });
 });
 
-describe('bytes in OpenAPI', () => {
+it.each([
+  ['200', ['ETag', 'Repr-Digest', 'Accept-Ranges', 'Content-Length', 'Content-Disposition']],
+  ['206', ['ETag', 'Repr-Digest', 'Accept-Ranges', 'Content-Length', 'Content-Disposition', 'Content-Range']],
+  ['416', ['Content-Range']],
+])('bytes in OpenAPI have the headers to check and resume a download: %s', (status, headers) => {
   const part = operationAt(operationRow('evidence.exports.parts.download'));
-
-  it('have the headers that a download needs to be checked and resumed', () => {
-    for (const status of ['200', '206']) {
-      const headers = ['ETag', 'Repr-Digest', 'Accept-Ranges', 'Content-Length', 'Content-Disposition'];
-      expect(keys(at(`${part}/responses/${status}/headers`))).toEqual(expect.arrayContaining(headers));
-    }
-    expect(keys(at(`${part}/responses/206/headers`))).toContain('Content-Range');
-    expect(keys(at(`${part}/responses/416/headers`))).toContain('Content-Range');
-  });
+  expect(Object.keys(resolve(part.responses[status]!).headers)).toEqual(expect.arrayContaining(headers));
 });
