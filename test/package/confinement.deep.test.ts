@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { call, ROLES, useEvidenceFolder, writeRun } from '../cli/make.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -106,37 +106,35 @@ const NO_NETWORK = process.getuid?.() === 0 ? ['-n', process.execPath] : ['-r', 
 const THREADS = ['--allow-worker', '--disable-warning=PERM0006'];
 const READ_ONLY = () => ['--permission', `--allow-fs-read=${ROOT}/`, `--allow-fs-read=${root}/`];
 
-describe('the built program', () => {
-  it.each(withTitles(ALL))('the built program needs no network: %s', (_, args) => {
-    expect(runUnder('unshare', NO_NETWORK, args)).toMatchObject({ status: 0, stderr: '' });
-  });
+it.each(withTitles(ALL))('the built program needs no network: %s', (_, args) => {
+  expect(runUnder('unshare', NO_NETWORK, args)).toMatchObject({ status: 0, stderr: '' });
+});
 
-  it.each(withTitles(LINES))('the built program needs only permission to read its inputs: %s', (_, args) => {
-    expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 0, stderr: '' });
-  });
+it.each(withTitles(LINES))('the built program needs only permission to read its inputs: %s', (_, args) => {
+  expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 0, stderr: '' });
+});
 
-  it.each(withTitles(THREADED))('the built program needs permission for threads: %s', (_, args) => {
-    const permitted = runUnder(process.execPath, [...READ_ONLY(), ...THREADS], args);
-    expect(permitted).toMatchObject({ status: 0, stderr: '' });
-    expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 3, stdout: '' });
-  });
+it.each(withTitles(THREADED))('the built program needs permission for threads: %s', (_, args) => {
+  const permitted = runUnder(process.execPath, [...READ_ONLY(), ...THREADS], args);
+  expect(permitted).toMatchObject({ status: 0, stderr: '' });
+  expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 3, stdout: '' });
+});
 
-  it('the built program writes nothing, not even a temporary file', () => {
-    const before = listFiles();
-    for (const args of ALL) expect(runUnder(process.execPath, [], args).status).toBe(0);
-    expect(listFiles()).toEqual(before);
-  });
+it('the built program writes nothing, not even a temporary file', () => {
+  const before = listFiles();
+  for (const args of ALL) expect(runUnder(process.execPath, [], args).status).toBe(0);
+  expect(listFiles()).toEqual(before);
+});
 
-  it('the built program cannot write without permission, so the tests above can fail', () => {
-    const args = [...LINES[3]!, '--format', 'json=written.json'];
-    expect(runUnder(process.execPath, READ_ONLY(), args).status).not.toBe(0);
-  });
+it('the built program cannot write without permission, so the tests above can fail', () => {
+  const args = [...LINES[3]!, '--format', 'json=written.json'];
+  expect(runUnder(process.execPath, READ_ONLY(), args).status).not.toBe(0);
+});
 
-  it('a confined program has no network, so the test above can fail', () => {
-    const code = "fetch('http://127.0.0.1:4999').catch((e) => console.log(e.cause.code))";
-    const { stdout, error } = spawnSync('unshare', [...NO_NETWORK, '-e', code], { encoding: 'utf8' });
-    expect([error, stdout]).toEqual([undefined, 'ENETUNREACH\n']);
-  });
+it('a confined program has no network, so the test above can fail', () => {
+  const code = "fetch('http://127.0.0.1:4999').catch((e) => console.log(e.cause.code))";
+  const { stdout, error } = spawnSync('unshare', [...NO_NETWORK, '-e', code], { encoding: 'utf8' });
+  expect([error, stdout]).toEqual([undefined, 'ENETUNREACH\n']);
 });
 
 const ENVIRONMENTS = ['UTC', 'Asia/Kolkata', 'America/St_Johns'].flatMap((TZ) =>

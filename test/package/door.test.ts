@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as client from '../../src/client.ts';
 import * as contract from '../../src/contract.ts';
 import * as main from '../../src/index.ts';
@@ -12,21 +12,19 @@ import { docstringOf, PUBLIC, SRC } from './public-names.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
-describe('the public entry points', () => {
-  test('the entry points have the names in door.json', async () => {
-    const list = PUBLIC.map(({ entry, names }) => [entry, names.map(({ name }) => name).toSorted()]);
-    await expect(`${JSON.stringify(Object.fromEntries(list), null, 2)}\n`).toMatchFileSnapshot('door.json');
-  });
+test('the entry points have the names in door.json', async () => {
+  const list = PUBLIC.map(({ entry, names }) => [entry, names.map(({ name }) => name).toSorted()]);
+  await expect(`${JSON.stringify(Object.fromEntries(list), null, 2)}\n`).toMatchFileSnapshot('door.json');
+});
 
-  test('the entry points have at most 220 names, and the main one at most 90', () => {
-    expect(PUBLIC[0]!.names.length).toBeLessThanOrEqual(90);
-    expect(PUBLIC.flatMap(({ names }) => names).length).toBeLessThanOrEqual(220);
-  });
+test('the entry points have at most 220 names, and the main one at most 90', () => {
+  expect(PUBLIC[0]!.names.length).toBeLessThanOrEqual(90);
+  expect(PUBLIC.flatMap(({ names }) => names).length).toBeLessThanOrEqual(220);
+});
 
-  test('every public name has a docstring', () => {
-    const bare = PUBLIC.flatMap(({ names }) => names.filter((name) => docstringOf(name) === undefined));
-    expect(bare.map(({ name, from }) => `${name} of ${from.slice(SRC.length)}`)).toEqual([]);
-  });
+test('every public name has a docstring', () => {
+  const bare = PUBLIC.flatMap(({ names }) => names.filter((name) => docstringOf(name) === undefined));
+  expect(bare.map(({ name, from }) => `${name} of ${from.slice(SRC.length)}`)).toEqual([]);
 });
 
 const FUNCTIONS = [main, contract, client, node, server, web].flatMap((module) =>
@@ -40,20 +38,18 @@ const TOTAL = ['canonicalBytes', 'canonicalJson', 'codeEntry', 'generateSigningK
 const ANY = [...TOTAL, 'operationRow', 'httpStatusOf', 'openApiDocument'];
 const WRONG = [undefined, null, 1, '', {}, [], Symbol('x'), () => undefined];
 
-describe('arguments of public functions', () => {
-  test.each(FUNCTIONS.filter(([name]) => !ANY.includes(name)))(
-    '%s refuses an argument of the wrong kind',
-    async (name, call) => {
-      const attempts = WRONG.map(async (value) => call(value));
-      const errors = (await Promise.allSettled(attempts)).flatMap((result) =>
-        result.status === 'rejected' ? [result.reason as unknown] : [],
-      );
-      expect(errors.length, `${name} accepted every kind`).toBeGreaterThan(3);
-      for (const error of errors.filter((reason) => !(reason instanceof DrillproofError)))
-        expect(String(error)).toMatch(/^TypeError: [a-zA-Z.]+ (is .*\. Pass |has the unknown member)/);
-    },
-  );
-});
+test.each(FUNCTIONS.filter(([name]) => !ANY.includes(name)))(
+  '%s refuses an argument of the wrong kind',
+  async (name, call) => {
+    const attempts = WRONG.map(async (value) => call(value));
+    const errors = (await Promise.allSettled(attempts)).flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as unknown] : [],
+    );
+    expect(errors.length, `${name} accepted every kind`).toBeGreaterThan(3);
+    for (const error of errors.filter((reason) => !(reason instanceof DrillproofError)))
+      expect(String(error)).toMatch(/^TypeError: [a-zA-Z.]+ (is .*\. Pass |has the unknown member)/);
+  },
+);
 
 test('no two exported functions of src share a name', () => {
   const declared = globSync('**/*.ts', { cwd: SRC }).flatMap((file) =>

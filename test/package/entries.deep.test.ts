@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -51,32 +51,27 @@ const packPackage = (): string => {
   return digestOf(readFileSync(join(folder, name)));
 };
 
-describe('the built package', () => {
-  test.each(entries)('the built package has code and types at %s', async (_name, { types, ...files }) => {
-    expect(existsSync(join(root, types))).toBe(true);
-    const names = async (file: string) => Object.keys((await import(join(root, file))) as object);
-    const expected = await names(files.default);
-    expect(expected.length).toBeGreaterThan(0);
-    for (const file of Object.values(files)) expect(await names(file)).toEqual(expected);
-  });
+test.each(entries)('the built package has code and types at %s', async (_name, { types, ...files }) => {
+  expect(existsSync(join(root, types))).toBe(true);
+  const names = async (file: string) => Object.keys((await import(join(root, file))) as object);
+  const expected = await names(files.default);
+  expect(expected.length).toBeGreaterThan(0);
+  for (const file of Object.values(files)) expect(await names(file)).toEqual(expected);
+});
 
-  test.each(PORTABLE)(
-    'the portable entry %s loads no module of Node.js and no unexpected package',
-    (name) => {
-      const [, { default: code }] = entries.find(([entry]) => entry === name)!;
-      const { files, packages } = walkImports(join(root, code));
-      expect(files.size).toBeGreaterThan(1);
-      const others = [...packages].filter((path) => !/^(?:@noble\/(?:curves|hashes)|yaml|zod)\b/.test(path));
-      expect(others).toEqual([]);
-    },
-  );
+test.each(PORTABLE)('the portable entry %s loads no module of Node.js and no unexpected package', (name) => {
+  const [, { default: code }] = entries.find(([entry]) => entry === name)!;
+  const { files, packages } = walkImports(join(root, code));
+  expect(files.size).toBeGreaterThan(1);
+  const others = [...packages].filter((path) => !/^(?:@noble\/(?:curves|hashes)|yaml|zod)\b/.test(path));
+  expect(others).toEqual([]);
+});
 
-  test('an import of a module of Node.js is found, so the test above can fail', () => {
-    const { packages } = walkImports(join(root, 'dist/node.js'));
-    expect([...packages].some((path) => path.startsWith('node:'))).toBe(true);
-  });
+test('an import of a module of Node.js is found, so the test above can fail', () => {
+  const { packages } = walkImports(join(root, 'dist/node.js'));
+  expect([...packages].some((path) => path.startsWith('node:'))).toBe(true);
+});
 
-  test('the package has the same bytes when it is packed twice', () => {
-    expect(packPackage()).toBe(packPackage());
-  });
+test('the package has the same bytes when it is packed twice', () => {
+  expect(packPackage()).toBe(packPackage());
 });
