@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from '../cli/make.ts';
 import { NOW } from '../support/evidence.ts';
+import { makeFolder, writeFiles } from '../support/folder.ts';
 import { readVectors } from '../vectors/read.ts';
 import { BROWSERS } from './browsers.ts';
 import { openPage } from './page.ts';
@@ -36,6 +35,7 @@ const CASES = ['bundles', 'exports', 'archives', 'dsse'].flatMap((kind) =>
 );
 
 const home = process.cwd();
+const folder = await makeFolder();
 const expected: string[] = [];
 
 /** The report, or the code of the error that prevented it. */
@@ -45,25 +45,17 @@ const shorten = (json: string): string => {
 };
 
 beforeAll(async () => {
-  process.chdir(await mkdtemp(join(tmpdir(), 'drillproof-web-vectors-')));
+  process.chdir(folder);
   for (const { name, files, trust, asOfMs } of CASES) {
-    const isFile = name in files;
-    for (const [path, base64] of Object.entries(files)) {
-      const place = isFile ? path : join(name, path);
-      await mkdir(dirname(place), { recursive: true });
-      await writeFile(place, Buffer.from(base64, 'base64'));
-    }
-    await writeFile('trust.json', trust);
+    const bytes = Object.entries(files).map(([path, base64]) => [path, Buffer.from(base64, 'base64')]);
+    await writeFiles(name in files ? '.' : name, Object.fromEntries(bytes));
+    await writeFiles('.', { 'trust.json': trust });
     const keys = trust === '' ? [] : ['--trust', 'trust.json'];
     const asOf = ['--as-of', new Date(asOfMs).toISOString(), '--json'];
     expected.push(shorten((await call(['verify', name, ...keys, ...asOf])).stdout));
   }
 });
-afterAll(async () => {
-  const root = process.cwd();
-  process.chdir(home);
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => process.chdir(home));
 
 // One worker of the page for all cases, because starting it takes longer than a case.
 const RUN = `async (cases) => {
@@ -91,7 +83,7 @@ test.each(Object.entries(BROWSERS))(
     const browser = await start();
     try {
       await using page = await openPage(browser);
-      await page.choose('#file', [join(process.cwd(), CASES.find(({ name, files }) => name in files)!.name)]);
+      await page.choose('#file', [join(folder, CASES.find(({ name, files }) => name in files)!.name)]);
       await page.verify(NOW);
       const results = await page.evaluate<string[]>(`(${RUN})(${JSON.stringify(CASES)})`);
       expect(expected.filter((text) => text.startsWith('{')).length).toBeGreaterThan(300);
