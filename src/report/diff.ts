@@ -4,6 +4,7 @@ import { compareUtf8, defined, isoTime, type JsonValue } from '../bytes/index.ts
 import { countNoun, wrapLabel, formatMore, type Page, sections } from './text/page.ts';
 import { escapeText } from './printable.ts';
 import { pageOf, type TextOptions } from './text/text.ts';
+import { isObject } from '../trust/index.ts';
 
 const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -80,11 +81,6 @@ type Leaf = z.infer<typeof leafSchema>;
 
 const isBranch = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map;
 
-type Members = Readonly<Record<string, JsonValue>>;
-
-const isMembers = (value: JsonValue): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The members that name an item of a list, by the name of the list; items of other lists are named by their value. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   results: ['path'],
@@ -98,7 +94,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 function buildTree(value: JsonValue, name = ''): Tree {
   if (Array.isArray(value)) return buildListTree(value, name);
-  if (!isMembers(value)) return value;
+  if (!isObject(value)) return value;
   return new Map(Object.entries(value).map(([member, inner]) => [member, buildTree(inner, member)]));
 }
 
@@ -116,7 +112,7 @@ function buildListTree(items: readonly JsonValue[], name: string): Tree {
 }
 
 function keyOf(item: JsonValue, names: readonly string[] | undefined): string {
-  if (names === undefined || !isMembers(item)) return JSON.stringify(item);
+  if (names === undefined || !isObject(item)) return JSON.stringify(item);
   return JSON.stringify(names.map((name) => item[name] ?? null));
 }
 

@@ -1,7 +1,7 @@
 export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
 export { diffReports, renderDiff } from './diff.ts';
-export { chainOf, PART_COLUMNS, renderPartRow } from './html/chain.ts';
+export { chainOf, findWeakLink, PART_COLUMNS, renderPartRow } from './html/chain.ts';
 export * from './html/pages/history.ts';
 export * from './html/pages/many.ts';
 export { markupText } from './html/document.ts';

@@ -6,6 +6,7 @@ import {
   fileOf,
   formatAnswer,
   formatFacts,
+  formatReason,
   placeOf,
   type Reason,
   reasonsOf,
@@ -29,7 +30,7 @@ const SRCROOT = '%SRCROOT%';
  */
 export function renderDecisionSarif(decision: Decision, category?: string): string {
   const reasons = reasonsOf(decision);
-  const shown = reasons.slice(0, reasons.length > MAX_RESULTS ? MAX_RESULTS : undefined);
+  const shown = reasons.slice(0, MAX_RESULTS);
   const omitted = reasons.length - shown.length;
   const codes = removeRepeats(shown.flatMap(codesOf));
   return stableJson({
@@ -121,7 +122,7 @@ function buildInvocation(decision: Decision, reasons: readonly Reason[]): object
       },
       ...unsure.map((reason) => ({
         level: 'error',
-        message: { text: escapeLiteral(formatSentence(reason)) },
+        message: { text: escapeLiteral(formatReason(reason)) },
       })),
       ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
         level: 'warning',
@@ -142,7 +143,7 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
     level: LEVELS[state],
-    message: { text: escapeLiteral([formatSentence(reason), ...formatFacts(reason)].join('\n')) },
+    message: { text: escapeLiteral([formatReason(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
     taxa: codesOf(reason).map((id) => ({
       id,
@@ -192,9 +193,6 @@ function locationOf(decision: Decision, reason: Reason): object {
     logicalLocations: [{ name: reason.subject, fullyQualifiedName: placeOf(reason) }],
   };
 }
-
-const formatSentence = (reason: Reason): string =>
-  `${reason.state === 'not_checked' ? 'could not tell: ' : ''}${placeOf(reason)}: ${reason.message}`;
 
 /** Braces begin placeholders (§3.11.5) and `[…](…)` a link (§3.11.6); text from outside is neither. */
 const escapeLiteral = (text: string): string =>

@@ -247,9 +247,14 @@ const buildPartCells = (part: BundleReport): readonly Piece[] => [
   part.archive === undefined ? '' : count(part.archive.bytes),
 ];
 
-export function renderChainEnd(report: ExportReport | BundleReport): Markup {
+/** The first link that does not hold, or else the first that is undecided. */
+export function findWeakLink(report: ExportReport | BundleReport): Link | undefined {
   const chain = chainOf(report);
-  const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
+  return chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
+}
+
+export function renderChainEnd(report: ExportReport | BundleReport): Markup {
+  const link = findWeakLink(report);
   if (link === undefined) return renderState('holds', 'every link holds');
   return renderState(link.state, `${link.title}: ${wordOf(link.state)}`);
 }

@@ -25,10 +25,7 @@ type ReportViewOptions = {
 };
 
 /** The sections of a report about an export or a bundle, in their order. A page may replace some of them. */
-export function renderReportSections(
-  report: ExportReport | BundleReport,
-  { trust }: ReportViewOptions = {},
-): Readonly<Record<ReportSection, Markup>> {
+export function renderReportSections(report: ExportReport | BundleReport, { trust }: ReportViewOptions = {}) {
   const keys = buildKeyRows(listSigners(report), selectTrust(report, trust));
   return {
     cover: renderCover(report),
@@ -46,18 +43,8 @@ export function renderReportSections(
       'Local reports',
       report.kind === 'export' ? renderLocalReports(report) : [],
     ),
-  };
+  } satisfies Readonly<Record<string, Markup>>;
 }
-type ReportSection =
-  | 'cover'
-  | 'chain'
-  | 'findings'
-  | 'keys'
-  | 'coverage'
-  | 'caveats'
-  | 'commands'
-  | 'parts'
-  | 'local';
 
 export const renderChain = (chain: readonly Link[]): Markup =>
   html`<ol class="chain">
@@ -159,27 +146,17 @@ const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/;
 
 function listExportCommands({ manifestDigest, parts }: ExportReport): readonly Purpose[] {
-  const manifest: Purpose[] =
-    manifestDigest === undefined
-      ? []
-      : [
-          [
-            'Without it, in the folder of the export, the digest of the list of bundles:',
-            checkLine(manifestDigest, 'manifest.json'),
-          ],
-        ];
-  const part = parts.find(
-    ({ verdict, archive, path }) =>
-      verdict !== 'incomplete' && archive !== undefined && PLAIN.test(path ?? ''),
+  const list = 'Without it, in the folder of the export, the digest of the list of bundles:';
+  const part = 'One part, by the digest that was read; the appendix has that of every part:';
+  const readable = parts.flatMap(({ verdict, archive, path = '' }) =>
+    verdict !== 'incomplete' && archive !== undefined && PLAIN.test(path) ? [{ archive, path }] : [],
   );
-  if (part?.archive === undefined || part.path === undefined) return manifest;
   return [
-    ...manifest,
-    [
-      'One part, by the digest that was read; the appendix has that of every part:',
-      checkLine(part.archive.digest, part.path),
-    ],
-    ['The manifest of its bundle:', `unzip -p ${quoteShellWord(part.path)} manifest.json | sha256sum`],
+    ...(manifestDigest === undefined ? [] : [[list, checkLine(manifestDigest, 'manifest.json')] as const]),
+    ...readable.slice(0, 1).flatMap(({ archive, path }): Purpose[] => [
+      [part, checkLine(archive.digest, path)],
+      ['The manifest of its bundle:', `unzip -p ${quoteShellWord(path)} manifest.json | sha256sum`],
+    ]),
   ];
 }
 
@@ -187,17 +164,12 @@ const checkLine = (digest: string, path: string): string =>
   `echo "${hexOf(digest)}  ${path}" | sha256sum --check`;
 
 function listPartCommands({ archive, manifestDigest }: BundleReport): readonly Purpose[] {
-  return [
-    ...(archive === undefined
-      ? []
-      : [['Without it, the digest of the archive:', checkLine(archive.digest, 'PART.zip')] as const]),
-    ...(manifestDigest === undefined
-      ? []
-      : [
-          [
-            `The manifest of its bundle, which has the SHA-256 ${hexOf(manifestDigest)}:`,
-            'unzip -p PART.zip manifest.json | sha256sum',
-          ] as const,
-        ]),
-  ];
+  const commands: Purpose[] = [];
+  if (archive !== undefined)
+    commands.push(['Without it, the digest of the archive:', checkLine(archive.digest, 'PART.zip')]);
+  if (manifestDigest !== undefined) {
+    const purpose = `The manifest of its bundle, which has the SHA-256 ${hexOf(manifestDigest)}:`;
+    commands.push([purpose, 'unzip -p PART.zip manifest.json | sha256sum']);
+  }
+  return commands;
 }

@@ -46,13 +46,13 @@ export const reportsSchema = z.strictObject({
   shard: allow(shardSchema),
 });
 
-const REPORT_FILES: Readonly<Record<string, z.ZodMiniType>> = {
-  export: exportReportSchema,
-  bundle: bundleReportSchema,
-  attestation: attestationReportSchema,
-  'tool-source': toolSourceReportSchema,
-  reports: reportsSchema,
-};
+const reportFileSchema = z.discriminatedUnion('kind', [
+  exportReportSchema,
+  bundleReportSchema,
+  attestationReportSchema,
+  toolSourceReportSchema,
+  reportsSchema,
+]);
 
 export type ReportsReport = z.infer<typeof reportsSchema>;
 export type PathResult = ReportsReport['results'][number];
@@ -84,10 +84,8 @@ export type Mergeable = z.infer<typeof mergeableSchema>;
  * @throws DrillproofError `report.UNREADABLE` with the rules broken in `details.issues`
  */
 export const readReport = (bytes: Uint8Array): JsonValue =>
-  readStrictly(bytes, '', (value) => {
-    const schema = REPORT_FILES[kindOf(value) ?? ''];
-    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'the file is not a report');
-    typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });
+  readStrictly(bytes, 'the file is not a report: ', (value) => {
+    typeDocument(value, { schema: reportFileSchema, code: 'report.UNREADABLE' });
     return value;
   });
 
@@ -109,12 +107,4 @@ function readStrictly<T>(bytes: Uint8Array, prefix: string, type: (value: JsonVa
     const context = { cause, ...defined({ path, details }) };
     throw new DrillproofError('report.UNREADABLE', `${prefix}${message}`, context);
   }
-}
-
-function kindOf(value: JsonValue): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const kind = Object.hasOwn(value, 'kind')
-    ? (value as Readonly<Record<string, JsonValue>>)['kind']
-    : undefined;
-  return typeof kind === 'string' && Object.hasOwn(REPORT_FILES, kind) ? kind : undefined;
 }

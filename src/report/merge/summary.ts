@@ -138,17 +138,9 @@ function countCause(
 function countCopy(exports: Map<string, OpenCopies>, path: string, report: ExportReport): void {
   const { evidenceExportId, manifestDigest } = report;
   if (evidenceExportId === undefined || manifestDigest === undefined) return;
-  const copies = exports.get(evidenceExportId);
-  if (copies === undefined) {
-    exports.set(evidenceExportId, {
-      evidenceExportId,
-      times: 1,
-      same: true,
-      paths: [path],
-      digest: manifestDigest,
-    });
-    return;
-  }
+  const none = { evidenceExportId, times: 0, same: true, paths: [], digest: manifestDigest };
+  const copies: OpenCopies = exports.get(evidenceExportId) ?? none;
+  exports.set(evidenceExportId, copies);
   copies.times++;
   if (copies.digest !== manifestDigest) copies.same = false;
   if (copies.paths.length < FIRST) copies.paths.push(path);

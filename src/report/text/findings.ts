@@ -1,6 +1,15 @@
 import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
 import { type Check, CHECK_TEXTS, type CheckState, type Finding, type Report } from '../../verify/index.ts';
-import { count, countNoun, formatFirst, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
+import {
+  buildListSection,
+  count,
+  countNoun,
+  formatFirst,
+  wrapIndented,
+  wrapLabel,
+  type Page,
+  type Section,
+} from './page.ts';
 import { escapeText } from '../printable.ts';
 import { countChecks, type CheckCount, groupBy } from './tally.ts';
 
@@ -166,7 +175,7 @@ export function buildClosingSections(
   return [
     { title: 'Not checked', lines: checks.flatMap((group) => formatUnchecked(page, group)) },
     buildFindingsSection(page, findings),
-    { title: 'What this does not mean', lines: caveats.flatMap((text) => wrapLabel(page, '  - ', text)) },
+    buildListSection(page, 'What this does not mean', caveats),
     buildErrorsSection(page, findings),
   ];
 }

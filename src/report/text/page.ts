@@ -133,6 +133,12 @@ export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);
 }
 
+/** A section with one item for each text. */
+export const buildListSection = (page: Page, title: string, texts: Iterable<string>): Section => ({
+  title,
+  lines: Array.from(texts).flatMap((text) => wrapLabel(page, '  - ', text)),
+});
+
 export function formatFirst<T>(
   items: readonly T[],
   most: number,

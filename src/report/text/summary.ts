@@ -1,6 +1,15 @@
 import { codeEntry } from '../../codes/index.ts';
 import { formatSeverity } from './findings.ts';
-import { count, countNoun, wrapIndented, wrapLabel, formatMore, sections, type Page } from './page.ts';
+import {
+  buildListSection,
+  count,
+  countNoun,
+  wrapIndented,
+  wrapLabel,
+  formatMore,
+  sections,
+  type Page,
+} from './page.ts';
 import { escapeText } from '../printable.ts';
 import {
   listVerdictCounts,
@@ -29,10 +38,7 @@ export function renderSummary(
     },
     { title: 'By cause', lines: facts.causes.flatMap((cause) => formatCause(page, cause)) },
     { title: 'The same export twice', lines: formatCopies(page, facts) },
-    {
-      title: 'What the passes do not mean',
-      lines: [...caveats].flatMap((text) => wrapLabel(page, '  - ', text)),
-    },
+    buildListSection(page, 'What the passes do not mean', caveats),
     { title: 'Not passed', lines: formatNotPassed(page, notPassed, facts.judged - facts.passed) },
   ]);
   return `${[...lines, '', formatTotal(page, facts)].join('\n')}\n`;

@@ -5,6 +5,7 @@ import type {
   ExportReport,
   Finding,
   Report,
+  SignedBy,
   ToolSourceReport,
   Verdict,
 } from '../../verify/index.ts';
@@ -100,11 +101,11 @@ function buildSections(page: Page, report: Report): readonly Section[] {
     return [
       { title: 'Attestation', lines: facts },
       checked,
-      { title: 'Signed by', lines: formatAttestationSigner(page, report) },
+      { title: 'Signed by', lines: formatBundleSigners(page, { ...report, signed: true }) },
     ];
   }
   return [
-    { title: 'Bundle', lines: formatBundleFacts(page, report) },
+    { title: 'Bundle', lines: formatEvidenceFacts(page, report) },
     checked,
     { title: 'Drill outcome', lines: formatOutcome(page, report) },
     { title: 'Signed by', lines: formatBundleSigners(page, report) },
@@ -116,7 +117,7 @@ function buildExportSections(page: Page, report: ExportReport): readonly Section
   const { checks, parts, completeness, coverage } = report;
   const partChecks = parts.map((part) => part.checks);
   return [
-    { title: 'Export', lines: formatExportFacts(page, report) },
+    { title: 'Export', lines: formatEvidenceFacts(page, report) },
     { title: 'Checked of the export', lines: formatChecks(page, checks) },
     { title: `Checked of ${countNoun(parts.length, 'part')}`, lines: formatCheckCounts(page, partChecks) },
     { title: 'Parts', lines: formatParts(page, parts) },
@@ -128,10 +129,15 @@ function buildExportSections(page: Page, report: ExportReport): readonly Section
   ];
 }
 
-function formatExportFacts(page: Page, report: ExportReport): string[] {
+function formatEvidenceFacts(page: Page, report: ExportReport | BundleReport): string[] {
   return [
-    ...formatFact(page, 'export', report.evidenceExportId),
+    ...formatFact(
+      page,
+      report.kind,
+      report.kind === 'export' ? report.evidenceExportId : report.evidenceBundleId,
+    ),
     ...formatFact(page, 'organization', report.organizationId),
+    ...(report.kind === 'export' ? [] : formatBundleFacts(page, report)),
     ...formatFact(page, 'manifest', report.manifestDigest),
     ...formatAsOf(page, report.asOfMs),
     ...formatFact(page, 'depth', report.depth),
@@ -169,17 +175,18 @@ function formatOutcomes(page: Page, parts: readonly BundleReport[]): string[] {
 }
 
 function formatExportSigners(page: Page, report: ExportReport): string[] {
-  const ofParts = report.parts.flatMap(({ signer }) => (signer === undefined ? [] : [signer]));
   const unsigned = report.parts.filter(({ signed }) => !signed).length;
-  const list = report.signer === undefined ? [] : [report.signer];
   const lines = [
-    ...formatSigners(page, ofParts, 'part'),
-    ...formatSigners(page, list, 'list'),
+    ...formatSigners(page, listPartSigners(report), 'part'),
+    ...formatSigners(page, [report.signer ?? []].flat(), 'list'),
     ...(unsigned === 0 ? [] : [`  - no key: ${countNoun(unsigned, 'unsigned part')}`]),
   ];
   const findings = report.parts.flatMap((part) => part.findings);
   return lines.length === 0 && report.parts.length > 0 ? [explainNoSigner(findings)] : lines;
 }
+
+const listPartSigners = (report: ExportReport | BundleReport): readonly SignedBy[] =>
+  partsOf(report).flatMap(({ signer }) => signer ?? []);
 
 function formatLocalReports(page: Page, { localReports }: ExportReport): string[] {
   if (localReports.length === 0) return [];
@@ -200,19 +207,12 @@ function formatLocalReports(page: Page, { localReports }: ExportReport): string[
 function formatBundleFacts(page: Page, report: BundleReport): string[] {
   const { archive, objectCount } = report;
   return [
-    ...formatFact(page, 'bundle', report.evidenceBundleId),
-    ...formatFact(page, 'organization', report.organizationId),
     ...formatFact(page, 'project', report.projectId),
     ...formatFact(page, 'run', report.runId),
     ...formatFact(page, 'rerun of', report.rerunOfHostedRunId),
     ...formatFact(page, 'objects', objectCount === undefined ? undefined : count(objectCount)),
     ...formatFact(page, 'archive', archive?.digest),
     ...formatFact(page, '', archive === undefined ? undefined : `${count(archive.bytes)} bytes`),
-    ...formatFact(page, 'manifest', report.manifestDigest),
-    ...formatAsOf(page, report.asOfMs),
-    ...formatFact(page, 'depth', report.depth),
-    ...formatTrust(page, report.trust),
-    ...formatRunFact(page, report.run),
   ];
 }
 
@@ -222,15 +222,13 @@ function formatOutcome(page: Page, { outcome }: BundleReport): string[] {
   return wrapLabel(page, '  ', escapeText(`${verdict} (${status}): ${drillId} on ${targetId}`));
 }
 
-function formatBundleSigners(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
+type SignerFacts = Pick<BundleReport, 'signer' | 'signers' | 'signed' | 'findings'>;
+
+function formatBundleSigners(page: Page, { signer, signers = [], signed, findings }: SignerFacts): string[] {
   if (signers.length > 1) return formatSigners(page, signers, 'signature');
   if (signer !== undefined) return formatSigners(page, [signer], '');
   if (signed === undefined) return ['  unknown: the archive could not be read'];
   return signed ? [explainNoSigner(findings)] : ['  no key: the bundle is unsigned'];
-}
-
-function formatAttestationSigner(page: Page, { signer, findings }: AttestationReport): string[] {
-  return signer === undefined ? [explainNoSigner(findings)] : formatSigners(page, [signer], '');
 }
 
 const formatSourceFacts = (
@@ -274,9 +272,7 @@ const completenessOf = (report: ExportReport | BundleReport): string =>
   report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;
 
 function formatCountedSigners(page: Page, report: ExportReport | BundleReport): string[] {
-  const signers = countSigners(
-    partsOf(report).flatMap(({ signer }) => (signer === undefined ? [] : [signer])),
-  );
+  const signers = countSigners(listPartSigners(report));
   const ofList = report.kind === 'export' ? report.signer : undefined;
   const isOfList = ({ issuer, keyId }: { issuer: string; keyId: string }): boolean =>
     ofList?.issuer === issuer && ofList.keyId === keyId;

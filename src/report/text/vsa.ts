@@ -3,7 +3,7 @@ import type { SummaryReport } from '../../policy/index.ts';
 import { formatAsOf, formatFact, formatTrust } from './facts.ts';
 import { wrapHeadline } from './headline.ts';
 import { buildErrorsSection, buildFindingsSection } from './findings.ts';
-import { countNoun, formatFirst, wrapLabel, sections, type Page } from './page.ts';
+import { buildListSection, countNoun, formatFirst, wrapLabel, sections, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 
@@ -22,10 +22,7 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
       { title: 'Summary', lines: formatSummary(page, report) },
       { title: 'Signed by', lines: formatSigners(page, report) },
       buildFindingsSection(page, report.findings),
-      {
-        title: 'What this does not mean',
-        lines: CAVEATS.flatMap((text) => wrapLabel(page, '  - ', text)),
-      },
+      buildListSection(page, 'What this does not mean', CAVEATS),
       buildErrorsSection(page, report.findings),
     ]),
   ];

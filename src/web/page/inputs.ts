@@ -65,7 +65,7 @@ async function addKeys(files: readonly File[]): Promise<void> {
   for (const file of files) {
     if (file.size > MAX_KEY_BYTES)
       showMessage(
-        `${file.name} has ${size(file.size)}. Choose a file of keys of at most ${size(MAX_KEY_BYTES)}.`,
+        `${escapeText(file.name)} has ${size(file.size)}. Choose a file of keys of at most ${size(MAX_KEY_BYTES)}.`,
       );
     else addKey(file.name, new Uint8Array(await file.arrayBuffer()));
   }

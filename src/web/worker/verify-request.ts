@@ -73,13 +73,13 @@ const isSignedReports = ({ files }: BlobTree): boolean =>
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
 async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Verified> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
-  const files = await Promise.all(Array.from(tree.files, ([name, file]) => readSignedFile(name, file)));
+  const files = await Promise.all(Array.from(tree.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
   const view = { verdict: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
   return { view, json: stableJson(chain), keysInside: [] };
 }
 
-async function readSignedFile(name: string, file: Blob): Promise<Named<Uint8Array>> {
+async function readSignedFile([name, file]: readonly [string, Blob]): Promise<Named<Uint8Array>> {
   return { name, report: await readStart(file, MAX_SIGNED_BYTES) };
 }
 
@@ -112,18 +112,20 @@ function verifyWithHelpers(
   });
 }
 
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
+
 /** The run of `drillproof verify NAME --trust … --key … --as-of …`. */
 const describeRequest = ({ tree, keys, envelopes, asOfMs, manifestDigest }: Request) => {
-  const stores = keys.filter(({ issuer }) => issuer === undefined).map(({ name }) => name);
-  const single = keys.flatMap(({ name, issuer }) => (issuer === undefined ? [] : [{ file: name, issuer }]));
   return {
     tool: { name: 'drillproof', version: VERSION },
     path: tree.name,
     options: describeOptions({
       depth: 'full',
-      trust: stores.length > 0 ? stores : undefined,
-      key: single.length > 0 ? single : undefined,
-      dsse: envelopes.length > 0 ? envelopes.map(({ name }) => name) : undefined,
+      trust: unlessEmpty(keys.flatMap(({ name, issuer }) => (issuer === undefined ? name : []))),
+      key: unlessEmpty(
+        keys.flatMap(({ name, issuer }) => (issuer === undefined ? [] : { file: name, issuer })),
+      ),
+      dsse: unlessEmpty(envelopes.map(({ name }) => name)),
       asOf: asOfMs,
       expectManifest: manifestDigest,
     }),

@@ -1,5 +1,6 @@
 import {
   chainOf,
+  findWeakLink,
   markupText,
   renderChain,
   renderPartRow,
@@ -26,23 +27,12 @@ const RANK = { does_not_hold: 0, could_not_tell: 1, not_asked: 2, holds: 3 } as 
 
 function viewPart(part: BundleReport): PartLine {
   const { evidenceBundleId = '', path = '', verdict, signer, outcome, archive } = part;
-  const chain = chainOf(part);
-  const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
-  const codes = part.findings.map(({ code }) => code).join(' ');
+  const link = findWeakLink(part);
+  const codes = part.findings.map(({ code }) => code);
+  const words = [link?.title, signer?.issuer, outcome?.drillId, archive?.digest, ...codes];
   return {
     row: markupText(renderPartRow(part)),
-    text: [
-      evidenceBundleId,
-      path,
-      verdict,
-      link?.title,
-      signer?.issuer,
-      outcome?.drillId,
-      archive?.digest,
-      codes,
-    ]
-      .join(' ')
-      .toLowerCase(),
+    text: [evidenceBundleId, path, verdict, ...words].join(' ').toLowerCase(),
     verdict,
     keys: [
       evidenceBundleId,
