@@ -200,7 +200,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
       await page.chooseFolder(await listFiles('export'), at('export'));
       await page.choose('#keys-input', [at('trust.json'), at('qa.json')]);
       await page.choose('#envelopes', [at(`${subject}.dsse.json`)]);
-        expect(await page.verify(LATER)).toContain(verdict);
+      expect(await page.verify(LATER)).toContain(verdict);
       const args = [...TRUST, '--trust', 'qa.json', '--dsse', `${subject}.dsse.json`];
       expect(await page.saveReport()).toBe(await runJson(['verify', 'export', ...args], LATER));
     },
