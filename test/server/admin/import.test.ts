@@ -15,7 +15,7 @@ import {
   makeSession,
   importWorlds,
 } from '../make.ts';
-import { thrownBy } from '../thrown.ts';
+import { expectRefused, thrownBy } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
 
 type ImportFile = object | string | null | undefined;
@@ -37,19 +37,12 @@ const readExample = () =>
 
 const [CONFLICT, REFUSED] = ['server.IMPORT_CONFLICT', 'server.ADMIN_REFUSED'];
 
-/** The code and the JSON pointers of the faults of an import. */
-async function readRefusal(file: ImportFile): Promise<{ code: string; paths: unknown[] }> {
+/** The code of a refused import, and then the JSON pointers of its faults. */
+async function readFaults(file: ImportFile): Promise<string[]> {
   const { code, details } = await thrownBy(plane.admin.importResources(file));
   const issues = details?.['issues'] as { path: string }[];
-  return { code, paths: issues.map(({ path }) => path) };
+  return [code, ...issues.map(({ path }) => path)];
 }
-
-const importAndList = async (file: ImportFile): Promise<unknown[]> =>
-  (await plane.admin.importResources(file)).map(({ type, id: importedId, result }) => [
-    type,
-    importedId,
-    result,
-  ]);
 
 const isEmpty = async (): Promise<boolean> =>
   [
@@ -66,12 +59,12 @@ describe('the import of resources', () => {
     await plane.admin.createOrganization(tenant);
     await plane.admin.createProject({ ...tenant, projectId: 'prj_0123456789ab', name: 'web' });
     const types = ['environment', 'session', 'run', 'authoring_session'];
-    expect((await importAndList(file)).map((row) => (row as string[])[0])).toEqual(types);
+    const created = await plane.admin.importResources(file);
+    expect(created.map(({ type }) => type)).toEqual(types);
     const stored = await plane.store.runs.find('prj_0123456789ab', 'hrun_0123456789ab');
     expect(stored?.resource).toEqual(file.runs[0]);
-    expect((await plane.admin.importResources(file)).map(({ result }) => result)).toEqual(
-      types.map(() => 'unchanged'),
-    );
+    const unchanged = created.map((resource) => ({ ...resource, result: 'unchanged' }));
+    expect(await plane.admin.importResources(file)).toEqual(unchanged);
   });
 
   it('the published schema accepts the example and refuses every damaged copy of it', () => {
@@ -81,43 +74,35 @@ describe('the import of resources', () => {
   });
 
   it('an import of an empty file stores nothing', async () => {
-    expect(await importAndList({ schemaVersion: 1 })).toEqual([]);
+    expect(await plane.admin.importResources({ schemaVersion: 1 })).toEqual([]);
   });
 
   it('stores new resources next to unchanged ones', async () => {
     await importWorlds(plane);
     const file = { schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] };
-    expect(await importAndList(file)).toEqual([
-      ['environment', ENVIRONMENT, 'unchanged'],
-      ['session', id('ses', 2), 'created'],
+    expect(await plane.admin.importResources(file)).toMatchObject([
+      { type: 'environment', id: ENVIRONMENT, result: 'unchanged' },
+      { type: 'session', id: id('ses', 2), result: 'created' },
     ]);
   });
 
   it('resolves references within the file in any order of its lists', async () => {
     const { environments, sessions, ...rest } = makeEverything();
-    expect(await importAndList({ ...rest, sessions, environments })).toHaveLength(4);
+    expect(await plane.admin.importResources({ ...rest, sessions, environments })).toHaveLength(4);
   });
 
   it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
     await importWorlds(plane);
-    const [environments, sessions] = [
-      [makeEnvironment({ version: 2 })],
-      [makeSession(1, { seed: '2' }), makeSession(2)],
-    ];
-    const paths = ['/environments/0', '/sessions/0'];
-    expect(await readRefusal({ schemaVersion: 1, environments, sessions })).toEqual({
-      code: CONFLICT,
-      paths,
-    });
+    const environments = [makeEnvironment({ version: 2 })];
+    const sessions = [makeSession(1, { seed: '2' }), makeSession(2)];
+    const faults = await readFaults({ schemaVersion: 1, environments, sessions });
+    expect(faults).toEqual([CONFLICT, '/environments/0', '/sessions/0']);
     expect(await plane.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
   });
 
   it('reports two resources of one file with the same id and other content as a conflict', async () => {
     const sessions = [makeSession(1), makeSession(1), makeSession(1, { version: 2 })];
-    expect(await readRefusal({ ...makeEverything(), sessions })).toEqual({
-      code: CONFLICT,
-      paths: ['/sessions/2'],
-    });
+    expect(await readFaults({ ...makeEverything(), sessions })).toEqual([CONFLICT, '/sessions/2']);
     expect(await isEmpty()).toBe(true);
   });
 
@@ -132,18 +117,11 @@ describe('the import of resources', () => {
     const file = {
       ...makeEverything(),
       extra: 1,
-      environments: [
-        makeEnvironment(),
-        makeEnvironment({ name: '' }),
-        makeEnvironment({ environmentId: 'env_x' }),
-      ],
+      environments: [makeEnvironment({ name: '' }), makeEnvironment({ environmentId: 'env_x' })],
       sessions: [makeSession(1, { scenarioId: 'flood' })],
     };
-    const { code, paths } = await readRefusal(file);
-    expect(code).toBe(REFUSED);
-    expect(new Set(paths)).toEqual(
-      new Set(['', '/environments/1/name', '/environments/2/environmentId', '/sessions/0/scenarioId']),
-    );
+    const paths = ['', '/environments/0/name', '/environments/1/environmentId', '/sessions/0/scenarioId'];
+    expect(new Set(await readFaults(file))).toEqual(new Set([REFUSED, ...paths]));
     expect(await isEmpty()).toBe(true);
   });
 
@@ -165,46 +143,36 @@ describe('the import of resources', () => {
       runs: [makeRun(1, { sessionId: id('ses', 9) }), makeRun(2, { environmentId: id('env', 2) })],
       authoringSessions: [makeAuthoringSession(1, { activeTurnId: 'authturn_x' })],
     };
-    expect(await readRefusal(file)).toEqual({
-      code: REFUSED,
-      paths: [
-        '/environments/2/projectId',
-        '/environments/3/organizationId',
-        '/environments/4/organizationId',
-        '/sessions/1/environmentId',
-        '/sessions/2/environmentId',
-        '/runs/0/sessionId',
-        '/runs/1/environmentId',
-        '/authoringSessions/0/activeTurnId',
-      ],
-    });
+    expect(await readFaults(file)).toEqual([
+      REFUSED,
+      '/environments/2/projectId',
+      '/environments/3/organizationId',
+      '/environments/4/organizationId',
+      '/sessions/1/environmentId',
+      '/sessions/2/environmentId',
+      '/runs/0/sessionId',
+      '/runs/1/environmentId',
+      '/authoringSessions/0/activeTurnId',
+    ]);
     expect(await isEmpty()).toBe(true);
   });
 
   it('refuses a run whose identity differs from the identity in its result', async () => {
-    const [ended] = readExample().runs;
-    const { identity, result } = ended;
-    const contradiction = makeRun(1, { identity: { ...identity!, seed: '2' }, result: result! });
-    const paths = ['/runs/0/identity'];
-    expect(await readRefusal({ ...makeEverything(), runs: [contradiction] })).toEqual({
-      code: REFUSED,
-      paths,
-    });
+    const [{ identity, result }] = readExample().runs;
+    const runs = [makeRun(1, { identity: { ...identity!, seed: '2' }, result: result! })];
+    expect(await readFaults({ ...makeEverything(), runs })).toEqual([REFUSED, '/runs/0/identity']);
   });
 
   it('reports a conflict and a broken reference together as refused', async () => {
     await importWorlds(plane);
     const environments = [makeEnvironment({ version: 2 })];
     const runs = [makeRun(3, { sessionId: id('ses', 9) })];
-    const paths = ['/environments/0', '/runs/0/sessionId'];
-    expect(await readRefusal({ schemaVersion: 1, environments, runs })).toEqual({ code: REFUSED, paths });
+    const faults = await readFaults({ schemaVersion: 1, environments, runs });
+    expect(faults).toEqual([REFUSED, '/environments/0', '/runs/0/sessionId']);
   });
 
-  it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])(
-    'an import of %j is refused',
-    async (file) => {
-      expect((await readRefusal(file)).code).toBe(REFUSED);
-    },
+  it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])('an import of %j is refused', (file) =>
+    expectRefused(plane.admin.importResources(file)),
   );
 
   it('accepts an environment without a build and one with a build that is not stored', async () => {
