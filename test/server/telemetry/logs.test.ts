@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
+import { createLog, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
 import { redact } from '../../../src/server/telemetry/log.ts';
-import { ask, EXPORT, HASH, id, ingestExport, NOW_MS, part, PROJECT } from '../make.ts';
+import { ask, EXPORT, HASH, id, ingestExport, NOW_MS, ORG, part, serverOn } from '../make.ts';
+import { inProject } from '../change.ts';
 import { forAll } from '../../support/property.ts';
 import { wholeFile } from '../each-test.ts';
 
@@ -13,7 +14,7 @@ const plane = wholeFile();
 let tokenId: string;
 
 beforeAll(async () => {
-  tokenId = (await plane.store.tokens.list('org_000000000001'))[0]!.tokenId;
+  tokenId = (await plane.store.tokens.list(ORG))[0]!.tokenId;
   await ingestExport(plane, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
 });
 
@@ -21,13 +22,12 @@ beforeAll(async () => {
 function createLogged(level: LogLevel = 'info', format: LogFormat = 'json', trustProxy = false) {
   const lines: string[] = [];
   const log = createLog({ level, format, write: (line) => lines.push(line), now: () => NOW_MS });
-  const { store, blobs, clock } = plane;
-  const server = createServer({ store, blobs, now: () => clock.nowMs, log, trustProxy });
+  const server = serverOn(plane, { log, trustProxy });
   const entries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   return { server, log, lines, entries };
 }
 
-const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+const PATH = inProject(`evidence-exports/${EXPORT}`);
 
 describe('the log', () => {
   it('the log has one JSON line per request with exactly the documented members', async () => {
@@ -63,11 +63,8 @@ describe('the log', () => {
   });
 
   it('the log names the client of a trusted proxy, otherwise that of the connection', async () => {
-    for (const [trustProxy, client] of [
-      [true, '192.0.2.7'],
-      [false, '127.0.0.1'],
-    ] as const) {
-      const { server, entries } = createLogged('info', 'json', trustProxy);
+    for (const client of ['192.0.2.7', '127.0.0.1']) {
+      const { server, entries } = createLogged('info', 'json', client === '192.0.2.7');
       const listening = await listen(server);
       await fetch(listening.url + PATH, { headers: { 'x-forwarded-for': '203.0.113.1, 192.0.2.7' } });
       await listening.close();
@@ -111,10 +108,8 @@ describe('the log', () => {
   it('the log has the stack and causes of an error only at level debug', () => {
     const cause = new Error('a disk error');
     const error = new DrillproofError('io.UNREADABLE', 'cannot read', { cause });
-    for (const [level, debugging] of [
-      ['debug', true],
-      ['info', false],
-    ] as const) {
+    for (const level of ['debug', 'info'] as const) {
+      const debugging = level === 'debug';
       const { log, lines, entries } = createLogged(level);
       log({ level: 'error', event: 'x', error });
       expect(entries()[0]).toMatchObject({ error: { code: 'io.UNREADABLE', message: 'cannot read' } });
@@ -146,9 +141,9 @@ describe('a secret', () => {
     const listening = await listen(server, { log: (entry) => void lines.push(JSON.stringify(entry)) });
     const send = async (path: string, init: RequestInit = {}) =>
       (await fetch(listening.url + path, init).catch(() => undefined))?.text();
-    const upload = `/v1/projects/${PROJECT}/build-uploads/${id('attempt', 1)}`;
+    const upload = inProject(`build-uploads/${id('attempt', 1)}`);
     const query = `?packageId=${secrets.query}&signature=${secrets.signature}&access_token=${secrets.token}`;
-    const source = `/v1/projects/${PROJECT}/builds/${HASH}/tools/source`;
+    const source = inProject(`builds/${HASH}/tools/source`);
     const body = JSON.stringify({ prompt: secrets.body });
     const { header } = secrets;
     const common = { 'x-api-key': header, cookie: header, 'content-type': 'application/json' };
