@@ -139,8 +139,7 @@ describe.each(callableNames)('%s', (name) => {
     const bearer = await token(plane, { permissions: others });
     const envelope = await expectEnvelope(send(name, bearer), 'control.PERMISSION_DENIED');
     expect(envelope.details).toEqual({ permission: row.permission });
-    const nowhere = await send(name, bearer, { projectId: id('prj', 99) });
-    await expectEnvelope(nowhere, 'control.PERMISSION_DENIED');
+    await expectEnvelope(send(name, bearer, { projectId: id('prj', 99) }), 'control.PERMISSION_DENIED');
   });
 
   it('answers for a foreign project or organization exactly as for a missing one', async () => {
@@ -193,9 +192,8 @@ describe.each(callableNames)('%s', (name) => {
     const get = await send(name, plane.token);
     expect(head.status).toBe(get.status);
     expect(await head.text()).toBe('');
-    for (const header of ['content-type', 'etag', 'content-length', 'repr-digest']) {
+    for (const header of ['content-type', 'etag', 'content-length', 'repr-digest'])
       expect(head.headers.get(header)).toBe(get.headers.get(header));
-    }
   });
 });
 
@@ -208,17 +206,14 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
     };
     const good = { ...JSON_TYPE, ...KEY };
 
-    it('requires an Idempotency-Key', async () => {
-      await expectEnvelope(post(JSON_TYPE), 'control.IDEMPOTENCY_KEY_REQUIRED');
-    });
+    it('requires an Idempotency-Key', () =>
+      expectEnvelope(post(JSON_TYPE), 'control.IDEMPOTENCY_KEY_REQUIRED'));
 
     it.each(['short', 'a'.repeat(129), 'with a space', 'key-00000001, key-00000002', 'key/00000001'])(
       'refuses the Idempotency-Key %j',
       async (key) => {
-        const { issues } = await expectEnvelope(
-          post({ ...good, 'idempotency-key': key }),
-          'control.REQUEST_INVALID',
-        );
+        const response = post({ ...good, 'idempotency-key': key });
+        const { issues } = await expectEnvelope(response, 'control.REQUEST_INVALID');
         expect(issues).toEqual([expect.objectContaining({ path: '/headers/idempotency-key' })]);
       },
     );
@@ -231,9 +226,10 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
     });
 
     it.each([
-      ...['text/plain', 'application/json; charset=latin1', 'application/jsonx', ''].map((type) => ({
-        'content-type': type,
-      })),
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/json; charset=latin1' },
+      { 'content-type': 'application/jsonx' },
+      { 'content-type': '' },
       { 'content-encoding': 'gzip' },
     ])('refuses a body with the headers %j', async (headers) => {
       await expectEnvelope(post({ ...good, ...headers }), 'control.UNSUPPORTED_MEDIA_TYPE');
@@ -262,16 +258,12 @@ it('an answer lists every issue of a body by its JSON pointer', async () => {
   );
 });
 
-const UNKNOWN = ['/', '/v1', '/v1/nothing', '/docs', '/v1/projects/x/', '//', '/v1/%zz'];
-it.each([...UNKNOWN, '/v1/projects/%2F/evidence/%00'])(
-  'the unknown path %s requires a token and is then missing',
-  async (path) => {
-    await expectEnvelope(ask(plane, path), 'control.UNAUTHENTICATED');
-    const response = await ask(plane, path, { token: plane.token });
-    expect([400, 404]).toContain(response.status);
-    await expectEnvelope(response);
-  },
-);
+const UNKNOWN = ['/', '/v1', '/docs', '/v1/projects/x/', '//', '/v1/%zz', '/v1/projects/%2F/evidence/%00'];
+it.each(UNKNOWN)('the unknown path %s requires a token and is then missing', async (path) => {
+  await expectEnvelope(ask(plane, path), 'control.UNAUTHENTICATED');
+  const { code } = await expectEnvelope(ask(plane, path, plane));
+  expect(['control.NOT_FOUND', 'control.REQUEST_INVALID']).toContain(code);
+});
 
 it('the server serves the OpenAPI document and its health without a token', async () => {
   const openApi = await ask(plane, '/openapi.json');
@@ -323,20 +315,9 @@ describe('every answer', () => {
   });
 
   it('any request gets the error envelope or an answer of the table', async () => {
-    const words = [
-      'v1',
-      'projects',
-      PROJECT,
-      'evidence-exports',
-      EXPORT,
-      'parts',
-      'manifest',
-      '..',
-      '%00',
-      '%zz',
-    ];
     const segment = fc.oneof(
-      fc.constantFrom(...words),
+      fc.constantFrom('v1', 'projects', PROJECT, 'evidence-exports', EXPORT, 'parts', 'manifest'),
+      fc.constantFrom('..', '%00', '%zz'),
       fc.string({ maxLength: 12 }).map((text) => text.replaceAll(/[\s?#\\]/g, '')),
     );
     const path = fc.oneof(
@@ -344,17 +325,8 @@ describe('every answer', () => {
       fc.constantFrom(...callableNames).map((name) => request(name).path),
     );
     const query = fc.option(fc.webQueryParameters(), { nil: '' });
-    const names = [
-      'range',
-      'if-range',
-      'content-type',
-      'idempotency-key',
-      'accept',
-      'expect',
-      'x-forwarded-host',
-    ];
     const headers = fc.dictionary(
-      fc.constantFrom(...names),
+      fc.constantFrom('range', 'if-range', 'content-type', 'idempotency-key', 'expect', 'x-forwarded-host'),
       fc.string({ maxLength: 40 }).filter((text) => /^[\x20-\x7e]*$/.test(text)),
     );
     const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS');

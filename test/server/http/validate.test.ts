@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EXTEND, extension, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import { answerOf, EXTEND, extension, inProject, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, importWorlds } from '../make.ts';
@@ -33,23 +33,19 @@ describe('If-Match of a change', () => {
 
   it.each(CHANGES)('%s is refused with another, a weak or an empty ETag', async (path, read, body) => {
     const etag = await readEtag(read);
-    for (const header of ['"other"', `W/${etag}`, etag.slice(1, -1), '', '"*"']) {
-      const refused = await change(path, body(), header);
-      await expectEnvelope(refused, 'control.PRECONDITION_FAILED');
-    }
+    for (const header of ['"other"', `W/${etag}`, etag.slice(1, -1), '', '"*"'])
+      await expectEnvelope(change(path, body(), header), 'control.PRECONDITION_FAILED');
     expect(await readEtag(read)).toBe(etag);
     expect([200, 202]).toContain((await change(path, body(), '*')).status); // the key was released
   });
 
   it('cancelling an operation is refused with the ETag of an earlier state', async () => {
-    const { operation } = (await (await post(plane, RERUNS, {})).json()) as {
-      operation: { operationId: string; projectId: string };
-    };
-    const path = `/v1/projects/${operation.projectId}/operations/${operation.operationId}`;
+    const { operation } = await answerOf('runs.reruns.create', post(plane, RERUNS, {}));
+    const path = inProject(`operations/${operation.operationId}`);
     const etag = await readEtag(path);
     await expectEnvelope(change(`${path}/cancel`, {}, '"other"'), 'control.PRECONDITION_FAILED');
     expect((await change(`${path}/cancel`, {}, etag)).status).toBe(200);
-    const late = await change(`${path}/cancel`, {}, etag, 'key-00000002');
+    const late = change(`${path}/cancel`, {}, etag, 'key-00000002');
     await expectEnvelope(late, 'control.PRECONDITION_FAILED');
   });
 
@@ -80,13 +76,11 @@ describe('If-Match of a read', () => {
 
   it.each(['GET', 'HEAD'])('%s is answered when the ETag matches, before If-None-Match', async (method) => {
     const etag = await readEtag(read);
-    const getStatus = async (headers: Record<string, string>) =>
-      (await ask(plane, read, { method, token: plane.token, headers })).status;
-    expect(await getStatus({ 'if-match': etag })).toBe(200);
-    expect(await getStatus({ 'if-match': '*' })).toBe(200);
-    expect(await getStatus({ 'if-match': '"other"' })).toBe(412);
-    expect(await getStatus({ 'if-match': `W/${etag}` })).toBe(412);
-    expect(await getStatus({ 'if-match': '"other"', 'if-none-match': etag })).toBe(412);
-    expect(await getStatus({ 'if-match': etag, 'if-none-match': etag })).toBe(304);
+    const expectStatus = async (status: number, headers: Record<string, string>) =>
+      expect((await ask(plane, read, { method, token: plane.token, headers })).status).toBe(status);
+    for (const header of [etag, '*']) await expectStatus(200, { 'if-match': header });
+    for (const header of ['"other"', `W/${etag}`]) await expectStatus(412, { 'if-match': header });
+    await expectStatus(412, { 'if-match': '"other"', 'if-none-match': etag });
+    await expectStatus(304, { 'if-match': etag, 'if-none-match': etag });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { operations, warmPoolStates } from '../../../src/contract/index.ts';
+import { warmPoolStates } from '../../../src/contract/index.ts';
 import { createDeadlineSweep } from '../../../src/server/jobs/settle.ts';
-import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
+import { answerOf, EXTEND, extension, HOUR_MS, inProject, post } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, id, makeRun, makeSession, NOW_MS, PROJECT, importWorlds } from '../make.ts';
@@ -21,10 +21,7 @@ import {
 const plane = eachTest(importWorlds, storeBuild);
 const signal = new AbortController().signal;
 const sweep = () => createDeadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
-const read = async (rest: string) => {
-  const response = await ask(plane, `/v1/projects/${PROJECT}/${rest}`, plane);
-  return (await response.json()) as { state: string };
-};
+const read = async (rest: string) => (await (await ask(plane, inProject(rest), plane)).json()) as object;
 const LATE = { code: 'control.DEADLINE_EXCEEDED' };
 
 const SETTLE = { read, sweep, 'sweep of an operator': () => plane.admin.workOff() } as const;
@@ -109,10 +106,11 @@ it.each(warmPoolStates)(
     const session = makeSession(5, { warmPool: { state, setupHash: HASH } });
     await plane.admin.importResources({ schemaVersion: 1, sessions: [session] });
     const response = await post(plane, EXTEND.replace(id('ses', 1), session.sessionId), extension());
-    if (state === 'claimed') {
-      const { session: extended } = operations['sessions.extend'].success.schema.parse(await response.json());
+    if (state !== 'claimed') await expectEnvelope(response, 'control.SESSION_NOT_READY');
+    else {
+      const { session: extended } = await answerOf('sessions.extend', response);
       expect(extended.warmPool).toEqual(session.warmPool);
-    } else await expectEnvelope(response, 'control.SESSION_NOT_READY');
+    }
   },
 );
 
@@ -127,6 +125,6 @@ it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: 
     return goodRunner.run(job, context);
   });
   expect(await makeWorker(plane, runner).workOnce()).toBe('succeeded');
-  const { state: after } = await read(`sessions/${run.sessionId}`);
+  const { state: after } = await sessionOf(plane, run.sessionId);
   expect(after).toBe(state === 'claimed' ? 'ready' : 'warming');
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf, memoryAccess, toUtf8 } from '../../../../src/bytes/index.ts';
-import { type HostedRun, operations } from '../../../../src/contract/index.ts';
+import type { HostedRun } from '../../../../src/contract/index.ts';
 import type { RerunJob, RunnerOutcome } from '../../../../src/server/index.ts';
 import { makeRunResult } from '../../../support/evidence.ts';
-import { answerOf, post, RERUNS } from '../../change.ts';
+import { answerOf, inProject, post, RERUNS } from '../../change.ts';
 import { eachTest, storeBuild } from '../../each-test.ts';
 import { ask, HASH, id, makeRun, NOW_MS, ORG, part, PROJECT, signer, importWorlds } from '../../make.ts';
 import { operationOf, makeRunner, runOf, makeWorker } from '../make.ts';
@@ -30,10 +30,9 @@ const IDENTITY = {
 
 /** Imports the original and requests a rerun of a run. */
 async function queue(over: Partial<HostedRun> = { identity: IDENTITY }, hostedRunId = ORIGINAL) {
-  const original = makeRun(3, { state: 'succeeded', ...over });
-  if (hostedRunId === ORIGINAL) await plane.admin.importResources({ schemaVersion: 1, runs: [original] });
-  const path = RERUNS.replace(id('hrun', 1), hostedRunId);
-  return answerOf('runs.reruns.create', await post(plane, path, {}));
+  const runs = [makeRun(3, { state: 'succeeded', ...over })];
+  if (hostedRunId === ORIGINAL) await plane.admin.importResources({ schemaVersion: 1, runs });
+  return answerOf('runs.reruns.create', post(plane, RERUNS.replace(id('hrun', 1), hostedRunId), {}));
 }
 
 /** The result in the part of a rerun. */
@@ -45,8 +44,7 @@ const makeResult = ({ identity }: RerunJob, over: object = {}) =>
     trajectoryHash: digestOf(toUtf8('trajectory 3')),
   });
 
-type Answer = (job: RerunJob) => unknown;
-async function work(answer: Answer, report?: (job: RerunJob) => object) {
+async function work(answer: (job: RerunJob) => unknown, report?: (job: RerunJob) => object) {
   const runner = makeRunner(async (job, { progress }) => {
     if (job.kind !== 'run.rerun') throw new TypeError(job.kind);
     if (report !== undefined) await progress(report(job));
@@ -54,10 +52,7 @@ async function work(answer: Answer, report?: (job: RerunJob) => object) {
   });
   return makeWorker(plane, runner).workOnce();
 }
-const succeed = (job: RerunJob, over: object = {}) => ({
-  outcome: 'succeeded',
-  result: makeResult(job, over),
-});
+const succeed = (job: RerunJob, over = {}) => ({ outcome: 'succeeded', result: makeResult(job, over) });
 
 const codeOfOperation = async ({ operation }: { operation: { operationId: string } }) =>
   (await operationOf(plane, operation.operationId)).error?.code;
@@ -129,8 +124,7 @@ describe('the inputs of a rerun', () => {
   });
 });
 
-const readBundle = (evidenceBundleId: string) =>
-  ask(plane, `/v1/projects/${PROJECT}/evidence/${evidenceBundleId}`, plane);
+const readBundle = (evidenceBundleId: string) => ask(plane, inProject(`evidence/${evidenceBundleId}`), plane);
 
 const INVALID = 'control.RERUN_EVIDENCE_INVALID';
 const workWith = (pack: (job: RerunJob) => Promise<Uint8Array>) =>
@@ -141,8 +135,7 @@ describe('the evidence of a rerun', () => {
     const { run } = await queue();
     expect((await readBundle(run.evidenceBundleId)).status).toBe(404);
     expect(await workWith((job) => packEvidence(job))).toBe('succeeded');
-    const response = await readBundle(run.evidenceBundleId);
-    expect(operations['evidence.bundles.read'].success.schema.parse(await response.json())).toMatchObject({
+    expect(await answerOf('evidence.bundles.read', readBundle(run.evidenceBundleId))).toMatchObject({
       hostedRunId: run.hostedRunId,
       runId: run.request.runId,
       signed: true,
@@ -152,8 +145,8 @@ describe('the evidence of a rerun', () => {
     const window = { fromAtMs: NOW_MS - 10, throughAtMs: NOW_MS };
     const { resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
     await plane.admin.workOff();
-    const path = `/v1/projects/${PROJECT}/evidence-exports/${resource.evidenceExportId}/parts/`;
-    expect((await ask(plane, path + run.evidenceBundleId, plane)).status).toBe(200);
+    const path = inProject(`evidence-exports/${resource.evidenceExportId}/parts/${run.evidenceBundleId}`);
+    expect((await ask(plane, path, plane)).status).toBe(200);
   });
 
   it.each([
@@ -190,13 +183,11 @@ describe('the evidence of a rerun', () => {
 });
 
 describe('a run whose evidence is ingested', () => {
-  const runPath = `/v1/projects/${PROJECT}/runs/${id('hrun', 5)}`;
-
   it('the run of an ingested bundle can be read and rerun, and an import replaces it', async () => {
     const bytes = await part(5, { key: signer() });
     await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
     await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    const run = operations['runs.read'].success.schema.parse(await (await ask(plane, runPath, plane)).json());
+    const run = await answerOf('runs.read', ask(plane, inProject(`runs/${id('hrun', 5)}`), plane));
     expect(run).toMatchObject({ state: 'succeeded', evidenceBundleId: id('evidence', 5) });
     expect(run.identity).toEqual(run.result?.identity);
     const rerun = await queue({}, id('hrun', 5));
