@@ -1,13 +1,13 @@
-import { hostname } from 'node:os';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { killAtRandom, makeRefetchGuard, makeSlowSender, startMirror, waitForEnd } from '../killing.ts';
 import type { ChildOptions } from '../mirror-child.ts';
 import { startS3 } from '../../support/s3.ts';
-import { objectsIn, sha256, uploadsIn } from './make.ts';
+import { testTwoMirrors } from '../volume/two-suite.ts';
+import { expectWhole, objectsIn, sha256 } from './make.ts';
 import { tries } from '../../support/deep.ts';
 
 const s3 = await startS3();
@@ -59,9 +59,7 @@ it.each([
     expect(guard.refetched()).toEqual([]);
     const size = sample.files.size * 9 * MIB;
     expect(sent()).toBeLessThanOrEqual(size + killed * CONCURRENCY * 9 * MIB);
-    expect(await uploadsIn(s3, bucket)).toEqual([]);
-    const remaining = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
-    expect(remaining).toEqual([]);
+    await expectWhole(s3, bucket, sample, prefix);
     if (store === undefined) return;
     expect(await readdir(join(store, 'tmp'))).toEqual([]);
     for (const [path, bytes] of await filesOf(join(store, 'sha256')))
@@ -69,44 +67,10 @@ it.each([
   },
 );
 
-describe('two mirrors of one export into one prefix, in two processes', () => {
-  const sample = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
-
-  /** A source that sends no part until it is released, so the first mirror keeps its lease. */
-  async function makeHeldSource() {
-    let open = false;
-    const { sendSlowly } = makeSlowSender();
-    const server = await source(sample, (request) =>
-      open ? sendSlowly(request) : sample.files.has(request.path),
-    );
-    return { server, release: () => void (open = true) };
-  }
-  it('the second reports the process of the first, and takes over when it is killed', async () => {
-    const [{ server, release }, bucket] = [await makeHeldSource(), await s3.bucket()];
-    const holder = startIn(server, bucket);
-    await expect
-      .poll(() => server.seen.some(({ url }) => url.includes('/parts/')), { timeout: 30_000 })
-      .toBe(true);
-    const second = await waitForEnd(startIn(server, bucket));
-    expect([second.code, second.output.split(':')[0]]).toEqual([3, 'io.LOCKED']);
-    expect(second.output).toContain(`process ${holder.pid} on ${hostname()}`);
-    const waiting = waitForEnd(startIn(server, bucket, { waitMs: 60_000 }));
-    await expect.poll(() => server.requests('export.json').length, { timeout: 30_000 }).toBe(3);
-    const end = waitForEnd(holder);
-    holder.kill('SIGKILL');
-    await end;
-    release();
-    expect((await waiting).output).toBe('complete');
-    const objects = await objectsIn(s3, bucket);
-    for (const [path, bytes] of sample.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
-  });
-
-  it('the second waits if requested, and both complete', async () => {
-    const bucket = await s3.bucket();
-    const { sendSlowly, sent } = makeSlowSender();
-    const server = await source(sample, sendSlowly);
-    const both = [1, 2].map(() => waitForEnd(startIn(server, bucket, { waitMs: 60_000 })));
-    for (const { output } of await Promise.all(both)) expect(output).toBe('complete');
-    expect(sent()).toBe(sample.files.size * 20_000);
-  });
+testTwoMirrors('prefix', async () => {
+  const bucket = await s3.bucket();
+  return {
+    start: (server, options) => startIn(server, bucket, options),
+    expectComplete: (sample) => expectWhole(s3, bucket, sample, 'a/'),
+  };
 });

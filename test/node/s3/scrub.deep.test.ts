@@ -1,4 +1,4 @@
-import { PutObjectCommand, DeleteObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
@@ -17,7 +17,7 @@ import {
   listFaults,
 } from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';
-import { objectsIn, sinkTo } from './make.ts';
+import { objectsIn, sinkTo, store } from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);
@@ -46,7 +46,7 @@ async function makeS3Archive() {
 async function rotObject(bucket: string, key: string, at = 100): Promise<void> {
   const bytes = Buffer.from((await objectsIn(s3, bucket)).get(key)!);
   bytes[at]! ^= 4;
-  await s3.client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes }));
+  await store(s3, bucket, key, bytes);
 }
 
 describe('an archive in S3', () => {
@@ -105,10 +105,5 @@ describe('an archive in S3', () => {
     expect(listFaults(await scrubArchive(url, { env }))).toEqual([]);
     const stored = (await objectsIn(s3, bucket)).get(`archive/${exportId(1)}/${PART}`)!;
     expect(Buffer.from(stored).equals(exports[0]!.files[PART]!)).toBe(true);
-  });
-
-  test('is io.UNREADABLE without permission', async () => {
-    const { url } = await makeS3Archive();
-    await expect(scrubArchive(url, { env: s3.strangerEnv })).rejects.toMatchObject({ code: 'io.UNREADABLE' });
   });
 });

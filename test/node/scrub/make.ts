@@ -51,10 +51,12 @@ export async function makeArchive({ mirrors = 2, parts = 3, bags = false } = {})
   return { root, exports };
 }
 
+type HowToScrub = Partial<ScrubOptions> & ScrubArchiveOptions;
+
 /** Scrubs an archive, and returns the result of each mirror in the order of the work. */
 export async function scrubArchive(
   root: string,
-  { journal, env, ...options }: Partial<ScrubOptions> & ScrubArchiveOptions = {},
+  { journal, env, ...options }: HowToScrub = {},
 ): Promise<MirrorScrub[]> {
   const archive = await openScrubArchive(root, defined({ journal, env, jobs: options.jobs }));
   const results: MirrorScrub[] = [];
@@ -67,10 +69,12 @@ export async function scrubArchive(
   return results;
 }
 
-/** Makes an archive of one mirror. */
+/** Makes an archive of one mirror, and the functions that scrub it and list its faults. */
 export async function makeOneMirror(options: { readonly parts?: number } = {}) {
   const { root, exports } = await makeArchive({ mirrors: 1, ...options });
-  return { root, folder: join(root, exportId(1)), sample: exports[0]! };
+  const scrub = async (how?: HowToScrub) => (await scrubArchive(root, how))[0]!;
+  const faults = async (how?: HowToScrub) => listFaults([await scrub(how)]);
+  return { root, folder: join(root, exportId(1)), sample: exports[0]!, scrub, faults };
 }
 
 /** Lists the faults as `found path code`, sorted. */

@@ -31,9 +31,9 @@ describe('a scrub of an intact archive', () => {
   });
 
   test('reports good at full depth with trust and threads', async () => {
-    const { root, sample } = await makeOneMirror();
+    const { sample, faults } = await makeOneMirror();
     const trust = makeTrust(sample.signer);
-    expect(listFaults(await scrubArchive(root, { depth: 'full', trust, jobs: 3 }))).toEqual([]);
+    expect(await faults({ depth: 'full', trust, jobs: 3 })).toEqual([]);
   });
 
   test('of one of its mirrors uses the journal of the archive', async () => {
@@ -57,41 +57,39 @@ describe('a scrub of an intact archive', () => {
 
 describe('a damaged file', () => {
   test('is detected although its size and time are unchanged', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, faults } = await makeOneMirror();
     const file = partOf(folder);
     utimesSync(file, 1_000, 1_000);
-    expect(listFaults(await scrubArchive(root))).toEqual([]);
+    expect(await faults()).toEqual([]);
     const before = statSync(file);
     await rot(file);
     utimesSync(file, 1_000, 1_000);
     const { mtimeMs, ino, size } = statSync(file);
     expect([mtimeMs, ino, size]).toEqual([before.mtimeMs, before.ino, before.size]);
     // A file that was read recently is skipped. After 30 days it is read again.
-    const later = (ms: number) => scrubArchive(root, { olderThanMs: 30 * DAY, now: () => NOW + ms });
-    expect(listFaults(await later(DAY))).toEqual([]);
-    expect(listFaults(await later(30 * DAY))).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
+    const later = (ms: number) => faults({ olderThanMs: 30 * DAY, now: () => NOW + ms });
+    expect(await later(DAY)).toEqual([]);
+    expect(await later(30 * DAY)).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
   });
 
   test('is reported in every run until it is right again', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, faults } = await makeOneMirror();
     await rot(partOf(folder));
     const fault = `damaged ${PART} part.DIGEST_MISMATCH`;
-    for (const _ of [1, 2])
-      expect(listFaults(await scrubArchive(root, { olderThanMs: DAY }))).toEqual([fault]);
+    for (const _ of [1, 2]) expect(await faults({ olderThanMs: DAY })).toEqual([fault]);
     await rot(partOf(folder));
-    expect(listFaults(await scrubArchive(root, { olderThanMs: DAY }))).toEqual([]);
+    expect(await faults({ olderThanMs: DAY })).toEqual([]);
   });
 
   test('is detected in any byte of the documents and receipts', { timeout: 60_000 }, async () => {
-    const { root, folder } = await makeOneMirror({ parts: 1 });
+    const { folder, scrub } = await makeOneMirror({ parts: 1 });
     const [receipt] = await readdir(join(folder, 'receipts'));
     const documents = ['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'];
     for (const path of [...documents, `receipts/${receipt}`]) {
       const { size } = statSync(join(folder, path));
       for (let offset = 0; offset < size; offset += 97) {
         await rot(join(folder, path), offset, offset % 7);
-        const [result] = await scrubArchive(root);
-        expect([path, offset, result!.outcome]).toEqual([path, offset, 'damaged']);
+        expect([path, offset, (await scrub()).outcome]).toEqual([path, offset, 'damaged']);
         await rot(join(folder, path), offset, offset % 7);
       }
     }
@@ -121,70 +119,62 @@ describe('a scrub', () => {
   test.each(['export.json', 'export-attestation.json'])(
     'reports only the document as missing without %s',
     async (path) => {
-      const { root, folder } = await makeOneMirror();
+      const { folder, scrub } = await makeOneMirror();
       await rm(join(folder, path));
-      const [result] = await scrubArchive(root);
-      expect(result!.outcome).toBe('damaged');
-      expect(new Set(result!.faults.map((fault) => `${fault.found} ${fault.path}`))).toEqual(
+      const result = await scrub();
+      expect(result.outcome).toBe('damaged');
+      expect(new Set(result.faults.map((fault) => `${fault.found} ${fault.path}`))).toEqual(
         new Set([`missing ${path}`]),
       );
     },
   );
 
   test('reports a missing part', async () => {
-    const { root, folder } = await makeOneMirror();
-    expect(listFaults(await scrubArchive(root))).toEqual([]);
+    const { folder, faults } = await makeOneMirror();
+    expect(await faults()).toEqual([]);
     await rm(partOf(folder));
-    expect(listFaults(await scrubArchive(root, { olderThanMs: DAY }))).toEqual([
-      `missing ${PART} part.MISSING`,
-    ]);
+    expect(await faults({ olderThanMs: DAY })).toEqual([`missing ${PART} part.MISSING`]);
   });
 
   test('does not report a mirror with an unreadable part as good', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, scrub } = await makeOneMirror();
     await rm(partOf(folder));
     await mkdir(join(folder, PART));
-    const [result] = await scrubArchive(root);
-    expect(result!.outcome).not.toBe('good');
+    expect((await scrub()).outcome).not.toBe('good');
   });
 
   test('reports extra files, and leaves them in place', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, scrub, faults } = await makeOneMirror();
     await writeFile(join(folder, 'parts/evidence_00000000000x.zip'), 'x');
     await writeFile(join(folder, 'note.txt'), 'x');
-    const results = await scrubArchive(root);
-    expect(listFaults(results)).toEqual([
+    expect(await faults()).toEqual([
       'extra note.txt export.FILE_UNCOVERED',
       'extra parts/evidence_00000000000x.zip part.EXTRA',
     ]);
     expect(await readFile(join(folder, 'note.txt'), 'utf8')).toBe('x');
     await rm(join(folder, 'note.txt'));
     await rm(join(folder, 'parts/evidence_00000000000x.zip'));
-    expect((await scrubArchive(root, { olderThanMs: DAY }))[0]).toMatchObject({ outcome: 'good' });
-    expect((await scrubArchive(root, { olderThanMs: DAY }))[0]).toMatchObject({ read: 0 });
+    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good' });
+    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ read: 0 });
   });
 
   test('reports an unfinished mirror', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, faults } = await makeOneMirror();
     for (const path of ['manifest.json', 'SHA256SUMS']) await rm(join(folder, path));
     await mkdir(join(folder, '.drillproof-mirror'));
-    expect(listFaults(await scrubArchive(root))).toEqual([
-      'unreadable manifest.json scrub.MIRROR_UNFINISHED',
-    ]);
+    expect(await faults()).toEqual(['unreadable manifest.json scrub.MIRROR_UNFINISHED']);
   });
 
   test('reports a missing manifest of a complete mirror', async () => {
-    const { root, folder } = await makeOneMirror();
+    const { folder, faults } = await makeOneMirror();
     await rm(join(folder, 'manifest.json'));
-    const [result] = await scrubArchive(root);
-    expect(result!.outcome).toBe('damaged');
-    expect(listFaults([result!])).toContain('missing manifest.json export.MANIFEST_MISSING');
+    expect(await faults()).toContain('missing manifest.json export.MANIFEST_MISSING');
   });
 });
 
 describe('a journal', () => {
   test('is used only with the same version, depth and trust', async () => {
-    const { root, sample } = await makeOneMirror();
+    const { sample, scrub } = await makeOneMirror();
     const signed = { depth: 'full', trust: makeTrust(sample.signer) } as const;
     for (const [change, read] of [
       [{}, 9],
@@ -194,46 +184,43 @@ describe('a journal', () => {
       [signed, 9],
       [signed, 0],
     ] as const)
-      expect(await scrubArchive(root, { olderThanMs: DAY, ...change })).toMatchObject([{ read }]);
+      expect(await scrub({ olderThanMs: DAY, ...change })).toMatchObject({ read });
   });
 
   test('is used only for the same file', async () => {
-    const { root, folder } = await makeOneMirror();
-    await scrubArchive(root);
+    const { folder, scrub } = await makeOneMirror();
+    await scrub();
     const file = partOf(folder);
     await cp(file, `${file}.new`, { preserveTimestamps: true });
     await rename(`${file}.new`, file);
-    const [result] = await scrubArchive(root, { olderThanMs: DAY });
-    expect([result!.outcome, result!.young]).toEqual(['good', 3]);
+    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good', young: 3 });
   });
 
   test('can be in another folder, and then nothing is written to the archive', async () => {
-    const { root } = await makeOneMirror();
+    const { root, scrub } = await makeOneMirror();
     const before = await readdir(root, { recursive: true });
     const journal = await newFolder();
-    await scrubArchive(root, { journal });
+    await scrub({ journal });
     expect(await readdir(root, { recursive: true })).toEqual(before);
     expect(await readdir(journal)).toEqual([`${exportId(1)}.jsonl`]);
-    expect((await scrubArchive(root, { journal, olderThanMs: DAY }))[0]!.read).toBe(0);
+    expect((await scrub({ journal, olderThanMs: DAY })).read).toBe(0);
   });
 
   test('is rewritten if it has many more lines than the mirror has files', async () => {
-    const { root } = await makeOneMirror();
+    const { root, scrub } = await makeOneMirror();
     const file = join(root, '.drillproof/scrub', `${exportId(1)}.jsonl`);
-    await scrubArchive(root);
+    await scrub();
     const once = await readFile(file, 'utf8');
     await writeFile(file, once.repeat(500));
-    await scrubArchive(root, { olderThanMs: DAY });
+    await scrub({ olderThanMs: DAY });
     expect((await readFile(file, 'utf8')).length).toBe(once.length);
   });
 
   test('ends the run if it cannot be written', async () => {
-    const { root } = await makeOneMirror();
+    const { root, scrub } = await makeOneMirror();
     const journal = join(root, 'file');
     await writeFile(journal, '');
-    await expect(scrubArchive(root, { journal })).rejects.toMatchObject({
-      code: expect.stringMatching(/^io\./),
-    });
+    await expect(scrub({ journal })).rejects.toMatchObject({ code: expect.stringMatching(/^io\./) });
   });
 });
 
@@ -283,13 +270,12 @@ test('scrubs with a time limit without an age start with the file that was read 
 });
 
 test('scrubs with a time limit keep what was read when they are aborted', async () => {
-  const { root } = await makeOneMirror({ parts: 6 });
+  const { scrub } = await makeOneMirror({ parts: 6 });
   const stop = new AbortController();
   let reads = 0;
   const how = {
     onProgress: (event: { type: string }) => void (event.type === 'read' && ++reads === 3 && stop.abort()),
   };
-  await expect(scrubArchive(root, { ...how, signal: stop.signal })).rejects.toThrow();
-  const [rest] = await scrubArchive(root, { olderThanMs: DAY });
-  expect([rest!.young, rest!.outcome]).toEqual([3, 'good']);
+  await expect(scrub({ ...how, signal: stop.signal })).rejects.toThrow();
+  expect(await scrub({ olderThanMs: DAY })).toMatchObject({ young: 3, outcome: 'good' });
 });
