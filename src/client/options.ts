@@ -156,10 +156,8 @@ function checkToken(token: string): string {
   );
 }
 
-const SCHEMES = new Set(['http:', 'https:']);
-
 const BASE_URL_RULES: readonly (readonly [(url: URL, text: string) => boolean, string])[] = [
-  [(url) => !SCHEMES.has(url.protocol), 'its scheme is not http or https'],
+  [(url) => !/^https?:$/.test(url.protocol), 'its scheme is not http or https'],
   [(url) => url.username !== '' || url.password !== '', 'it holds a user name or password'],
   [(_, text) => text.includes('?'), 'it has a query'],
   [(_, text) => text.includes('#'), 'it has a fragment'],
@@ -180,10 +178,8 @@ export function parseBaseUrl(text: string): string {
 const invalidBaseUrl = (why: string): DrillproofError =>
   new DrillproofError('client.BASE_URL_INVALID', `the base address cannot be used: ${why}`);
 
-/** An Idempotency-Key of 128 random bits (control API, Conventions: 8 to 128 of A-Z a-z 0-9 . _ : -). */
-export function newIdempotencyKey(): string {
-  return `dp-${toHex(crypto.getRandomValues(new Uint8Array(16)))}`;
-}
+// 128 random bits (control API, Conventions: 8 to 128 of A-Z a-z 0-9 . _ : -).
+const newIdempotencyKey = (): string => `dp-${toHex(crypto.getRandomValues(new Uint8Array(16)))}`;
 
 /** The `fetch` of a client: that of the platform, or one that makes only what the client uses of it. */
 export type Fetch = (

@@ -149,13 +149,6 @@ type RequestIssue = { readonly path: string; readonly message: string };
 type Fields = { readonly [name: string]: unknown };
 type Divided = { readonly params: Fields; readonly query: Fields; readonly body: Fields };
 
-/** Headers of one logical call in addition to those of every request. */
-export type CallHeaders = {
-  readonly 'idempotency-key'?: string;
-  readonly range?: string;
-  readonly 'if-range'?: string;
-};
-
 /**
  * The request of an operation: its input, one flat object, is divided among path, query and body by the names of the
  * row, and each is checked by the schema of the row before anything is sent.
@@ -165,7 +158,7 @@ export function buildRequest(
   row: Operation,
   input: object,
   settings: Settings,
-  headers: CallHeaders,
+  headers: WireRequest['headers'],
 ): WireRequest {
   const divided = divide(row, input);
   const issues = [

@@ -33,8 +33,11 @@ export async function exchange(
     try {
       const target = redirectTarget(response, url, { method: request.method, token: settings.token });
       if (target === undefined) {
-        if (response.ok) refuseEncoding(response);
-        return response;
+        if (!response.ok || !isEncoded(response)) return response;
+        const details = { status: response.status };
+        throw new TransportError('transport.ENCODING_REFUSED', 'the answer carries a content coding', {
+          details,
+        });
       }
       const { redirects } = settings.limits;
       if (hops >= redirects) throw refusedError(`more than ${redirects} redirects follow one another`);
@@ -73,16 +76,9 @@ async function sendOnce(
 }
 
 /** Whether an answer has a content coding. `identity` was asked for; some platforms decode, so no byte of it is read. */
-export function isEncoded(response: HttpAnswer): boolean {
+function isEncoded(response: HttpAnswer): boolean {
   const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   return coding !== '' && coding !== 'identity';
-}
-
-function refuseEncoding(response: HttpAnswer): void {
-  if (!isEncoded(response)) return;
-  throw new TransportError('transport.ENCODING_REFUSED', 'the answer carries a content coding', {
-    details: { status: response.status },
-  });
 }
 
 /** Ends an answer whose body is not wanted, so that its connection is freed. */

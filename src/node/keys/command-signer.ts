@@ -182,24 +182,19 @@ function readAnswer(child: ChildProcess, program: string, input: Uint8Array, sto
       if (bytes > MAX_ANSWER_BYTES) reject(outputError(program));
     });
     child.on('close', (code, killedBy) => {
-      if (code === 0) resolve(Buffer.concat(chunks));
-      else reject(exitError(program, code, killedBy));
+      if (code === 0) return resolve(Buffer.concat(chunks));
+      const end = code === null ? `signal ${killedBy ?? 'unknown'}` : `exit code ${code}`;
+      reject(new DrillproofError('trust.SIGNER_FAILED', `${program} ended with ${end}`));
     });
     child.stdin?.end(input);
   });
 }
 
-const exitError = (program: string, code: number | null, killedBy: string | null): DrillproofError =>
-  new DrillproofError(
-    'trust.SIGNER_FAILED',
-    `${program} ended with ${code === null ? `signal ${killedBy ?? 'unknown'}` : `exit code ${code}`}`,
-  );
-const startError = (program: string, cause: unknown): DrillproofError =>
-  new DrillproofError(
-    'trust.SIGNER_FAILED',
-    `${program} cannot be started: ${errnoOf(cause) === 'ENOENT' ? 'the program does not exist' : (errnoOf(cause) ?? 'unknown')}`,
-    { cause },
-  );
+function startError(program: string, cause: unknown): DrillproofError {
+  const errno = errnoOf(cause);
+  const why = errno === 'ENOENT' ? 'the program does not exist' : (errno ?? 'unknown');
+  return new DrillproofError('trust.SIGNER_FAILED', `${program} cannot be started: ${why}`, { cause });
+}
 const timeoutError = (program: string, timeoutMs: number): DrillproofError =>
   new DrillproofError('trust.SIGNER_TIMEOUT', `${program} did not answer within ${timeoutMs / 1000} s`);
 const outputError = (program: string): DrillproofError =>

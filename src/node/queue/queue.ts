@@ -21,10 +21,9 @@ export function parseQueueAddress(text: string): QueueAddress {
 
 /** The package of the queue, which is needed only to share work. */
 type Engine = typeof import('pg-boss');
-type LoadEngine = () => Promise<Engine>;
 
 /** Loads pg-boss, an optional dependency. */
-export async function loadEngine(load?: LoadEngine): Promise<Engine> {
+export async function loadEngine(load?: () => Promise<Engine>): Promise<Engine> {
   try {
     // The import is inside `try`, so that bundlers accept that it is not installed.
     return await (load?.() ?? import('pg-boss'));
@@ -57,11 +56,8 @@ export function queueError(cause: unknown, where: string): DrillproofError {
 const PAUSES_MS: readonly number[] = [500, 1_000, 2_000, 4_000];
 
 /** Repeats a call while the database is unavailable, for a few seconds. */
-async function retryUnreachable<T>(
-  act: () => Promise<T>,
-  pausesMs: readonly number[] = PAUSES_MS,
-): Promise<T> {
-  for (const pauseMs of pausesMs) {
+async function retryUnreachable<T>(act: () => Promise<T>): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
     try {
       return await act();
     } catch (error) {
@@ -99,7 +95,6 @@ export type QueueOptions = {
   readonly retries?: number;
   /** A worker without a heartbeat for this time counts as dead; default a minute, at least 10 s. */
   readonly lostAfterMs?: number;
-  readonly load?: LoadEngine;
 };
 
 /** A separate schema, because another program in this database may use another version of pg-boss. */
@@ -129,8 +124,8 @@ const dataSchema = z.record(z.string(), z.string());
 
 /** Opens the queue of a run, and creates it if it is missing. */
 export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
-  const { lostAfterMs = 60_000, load } = options;
-  const { PgBoss } = await loadEngine(load);
+  const { lostAfterMs = 60_000 } = options;
+  const { PgBoss } = await loadEngine();
   const superviseIntervalSeconds = Math.max(1, Math.round(lostAfterMs / 4_000));
   const boss = new PgBoss({
     connectionString: address.url,

@@ -56,22 +56,17 @@ class Worker {
     try {
       while (!this.signal.aborted) {
         const job = await this.queue.take();
-        if (job !== undefined) await this.work(job);
-        else if (await this.isDone()) return;
-        else await this.pause();
+        if (job !== undefined) {
+          await this.work(job);
+          continue;
+        }
+        const { waiting, active } = await this.queue.countJobs();
+        if (waiting + active === 0) return;
+        await sleep(this.options.idleMs ?? 1_000, undefined, { signal: this.signal }).catch(() => undefined);
       }
     } catch (error) {
       this.options.stop.abort(error);
     }
-  }
-
-  private async isDone(): Promise<boolean> {
-    const { waiting, active } = await this.queue.countJobs();
-    return waiting + active === 0;
-  }
-
-  private async pause(): Promise<void> {
-    await sleep(this.options.idleMs ?? 1_000, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
   private async work(job: TakenJob): Promise<void> {

@@ -1,11 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  GetObjectCommandOutput,
-  ListObjectsV2CommandOutput,
-  PutObjectCommandInput,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { createDirectRead, formatRange } from './direct.ts';
@@ -90,15 +85,8 @@ function checkBody(answer: GetObjectCommandOutput, { start, end }: ByteRange): R
 // 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
 const hasLostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
 
-function formatCondition(
-  when: Condition | undefined,
-): Pick<PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'> {
-  if (when === undefined) return {};
-  return 'ifAbsent' in when ? { IfNoneMatch: '*' } : { IfMatch: when.ifMatch };
-}
-
 const formatOptions = ({ when, retention: { retain, legalHold } = {}, checksums }: WriteOptions) => ({
-  ...formatCondition(when),
+  ...(when && ('ifAbsent' in when ? { IfNoneMatch: '*' } : { IfMatch: when.ifMatch })),
   ...(retain && {
     ObjectLockMode: retain.mode,
     ObjectLockRetainUntilDate: new Date(retain.untilMs),
