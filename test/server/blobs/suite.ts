@@ -104,195 +104,183 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       });
     });
 
-    describe('putting a blob', () => {
-      it('stores a blob of 0 bytes', async () => {
-        const { digest, bytes } = await blobs.put(stream());
-        expect([bytes, await read(blobs, digest)]).toEqual([0, new Uint8Array()]);
-        await blobs.put(stream(), { digest, bytes });
-      });
-
-      it.each([
-        ['another digest', { digest: ABSENT }],
-        ['another digest of this size', { digest: ABSENT, bytes: BYTES.length }],
-        ['one byte less', { bytes: BYTES.length - 1 }],
-        ['one byte more', { bytes: BYTES.length + 1 }],
-        ['this digest with one byte less', { ...ref, bytes: BYTES.length - 1 }],
-        ['this digest with one byte more', { ...ref, bytes: BYTES.length + 1 }],
-      ])('put refuses bytes when %s was announced, and stores nothing', async (_, expected) => {
-        expect(await codeOf(blobs.put(stream(BYTES), expected))).toBe('control.UPLOAD_MISMATCH');
-        expect(await place.stored()).toEqual([]);
-      });
-
-      it('put refuses different bytes under the digest of a stored blob', async () => {
-        await blobs.put(stream(BYTES));
-        const other = stream(flip(BYTES));
-        expect(await codeOf(blobs.put(other, ref))).toBe('control.UPLOAD_MISMATCH');
-        expect(await read(blobs, ref.digest)).toEqual(BYTES);
-      });
-
-      it.each([{ bytes: 100 }, { digest: ABSENT, bytes: 100 }])(
-        'put stops reading a source that exceeds its announced size',
-        async (expected) => {
-          let chunks = 0;
-          const endless = (async function* () {
-            for (; ; chunks++) yield BYTES;
-          })();
-          expect(await codeOf(blobs.put(endless, expected))).toBe('control.UPLOAD_MISMATCH');
-          expect(chunks).toBeLessThan(10);
-        },
-      );
+    it('stores a blob of 0 bytes', async () => {
+      const { digest, bytes } = await blobs.put(stream());
+      expect([bytes, await read(blobs, digest)]).toEqual([0, new Uint8Array()]);
+      await blobs.put(stream(), { digest, bytes });
     });
 
-    describe('a large blob', () => {
-      const large = { digest: digestOf(LARGE), bytes: LARGE.length };
+    it.each([
+      ['another digest', { digest: ABSENT }],
+      ['another digest of this size', { digest: ABSENT, bytes: BYTES.length }],
+      ['one byte less', { bytes: BYTES.length - 1 }],
+      ['one byte more', { bytes: BYTES.length + 1 }],
+      ['this digest with one byte less', { ...ref, bytes: BYTES.length - 1 }],
+      ['this digest with one byte more', { ...ref, bytes: BYTES.length + 1 }],
+    ])('put refuses bytes when %s was announced, and stores nothing', async (_, expected) => {
+      expect(await codeOf(blobs.put(stream(BYTES), expected))).toBe('control.UPLOAD_MISMATCH');
+      expect(await place.stored()).toEqual([]);
+    });
 
-      it('a large blob is read as a whole and by ranges', async () => {
-        expect(await blobs.put(stream(...pieces(LARGE)), large)).toEqual(large);
-        expect(digestOf(await read(blobs, large.digest))).toBe(large.digest);
-        const range = { start: 1, end: LARGE.length };
-        expect(digestOf(await read(blobs, large.digest, range))).toBe(digestOf(LARGE.slice(1)));
-      });
+    it('put refuses different bytes under the digest of a stored blob', async () => {
+      await blobs.put(stream(BYTES));
+      const other = stream(flip(BYTES));
+      expect(await codeOf(blobs.put(other, ref))).toBe('control.UPLOAD_MISMATCH');
+      expect(await read(blobs, ref.digest)).toEqual(BYTES);
+    });
 
-      it('a large blob with a wrong last byte is not stored', async () => {
-        const wrong = LARGE.with(LARGE.length - 1, LARGE.at(-1)! ^ 1);
-        expect(await codeOf(blobs.put(stream(...pieces(wrong)), large))).toBe('control.UPLOAD_MISMATCH');
-        expect(await place.stored()).toEqual([]);
-      });
+    it.each([{ bytes: 100 }, { digest: ABSENT, bytes: 100 }])(
+      'put stops reading a source that exceeds its announced size',
+      async (expected) => {
+        let chunks = 0;
+        const endless = (async function* () {
+          for (; ; chunks++) yield BYTES;
+        })();
+        expect(await codeOf(blobs.put(endless, expected))).toBe('control.UPLOAD_MISMATCH');
+        expect(chunks).toBeLessThan(10);
+      },
+    );
 
-      it('a large blob whose source ends early is not stored', async () => {
-        await expect(blobs.put(breakAfter(...pieces(LARGE.subarray(0, -1))), large)).rejects.toThrow();
-        expect(await place.stored()).toEqual([]);
+    const large = { digest: digestOf(LARGE), bytes: LARGE.length };
+
+    it('a large blob is read as a whole and by ranges', async () => {
+      expect(await blobs.put(stream(...pieces(LARGE)), large)).toEqual(large);
+      expect(digestOf(await read(blobs, large.digest))).toBe(large.digest);
+      const range = { start: 1, end: LARGE.length };
+      expect(digestOf(await read(blobs, large.digest, range))).toBe(digestOf(LARGE.slice(1)));
+    });
+
+    it('a large blob with a wrong last byte is not stored', async () => {
+      const wrong = LARGE.with(LARGE.length - 1, LARGE.at(-1)! ^ 1);
+      expect(await codeOf(blobs.put(stream(...pieces(wrong)), large))).toBe('control.UPLOAD_MISMATCH');
+      expect(await place.stored()).toEqual([]);
+    });
+
+    it('a large blob whose source ends early is not stored', async () => {
+      await expect(blobs.put(breakAfter(...pieces(LARGE.subarray(0, -1))), large)).rejects.toThrow();
+      expect(await place.stored()).toEqual([]);
+    });
+
+    it('stream returns the requested range', async () => {
+      const { digest } = await blobs.put(stream(BYTES));
+      const bounds = fc.tuple(fc.nat(BYTES.length), fc.nat(BYTES.length));
+      await forAllAsync(50, [bounds], async ([a, b]) => {
+        const range = { start: Math.min(a, b), end: Math.max(a, b) };
+        expect(await read(blobs, digest, range)).toEqual(BYTES.slice(range.start, range.end));
       });
     });
 
-    describe('opening a blob', () => {
-      it('stream returns the requested range', async () => {
-        const { digest } = await blobs.put(stream(BYTES));
-        const bounds = fc.tuple(fc.nat(BYTES.length), fc.nat(BYTES.length));
-        await forAllAsync(50, [bounds], async ([a, b]) => {
-          const range = { start: Math.min(a, b), end: Math.max(a, b) };
-          expect(await read(blobs, digest, range)).toEqual(BYTES.slice(range.start, range.end));
-        });
-      });
+    it('access reads any range', async () => {
+      const bytes = LARGE.subarray(0, 3 * 1024 * 1024 + 5);
+      const { digest } = await blobs.put(stream(bytes));
+      const blob = await blobs.open(digest);
+      const access = blob.access();
+      expect(access.size).toBe(bytes.length);
+      for (const [offset, end] of [
+        [0, 0],
+        [0, 1],
+        [1_048_570, 1_048_590],
+        [2_000_000, 3_145_733],
+        [0, bytes.length],
+      ] as const) {
+        const range = await access.read(offset, end - offset);
+        expect(digestOf(range)).toBe(digestOf(bytes.subarray(offset, end)));
+      }
+      await blob.close();
+    });
 
-      it('access reads any range', async () => {
-        const bytes = LARGE.subarray(0, 3 * 1024 * 1024 + 5);
-        const { digest } = await blobs.put(stream(bytes));
-        const blob = await blobs.open(digest);
-        const access = blob.access();
-        expect(access.size).toBe(bytes.length);
-        for (const [offset, end] of [
-          [0, 0],
-          [0, 1],
-          [1_048_570, 1_048_590],
-          [2_000_000, 3_145_733],
-          [0, bytes.length],
-        ] as const) {
-          const range = await access.read(offset, end - offset);
-          expect(digestOf(range)).toBe(digestOf(bytes.subarray(offset, end)));
-        }
-        await blob.close();
-      });
-
-      it('open refuses a blob with any byte flipped', async () => {
-        const { digest } = await blobs.put(stream(BYTES));
-        for (const [at, byte] of BYTES.entries()) {
-          await place.overwrite(digest, BYTES.with(at, byte ^ 1));
-          expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
-        }
-      });
-
-      it('a blob that was flipped after it was served is refused until it is repaired', async () => {
-        const { digest } = await blobs.put(stream(BYTES));
-        await read(blobs, digest);
-        await place.overwrite(digest, flip(BYTES));
+    it('open refuses a blob with any byte flipped', async () => {
+      const { digest } = await blobs.put(stream(BYTES));
+      for (const [at, byte] of BYTES.entries()) {
+        await place.overwrite(digest, BYTES.with(at, byte ^ 1));
         expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
-        await place.overwrite(digest, BYTES);
-        expect(await read(blobs, digest)).toEqual(BYTES);
-      });
+      }
+    });
 
-      it('open refuses a blob that is cut, longer, missing, or was never stored', async () => {
-        const { digest } = await blobs.put(stream(BYTES));
-        for (const other of [BYTES.subarray(0, 4), Buffer.concat([BYTES, BYTES]), new Uint8Array()]) {
-          await place.overwrite(digest, other);
-          expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
-        }
-        await blobs.remove(digest);
+    it('a blob that was flipped after it was served is refused until it is repaired', async () => {
+      const { digest } = await blobs.put(stream(BYTES));
+      await read(blobs, digest);
+      await place.overwrite(digest, flip(BYTES));
+      expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
+      await place.overwrite(digest, BYTES);
+      expect(await read(blobs, digest)).toEqual(BYTES);
+    });
+
+    it('open refuses a blob that is cut, longer, missing, or was never stored', async () => {
+      const { digest } = await blobs.put(stream(BYTES));
+      for (const other of [BYTES.subarray(0, 4), Buffer.concat([BYTES, BYTES]), new Uint8Array()]) {
+        await place.overwrite(digest, other);
         expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
-        expect(await codeOf(blobs.open(ABSENT))).toBe('control.STORED_BYTES_CORRUPT');
-      });
-
-      it('a stream fails when the bytes of the open blob are replaced', async () => {
-        const { digest } = await blobs.put(stream(LARGE));
-        const blob = await blobs.open(digest);
-        await place.overwrite(digest, LARGE.subarray(0, 4));
-        expect(await codeOf(whole(blob.stream({ start: 0, end: blob.bytes })))).toBe('io.CHANGED');
-        await blob.close();
-      });
-
-      it('a blob can be closed in the middle of a stream', async () => {
-        const { digest } = await blobs.put(stream(LARGE));
-        const blob = await blobs.open(digest);
-        const chunks = blob.stream({ start: 0, end: blob.bytes })[Symbol.asyncIterator]();
-        expect((await chunks.next()).done).toBe(false);
-        await blob.close();
-      });
+      }
+      await blobs.remove(digest);
+      expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
+      expect(await codeOf(blobs.open(ABSENT))).toBe('control.STORED_BYTES_CORRUPT');
     });
 
-    describe('storing verified bytes', () => {
-      const MIB = 2 ** 20;
-      it.each([
-        { title: 'in memory', size: MIB, order: [0, 5, 2] },
-        { title: 'in a file, read in order', size: 33 * MIB, order: [0, MIB, 2 * MIB] },
-        { title: 'in a file, read from its end', size: 33 * MIB, order: [33 * MIB - 9, 0, 7 * MIB] },
-      ])('a copy $title is verified and stored as it is', async ({ size, order }) => {
-        const bytes = Buffer.alloc(size, 'some text');
-        const { bytes: _inMemory, ...access } = memoryAccess(bytes);
-        const digest = digestOf(bytes);
-        const verified = await blobs.putVerified(access, async (copy) => {
-          for (const at of order)
-            expect(Buffer.compare(await copy.read(at, 9), bytes.subarray(at, at + 9))).toBe(0);
-          return { archive: { digest, bytes: copy.size }, more: 'facts' };
-        });
-        expect(verified).toEqual({ archive: { digest, bytes: size }, more: 'facts' });
-        expect(await blobs.verify({ digest, bytes: size })).toBe('intact');
-      });
-
-      it.each([MIB, 33 * MIB])('%i bytes are not stored when they are refused', async (size) => {
-        const { bytes: _inMemory, ...access } = memoryAccess(new Uint8Array(size));
-        const refused = blobs.putVerified(access, async (copy) => {
-          await copy.read(0, 9);
-          throw new DrillproofError('server.ADMIN_REFUSED', 'no');
-        });
-        expect(await codeOf(refused)).toBe('server.ADMIN_REFUSED');
-        expect(await listAll(blobs)).toEqual([]);
-      });
+    it('a stream fails when the bytes of the open blob are replaced', async () => {
+      const { digest } = await blobs.put(stream(LARGE));
+      const blob = await blobs.open(digest);
+      await place.overwrite(digest, LARGE.subarray(0, 4));
+      expect(await codeOf(whole(blob.stream({ start: 0, end: blob.bytes })))).toBe('io.CHANGED');
+      await blob.close();
     });
 
-    describe('verifying a blob', () => {
-      it('verify hashes and counts the bytes each time', async () => {
-        await blobs.put(stream(BYTES));
-        expect(await blobs.verify(ref)).toBe('intact');
-        expect(await blobs.verify({ ...ref, bytes: ref.bytes + 1 })).toBe('corrupt');
-        await place.overwrite(ref.digest, flip(BYTES));
-        expect(await blobs.verify(ref)).toBe('corrupt');
-        expect(await blobs.verify({ digest: ABSENT, bytes: 9 })).toBe('missing');
-      });
+    it('a blob can be closed in the middle of a stream', async () => {
+      const { digest } = await blobs.put(stream(LARGE));
+      const blob = await blobs.open(digest);
+      const chunks = blob.stream({ start: 0, end: blob.bytes })[Symbol.asyncIterator]();
+      expect((await chunks.next()).done).toBe(false);
+      await blob.close();
     });
 
-    describe('listing and removing', () => {
-      it('list returns stored blobs and no removed ones', async () => {
-        const refs = [await blobs.put(stream(BYTES)), await blobs.put(stream(toUtf8('more')))];
-        expect(new Set(await listAll(blobs))).toEqual(new Set(refs));
-        await blobs.remove(ref.digest);
-        expect(await listAll(blobs)).toEqual([refs[1]]);
-        expect(await blobs.verify(ref)).toBe('missing');
+    const MIB = 2 ** 20;
+    it.each([
+      { title: 'in memory', size: MIB, order: [0, 5, 2] },
+      { title: 'in a file, read in order', size: 33 * MIB, order: [0, MIB, 2 * MIB] },
+      { title: 'in a file, read from its end', size: 33 * MIB, order: [33 * MIB - 9, 0, 7 * MIB] },
+    ])('a copy $title is verified and stored as it is', async ({ size, order }) => {
+      const bytes = Buffer.alloc(size, 'some text');
+      const { bytes: _inMemory, ...access } = memoryAccess(bytes);
+      const digest = digestOf(bytes);
+      const verified = await blobs.putVerified(access, async (copy) => {
+        for (const at of order)
+          expect(Buffer.compare(await copy.read(at, 9), bytes.subarray(at, at + 9))).toBe(0);
+        return { archive: { digest, bytes: copy.size }, more: 'facts' };
       });
+      expect(verified).toEqual({ archive: { digest, bytes: size }, more: 'facts' });
+      expect(await blobs.verify({ digest, bytes: size })).toBe('intact');
+    });
 
-      it('remove succeeds for a missing blob', async () => {
-        await blobs.remove(ABSENT);
-        expect(await listAll(blobs)).toEqual([]);
+    it.each([MIB, 33 * MIB])('%i bytes are not stored when they are refused', async (size) => {
+      const { bytes: _inMemory, ...access } = memoryAccess(new Uint8Array(size));
+      const refused = blobs.putVerified(access, async (copy) => {
+        await copy.read(0, 9);
+        throw new DrillproofError('server.ADMIN_REFUSED', 'no');
       });
+      expect(await codeOf(refused)).toBe('server.ADMIN_REFUSED');
+      expect(await listAll(blobs)).toEqual([]);
+    });
+
+    it('verify hashes and counts the bytes each time', async () => {
+      await blobs.put(stream(BYTES));
+      expect(await blobs.verify(ref)).toBe('intact');
+      expect(await blobs.verify({ ...ref, bytes: ref.bytes + 1 })).toBe('corrupt');
+      await place.overwrite(ref.digest, flip(BYTES));
+      expect(await blobs.verify(ref)).toBe('corrupt');
+      expect(await blobs.verify({ digest: ABSENT, bytes: 9 })).toBe('missing');
+    });
+
+    it('list returns stored blobs and no removed ones', async () => {
+      const refs = [await blobs.put(stream(BYTES)), await blobs.put(stream(toUtf8('more')))];
+      expect(new Set(await listAll(blobs))).toEqual(new Set(refs));
+      await blobs.remove(ref.digest);
+      expect(await listAll(blobs)).toEqual([refs[1]]);
+      expect(await blobs.verify(ref)).toBe('missing');
+    });
+
+    it('remove succeeds for a missing blob', async () => {
+      await blobs.remove(ABSENT);
+      expect(await listAll(blobs)).toEqual([]);
     });
 
     it('answers a ping', async () => {

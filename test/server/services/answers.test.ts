@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/contract/index.ts';
 import type { LogEntry } from '../../../src/server/index.ts';
 import { answerOf, EXTEND, extension, post, TURNS, UPLOADS } from '../change.ts';
@@ -18,38 +18,36 @@ const send = (bearer: string, body: BodyInit) =>
     body,
   });
 
-describe('a refused change', () => {
-  it('a token without the permission is refused before its body is read', async () => {
-    let read = 0;
-    function* endless() {
-      for (read = 1; ; read++) yield new Uint8Array(1024);
-    }
+it('a token without the permission is refused before its body is read', async () => {
+  let read = 0;
+  function* endless() {
+    for (read = 1; ; read++) yield new Uint8Array(1024);
+  }
 
-    const bearer = await token(plane, { permissions: ['evidence.read'] });
-    await expectEnvelope(send(bearer, bodyFrom(endless())), 'control.PERMISSION_DENIED');
-    expect(read).toBe(0);
-  });
+  const bearer = await token(plane, { permissions: ['evidence.read'] });
+  await expectEnvelope(send(bearer, bodyFrom(endless())), 'control.PERMISSION_DENIED');
+  expect(read).toBe(0);
+});
 
-  it('each fault of a body is listed once', async () => {
-    const wrong = { prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 };
-    const answer = send(plane.token, JSON.stringify(wrong));
-    const { issues = [] } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
-    const seen = issues.map(({ path, message }) => `${path} ${message}`);
-    expect(seen.toSorted()).toEqual([
-      '/body unknown member "what"',
-      '/body/effort must be "low" or "medium" or "high" or "xhigh" or "max"',
-      '/body/maxBudgetUsd must be more than 0',
-      '/body/maxTurns must be a whole number',
-      '/body/prompt must have 1 to 32768 characters',
-    ]);
-  });
+it('each fault of a body is listed once', async () => {
+  const wrong = { prompt: '', effort: 'none', maxTurns: 0.5, maxBudgetUsd: 0, what: 1 };
+  const answer = send(plane.token, JSON.stringify(wrong));
+  const { issues = [] } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
+  const seen = issues.map(({ path, message }) => `${path} ${message}`);
+  expect(seen.toSorted()).toEqual([
+    '/body unknown member "what"',
+    '/body/effort must be "low" or "medium" or "high" or "xhigh" or "max"',
+    '/body/maxBudgetUsd must be more than 0',
+    '/body/maxTurns must be a whole number',
+    '/body/prompt must have 1 to 32768 characters',
+  ]);
+});
 
-  it('an invalid request always has issues', async () => {
-    for (const body of ['', '{', '[]', '{"prompt":"a","prompt":"b"}']) {
-      const { issues } = await expectEnvelope(send(plane.token, body), 'control.REQUEST_INVALID');
-      expect(issues?.length, body).toBeGreaterThan(0);
-    }
-  });
+it('an invalid request always has issues', async () => {
+  for (const body of ['', '{', '[]', '{"prompt":"a","prompt":"b"}']) {
+    const { issues } = await expectEnvelope(send(plane.token, body), 'control.REQUEST_INVALID');
+    expect(issues?.length, body).toBeGreaterThan(0);
+  }
 });
 
 it('OpenAPI names Retry-After for the answers that may be retried', () => {
@@ -98,32 +96,30 @@ const readSession = async (ifNoneMatch: string, method = 'GET') => {
   return { response, body: await response.text(), etag: response.headers.get('etag') ?? '' };
 };
 
-describe('If-None-Match of a document', () => {
-  it.each([
-    ['GET', (etag: string) => etag],
-    ['HEAD', (etag: string) => etag],
-    ['GET', (etag: string) => `W/${etag}`],
-    ['GET', (etag: string) => `"other", ${etag}`],
-    ['GET', () => '*'],
-  ])('%s with the ETag of the answer in header %# gets 304 without a body', async (method, header) => {
-    const { etag } = await readSession('');
-    expect(etag).toMatch(/^"[^"]{44}"$/);
-    const { response, body } = await readSession(header(etag), method);
-    expect([response.status, body, response.headers.get('etag')]).toEqual([304, '', etag]);
-    expect(response.headers.get('x-correlation-id')).toMatch(/^corr_/);
-  });
+it.each([
+  ['GET', (etag: string) => etag],
+  ['HEAD', (etag: string) => etag],
+  ['GET', (etag: string) => `W/${etag}`],
+  ['GET', (etag: string) => `"other", ${etag}`],
+  ['GET', () => '*'],
+])('%s with the ETag of the answer in header %# gets 304 without a body', async (method, header) => {
+  const { etag } = await readSession('');
+  expect(etag).toMatch(/^"[^"]{44}"$/);
+  const { response, body } = await readSession(header(etag), method);
+  expect([response.status, body, response.headers.get('etag')]).toEqual([304, '', etag]);
+  expect(response.headers.get('x-correlation-id')).toMatch(/^corr_/);
+});
 
-  it('the document is sent again when it has changed, and to a client with another ETag', async () => {
-    const { etag } = await readSession('"other"');
-    await post(plane, EXTEND, extension());
-    const { response, body } = await readSession(etag);
-    expect([response.status, body.length > 0]).toEqual([200, true]);
-    expect(response.headers.get('etag')).not.toBe(etag);
-  });
+it('the document is sent again when it has changed, and to a client with another ETag', async () => {
+  const { etag } = await readSession('"other"');
+  await post(plane, EXTEND, extension());
+  const { response, body } = await readSession(etag);
+  expect([response.status, body.length > 0]).toEqual([200, true]);
+  expect(response.headers.get('etag')).not.toBe(etag);
+});
 
-  it('a token that may not read the document is refused, whatever it sends', async () => {
-    const bearer = await token(plane, { permissions: ['build.read'] });
-    const response = await ask(plane, SESSION, { token: bearer, headers: { 'if-none-match': '*' } });
-    await expectEnvelope(response, 'control.PERMISSION_DENIED');
-  });
+it('a token that may not read the document is refused, whatever it sends', async () => {
+  const bearer = await token(plane, { permissions: ['build.read'] });
+  const response = await ask(plane, SESSION, { token: bearer, headers: { 'if-none-match': '*' } });
+  await expectEnvelope(response, 'control.PERMISSION_DENIED');
 });

@@ -330,23 +330,21 @@ describe('an upload address', () => {
 const readEnvironment = async () => (await plane.store.environments.find(PROJECT, ENVIRONMENT))!;
 const ADVANCE = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 };
 
-describe('an archive that is not a build', () => {
-  const other = `sha256:${'cd'.repeat(32)}`;
-  const notZip = { bytes: toUtf8('this is not an archive'), buildHash: digestOf(toUtf8('x')) };
+const other = `sha256:${'cd'.repeat(32)}`;
+const notZip = { bytes: toUtf8('this is not an archive'), buildHash: digestOf(toUtf8('x')) };
 
-  it.each<[string, () => Archive | Promise<Archive>, string]>([
-    ['is not a ZIP', () => notZip, 'build.ARCHIVE_INVALID'],
-    ['is of another build', () => ({ ...build, buildHash: other }), 'build.HASH_MISMATCH'],
-    ['lacks a file', () => buildArchive(SOURCE, { drop: 'greeter/index.js' }), 'build.PACKAGE_INVALID'],
-  ])('an archive that %s fails its attempt', async (_, make, code) => {
-    const archive = await make();
-    const failed = await upload(archive, ADVANCE);
-    expect([failed.state, listCodes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
-    expect(failed.finishedAtMs).toBe(NOW_MS);
-    expect(await findBuild(archive)).toBeUndefined();
-    expect((await readEnvironment()).version).toBe(1);
-    expect(await plane.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
-  });
+it.each<[string, () => Archive | Promise<Archive>, string]>([
+  ['is not a ZIP', () => notZip, 'build.ARCHIVE_INVALID'],
+  ['is of another build', () => ({ ...build, buildHash: other }), 'build.HASH_MISMATCH'],
+  ['lacks a file', () => buildArchive(SOURCE, { drop: 'greeter/index.js' }), 'build.PACKAGE_INVALID'],
+])('an archive that %s fails its attempt', async (_, make, code) => {
+  const archive = await make();
+  const failed = await upload(archive, ADVANCE);
+  expect([failed.state, listCodes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
+  expect(failed.finishedAtMs).toBe(NOW_MS);
+  expect(await findBuild(archive)).toBeUndefined();
+  expect((await readEnvironment()).version).toBe(1);
+  expect(await plane.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
 });
 
 describe('an environment that is named', () => {

@@ -91,56 +91,54 @@ const PATH_IDS = {
   'runs.reruns.create': { hostedRunId: id('hrun', 1) },
 } as const;
 
-describe('a key', () => {
-  it('a key is refused for another request, and its first answer stays', async () => {
-    const first = await answerOf('sessions.extend', extend());
-    for (const other of [
-      extend(extension({ ttlMs: 3 * HOUR_MS })),
-      extend(extension({ expectedVersion: 2 })),
-      extend(extension(), EXTEND.replace(id('ses', 1), id('ses', 2))),
-    ])
-      await expectEnvelope(other, 'control.IDEMPOTENCY_KEY_REUSED');
-    expect(await answerOf('sessions.extend', extend())).toEqual(first);
-  });
+it('a key is refused for another request, and its first answer stays', async () => {
+  const first = await answerOf('sessions.extend', extend());
+  for (const other of [
+    extend(extension({ ttlMs: 3 * HOUR_MS })),
+    extend(extension({ expectedVersion: 2 })),
+    extend(extension(), EXTEND.replace(id('ses', 1), id('ses', 2))),
+  ])
+    await expectEnvelope(other, 'control.IDEMPOTENCY_KEY_REUSED');
+  expect(await answerOf('sessions.extend', extend())).toEqual(first);
+});
 
-  it('a request with a default written out is a different request', async () => {
-    await post(plane, TURNS, { prompt: 'continue' }, KEY);
-    const written = await post(plane, TURNS, { prompt: 'continue', maxTurns: 50 }, KEY);
-    await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
-  });
+it('a request with a default written out is a different request', async () => {
+  await post(plane, TURNS, { prompt: 'continue' }, KEY);
+  const written = await post(plane, TURNS, { prompt: 'continue', maxTurns: 50 }, KEY);
+  await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
+});
 
-  it('a replay gives the first answer although the resource has changed', async () => {
-    const first = await answerOf('sessions.extend', extend());
-    await plane.store.transaction(async (tx) => {
-      const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
-      await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
-    });
-    plane.clock.nowMs += 10 * HOUR_MS;
-    expect(await answerOf('sessions.extend', extend())).toEqual(first);
+it('a replay gives the first answer although the resource has changed', async () => {
+  const first = await answerOf('sessions.extend', extend());
+  await plane.store.transaction(async (tx) => {
+    const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
+    await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
   });
+  plane.clock.nowMs += 10 * HOUR_MS;
+  expect(await answerOf('sessions.extend', extend())).toEqual(first);
+});
 
-  it('the same key of another principal, project or operation identifies another request', async () => {
-    for (const [, path, body, status] of CREATIONS)
-      expect((await post(plane, path, body, KEY)).status).toBe(status);
-    expect((await requestUpload(UPLOAD, await token(plane))).status).toBe(201);
-    expect((await requestUpload({ ...UPLOAD, bytes: 6 }, await token(plane))).status).toBe(201);
-    const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
-    expect((await post(plane, elsewhere, UPLOAD, KEY)).status).toBe(201);
-  });
+it('the same key of another principal, project or operation identifies another request', async () => {
+  for (const [, path, body, status] of CREATIONS)
+    expect((await post(plane, path, body, KEY)).status).toBe(status);
+  expect((await requestUpload(UPLOAD, await token(plane))).status).toBe(201);
+  expect((await requestUpload({ ...UPLOAD, bytes: 6 }, await token(plane))).status).toBe(201);
+  const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
+  expect((await post(plane, elsewhere, UPLOAD, KEY)).status).toBe(201);
+});
 
-  it('a key stays free when its request is rejected', async () => {
-    await expectEnvelope(extend(extension({ expectedVersion: 7 })), 'control.VERSION_MISMATCH');
-    expect(await plane.store.idempotency.find(scope())).toBeUndefined();
-    expect((await extend()).status).toBe(200);
-  });
+it('a key stays free when its request is rejected', async () => {
+  await expectEnvelope(extend(extension({ expectedVersion: 7 })), 'control.VERSION_MISMATCH');
+  expect(await plane.store.idempotency.find(scope())).toBeUndefined();
+  expect((await extend()).status).toBe(200);
+});
 
-  it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
-    await requestUpload();
-    plane.clock.nowMs = NOW_MS + DAY_MS - 1;
-    expect((await requestUpload()).status).toBe(200);
-    plane.clock.nowMs = NOW_MS + DAY_MS;
-    expect((await requestUpload({ ...UPLOAD, bytes: 6 })).status).toBe(201);
-  });
+it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
+  await requestUpload();
+  plane.clock.nowMs = NOW_MS + DAY_MS - 1;
+  expect((await requestUpload()).status).toBe(200);
+  plane.clock.nowMs = NOW_MS + DAY_MS;
+  expect((await requestUpload({ ...UPLOAD, bytes: 6 })).status).toBe(201);
 });
 
 const change = (over: Partial<Change> = {}): Change => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostedRunStates, terminalRunStates } from '../../../src/contract/index.ts';
 import { answerOf, HOUR_MS, inProject, post, readOperation, RERUNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -26,124 +26,122 @@ const runOf = async (hostedRunId: string) => (await plane.store.runs.find(PROJEC
 
 const rerunOf = (hostedRunId: string) => post(plane, RERUNS.replace(ORIGINAL, hostedRunId), {});
 
-describe('a rerun', () => {
-  it('a rerun has new ids and the pinned inputs of the original', async () => {
-    plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired
-    const original = await runOf(ORIGINAL);
-    const { run, operation } = await rerun();
-    expect(run).toEqual({
-      schemaVersion: 1,
-      hostedRunId: run.hostedRunId,
-      evidenceBundleId: run.evidenceBundleId,
-      organizationId: ORG,
-      projectId: PROJECT,
-      environmentId: ENVIRONMENT,
-      sessionId: run.sessionId,
-      buildHash: HASH,
-      request: {
-        runId: run.request.runId,
-        drillId: 'restore',
-        seed: '1',
-        trial: 2,
-        trialCount: 3,
-        attempt: 4,
-        attemptLimit: 5,
-      },
-      leaseGeneration: 1,
-      revision: 1,
-      state: 'created',
-      deadlineAtMs: plane.clock.nowMs + HOUR_MS,
-      evidenceRetentionMs: original.evidenceRetentionMs,
-      createdAtMs: plane.clock.nowMs,
-      updatedAtMs: plane.clock.nowMs,
-      rerunOfHostedRunId: ORIGINAL,
-    });
-    const ids = ({ hostedRunId, evidenceBundleId, sessionId, request }: typeof run) => [
-      hostedRunId,
-      evidenceBundleId,
-      sessionId,
-      request.runId,
-    ];
-    expect(new Set([...ids(run), ...ids(original)]).size).toBe(8);
-    expect(await runOf(run.hostedRunId)).toEqual(run);
-    expect(await runOf(ORIGINAL)).toEqual(original);
-    expect(operation).toMatchObject({
-      kind: 'run.rerun',
-      state: 'pending',
-      resourceType: 'hosted_run',
-      resourceId: run.hostedRunId,
-    });
-    expect(await readOperation(plane, operation.operationId)).toEqual(operation);
-    const elsewhere = ask(plane, inProject(`operations/${operation.operationId}`, SECOND_PROJECT), plane);
-    await expectEnvelope(elsewhere, 'control.NOT_FOUND');
-    expect(await plane.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
-  });
-
-  it('a rerun gets a new world with the inputs of the original world', async () => {
-    const { run } = await rerun();
-    const answer = ask(plane, inProject(`sessions/${run.sessionId}`), plane);
-    expect(await answerOf('sessions.read', answer)).toEqual({
-      schemaVersion: 1,
-      organizationId: ORG,
-      projectId: PROJECT,
-      environmentId: ENVIRONMENT,
-      sessionId: run.sessionId,
-      buildHash: HASH,
+it('a rerun has new ids and the pinned inputs of the original', async () => {
+  plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired
+  const original = await runOf(ORIGINAL);
+  const { run, operation } = await rerun();
+  expect(run).toEqual({
+    schemaVersion: 1,
+    hostedRunId: run.hostedRunId,
+    evidenceBundleId: run.evidenceBundleId,
+    organizationId: ORG,
+    projectId: PROJECT,
+    environmentId: ENVIRONMENT,
+    sessionId: run.sessionId,
+    buildHash: HASH,
+    request: {
+      runId: run.request.runId,
       drillId: 'restore',
       seed: '1',
-      callbackReceiverBindingIds: [],
-      state: 'creating',
-      leaseGeneration: 1,
-      parentSessionId: id('ses', 1),
-      createdAtMs: NOW_MS,
-      updatedAtMs: NOW_MS,
-      expiresAtMs: NOW_MS + HOUR_MS,
-      version: 1,
-    });
-  });
-
-  it('a rerun keeps the build of the original when the environment has advanced', async () => {
-    await plane.store.transaction(async (tx) => {
-      const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
-      await tx.environments.update({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
-    });
-    expect((await rerun()).run.buildHash).toBe(HASH);
-  });
-
-  it('the world of a rerun lives no longer than the entitlement allows', async () => {
-    await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
-    expect((await rerun()).run.deadlineAtMs).toBe(NOW_MS + 1000);
-  });
-
-  it('a rerun of a rerun names that rerun', async () => {
-    const { run } = await rerun();
-    await plane.store.transaction(async (tx) => {
-      const row = (await tx.runs.lock(PROJECT, run.hostedRunId))!;
-      await tx.runs.update({ ...row, resource: { ...row.resource, state: 'succeeded' } });
-    });
-    const second = await rerun(RERUNS.replace(ORIGINAL, run.hostedRunId));
-    expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
-    expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
-  });
-
-  it.each(hostedRunStates)(
-    'a rerun of a run that is %s is accepted only if the run has ended',
-    async (state) => {
-      await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
-      const response = await rerunOf(id('hrun', 7));
-      if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
-      else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
+      trial: 2,
+      trialCount: 3,
+      attempt: 4,
+      attemptLimit: 5,
     },
-  );
-
-  it('a rerun needs the build, and is first refused because the run has not ended', async () => {
-    const over = { sessionId: id('ses', 8), buildHash: `sha256:${'ef'.repeat(32)}` };
-    const runs = [makeRun(8, { ...over, state: 'failed' }), makeRun(9, { ...over, state: 'running' })];
-    const sessions = [makeSession(8, { buildHash: over.buildHash })];
-    await plane.admin.importResources({ schemaVersion: 1, sessions, runs });
-
-    await expectEnvelope(rerunOf(id('hrun', 8)), 'control.BUILD_NOT_AVAILABLE');
-    await expectEnvelope(rerunOf(id('hrun', 9)), 'control.RUN_NOT_TERMINAL');
-    expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
+    leaseGeneration: 1,
+    revision: 1,
+    state: 'created',
+    deadlineAtMs: plane.clock.nowMs + HOUR_MS,
+    evidenceRetentionMs: original.evidenceRetentionMs,
+    createdAtMs: plane.clock.nowMs,
+    updatedAtMs: plane.clock.nowMs,
+    rerunOfHostedRunId: ORIGINAL,
   });
+  const ids = ({ hostedRunId, evidenceBundleId, sessionId, request }: typeof run) => [
+    hostedRunId,
+    evidenceBundleId,
+    sessionId,
+    request.runId,
+  ];
+  expect(new Set([...ids(run), ...ids(original)]).size).toBe(8);
+  expect(await runOf(run.hostedRunId)).toEqual(run);
+  expect(await runOf(ORIGINAL)).toEqual(original);
+  expect(operation).toMatchObject({
+    kind: 'run.rerun',
+    state: 'pending',
+    resourceType: 'hosted_run',
+    resourceId: run.hostedRunId,
+  });
+  expect(await readOperation(plane, operation.operationId)).toEqual(operation);
+  const elsewhere = ask(plane, inProject(`operations/${operation.operationId}`, SECOND_PROJECT), plane);
+  await expectEnvelope(elsewhere, 'control.NOT_FOUND');
+  expect(await plane.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
+});
+
+it('a rerun gets a new world with the inputs of the original world', async () => {
+  const { run } = await rerun();
+  const answer = ask(plane, inProject(`sessions/${run.sessionId}`), plane);
+  expect(await answerOf('sessions.read', answer)).toEqual({
+    schemaVersion: 1,
+    organizationId: ORG,
+    projectId: PROJECT,
+    environmentId: ENVIRONMENT,
+    sessionId: run.sessionId,
+    buildHash: HASH,
+    drillId: 'restore',
+    seed: '1',
+    callbackReceiverBindingIds: [],
+    state: 'creating',
+    leaseGeneration: 1,
+    parentSessionId: id('ses', 1),
+    createdAtMs: NOW_MS,
+    updatedAtMs: NOW_MS,
+    expiresAtMs: NOW_MS + HOUR_MS,
+    version: 1,
+  });
+});
+
+it('a rerun keeps the build of the original when the environment has advanced', async () => {
+  await plane.store.transaction(async (tx) => {
+    const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
+    await tx.environments.update({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
+  });
+  expect((await rerun()).run.buildHash).toBe(HASH);
+});
+
+it('the world of a rerun lives no longer than the entitlement allows', async () => {
+  await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
+  expect((await rerun()).run.deadlineAtMs).toBe(NOW_MS + 1000);
+});
+
+it('a rerun of a rerun names that rerun', async () => {
+  const { run } = await rerun();
+  await plane.store.transaction(async (tx) => {
+    const row = (await tx.runs.lock(PROJECT, run.hostedRunId))!;
+    await tx.runs.update({ ...row, resource: { ...row.resource, state: 'succeeded' } });
+  });
+  const second = await rerun(RERUNS.replace(ORIGINAL, run.hostedRunId));
+  expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
+  expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
+});
+
+it.each(hostedRunStates)(
+  'a rerun of a run that is %s is accepted only if the run has ended',
+  async (state) => {
+    await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
+    const response = await rerunOf(id('hrun', 7));
+    if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
+    else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
+  },
+);
+
+it('a rerun needs the build, and is first refused because the run has not ended', async () => {
+  const over = { sessionId: id('ses', 8), buildHash: `sha256:${'ef'.repeat(32)}` };
+  const runs = [makeRun(8, { ...over, state: 'failed' }), makeRun(9, { ...over, state: 'running' })];
+  const sessions = [makeSession(8, { buildHash: over.buildHash })];
+  await plane.admin.importResources({ schemaVersion: 1, sessions, runs });
+
+  await expectEnvelope(rerunOf(id('hrun', 8)), 'control.BUILD_NOT_AVAILABLE');
+  await expectEnvelope(rerunOf(id('hrun', 9)), 'control.RUN_NOT_TERMINAL');
+  expect(await plane.store.jobs.count(NOW_MS)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { toDigest } from '../../../src/server/ids.ts';
 import { answerOf, inProject } from '../change.ts';
@@ -30,72 +30,70 @@ const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
   await plane.store.transaction((tx) => tx.builds.save(row));
 };
 
-describe('the source of a tool', () => {
-  it('the source has exactly the bytes locked in the build', async () => {
-    const buildHash = await ingest();
-    const tool = await readTool(buildHash);
-    expect(tool).toMatchObject({
-      organizationId: ORG,
-      projectId: PROJECT,
-      buildHash,
-      packageId: 'greeter',
-      version: '1.2.3',
-      artifactHash: digestOf(toUtf8(SOURCE)),
-      implementation: { kind: 'javascript', source: SOURCE, bytes: toUtf8(SOURCE).length },
-    });
-    expect(tool.ui?.assets.map((asset) => Object.keys(asset).toSorted())).toEqual([
-      ['artifactHash', 'bytes', 'mediaType', 'path'],
-    ]);
+it('the source has exactly the bytes locked in the build', async () => {
+  const buildHash = await ingest();
+  const tool = await readTool(buildHash);
+  expect(tool).toMatchObject({
+    organizationId: ORG,
+    projectId: PROJECT,
+    buildHash,
+    packageId: 'greeter',
+    version: '1.2.3',
+    artifactHash: digestOf(toUtf8(SOURCE)),
+    implementation: { kind: 'javascript', source: SOURCE, bytes: toUtf8(SOURCE).length },
   });
+  expect(tool.ui?.assets.map((asset) => Object.keys(asset).toSorted())).toEqual([
+    ['artifactHash', 'bytes', 'mediaType', 'path'],
+  ]);
+});
 
-  it.each(['', '\uFEFFexport {}', '\u0000', '𝒳'])('the source %j is served unchanged', async (source) => {
-    const tool = await readTool(ingest(source));
-    expect(tool.implementation).toEqual({ kind: 'javascript', source, bytes: toUtf8(source).length });
-  });
+it.each(['', '\uFEFFexport {}', '\u0000', '𝒳'])('the source %j is served unchanged', async (source) => {
+  const tool = await readTool(ingest(source));
+  expect(tool.implementation).toEqual({ kind: 'javascript', source, bytes: toUtf8(source).length });
+});
 
-  it('a source of 1 MiB of UTF-8 is served, and a longer one is refused', async () => {
-    const most = 'é'.repeat(512 * 1024);
-    const tool = await readTool(ingest(most));
-    expect(tool.implementation.bytes).toBe(1024 * 1024);
-    await expectEnvelope(read(await ingest(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
-  });
+it('a source of 1 MiB of UTF-8 is served, and a longer one is refused', async () => {
+  const most = 'é'.repeat(512 * 1024);
+  const tool = await readTool(ingest(most));
+  expect(tool.implementation.bytes).toBe(1024 * 1024);
+  await expectEnvelope(read(await ingest(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
+});
 
-  it.each(['other', 'constructor'])('the source of an unknown package %s answers 404', async (packageId) => {
-    await expectEnvelope(read(await ingest(), packageId), 'control.NOT_FOUND');
-  });
+it.each(['other', 'constructor'])('the source of an unknown package %s answers 404', async (packageId) => {
+  await expectEnvelope(read(await ingest(), packageId), 'control.NOT_FOUND');
+});
 
-  it('the source is unavailable while the build has no archive', async () => {
-    const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-    await plane.store.transaction((tx) => tx.builds.save(row));
-    await expectEnvelope(read(HASH), 'control.BUILD_NOT_AVAILABLE');
-  });
+it('the source is unavailable while the build has no archive', async () => {
+  const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
+  await plane.store.transaction((tx) => tx.builds.save(row));
+  await expectEnvelope(read(HASH), 'control.BUILD_NOT_AVAILABLE');
+});
 
-  it('the source is never served from an archive with a flipped byte', async () => {
-    const buildHash = await ingest();
-    expect((await read(buildHash)).status).toBe(200);
-    const names = await readdir(join(plane.folder, 'blobs'), { recursive: true, withFileTypes: true });
-    const file = names.find((name) => name.isFile());
-    const path = join(file?.parentPath ?? '', file?.name ?? '');
-    const bytes = await readFile(path);
-    for (let at = 0; at < bytes.length; at += 13) {
-      const flipped = Buffer.from(bytes);
-      flipped[at]! ^= 1;
-      await writeFile(path, flipped);
-      await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
-    }
-    await writeFile(path, bytes);
-    expect((await read(buildHash)).status).toBe(200);
-  });
+it('the source is never served from an archive with a flipped byte', async () => {
+  const buildHash = await ingest();
+  expect((await read(buildHash)).status).toBe(200);
+  const names = await readdir(join(plane.folder, 'blobs'), { recursive: true, withFileTypes: true });
+  const file = names.find((name) => name.isFile());
+  const path = join(file?.parentPath ?? '', file?.name ?? '');
+  const bytes = await readFile(path);
+  for (let at = 0; at < bytes.length; at += 13) {
+    const flipped = Buffer.from(bytes);
+    flipped[at]! ^= 1;
+    await writeFile(path, flipped);
+    await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
+  }
+  await writeFile(path, bytes);
+  expect((await read(buildHash)).status).toBe(200);
+});
 
-  it('the source is verified against lock and build hash on each call', async () => {
-    const { buildHash } = await buildArchive();
-    const other = await buildArchive('export const greet = 2;');
-    const edited = await buildArchive(SOURCE, { extra: { 'greeter/index.js': toUtf8('evil()') } });
-    expect(edited.buildHash).toBe(buildHash);
-    const without = await buildArchive(SOURCE, { drop: 'greeter/index.js' });
-    for (const { bytes } of [other, edited, without]) {
-      await swap(bytes, buildHash);
-      await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
-    }
-  });
+it('the source is verified against lock and build hash on each call', async () => {
+  const { buildHash } = await buildArchive();
+  const other = await buildArchive('export const greet = 2;');
+  const edited = await buildArchive(SOURCE, { extra: { 'greeter/index.js': toUtf8('evil()') } });
+  expect(edited.buildHash).toBe(buildHash);
+  const without = await buildArchive(SOURCE, { drop: 'greeter/index.js' });
+  for (const { bytes } of [other, edited, without]) {
+    await swap(bytes, buildHash);
+    await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
+  }
 });

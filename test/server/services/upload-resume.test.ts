@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import type { BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
@@ -58,73 +58,71 @@ const cutAt = async (end: number, first = 0): Promise<void> => {
 };
 const listPieces = () => plane.store.uploadPieces.list(upload.attempt);
 
-describe('an upload that was cut', () => {
-  it.each([1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE])(
-    'an upload that was cut continues after %i bytes',
-    async (end) => {
-      await cutAt(end);
-      expect(await readProgress()).toMatchObject({ receivedBytes: end, bytes: archive.length });
-      expect(await readState(putFrom(end))).toBe('succeeded');
-      expect(await readProgress()).toMatchObject({ receivedBytes: archive.length, state: 'succeeded' });
-      expect(await listPieces()).toEqual([]);
-    },
-  );
-
-  it('an upload continues after each of several cuts, and one byte before the end', async () => {
-    const ends = [0, 100, PIECE, 2 * PIECE + 7, archive.length - 1];
-    for (const [n, end] of ends.entries()) if (n > 0) await cutAt(end, ends[n - 1]);
-    expect(await readState(putFrom(archive.length - 1))).toBe('succeeded');
-  });
-
-  it('an upload in ranges gets the attempt as the answer to each range', async () => {
-    expect(await readState(put(archive.slice(0, 10), formatRange(0, 10)))).toBe('awaiting_upload');
-    const range = formatRange(10, PIECE * 2 + 10);
-    expect(await readState(put(archive.slice(10, PIECE * 2 + 10), range))).toBe('awaiting_upload');
-    expect(await readState(putFrom(PIECE * 2 + 10))).toBe('succeeded');
-  });
-
-  it('an upload without Content-Range starts again, and the earlier bytes are removed', async () => {
-    await cutAt(PIECE + 1);
-    const digests = (await listPieces()).map((piece) => piece.archive.digest);
-    expect(digests).toHaveLength(2);
-    expect(await readState(put(archive))).toBe('succeeded');
-    const removals = await plane.store.blobs.removals('', 100);
-    expect(removals).toEqual(expect.arrayContaining(digests));
-    for (const digest of digests) expect(await plane.store.blobs.isReferenced(digest)).toBe(false);
-  });
-
-  it('an upload that was cut keeps its bytes until it ends or expires', async () => {
-    await cutAt(PIECE);
-    const [piece] = await listPieces();
-    expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
-    const sweep = () => sweepAttempts({ ...plane, now: () => plane.clock.nowMs }, { stalledMs: HOUR_MS });
-    plane.clock.nowMs += HOUR_MS - 1;
-    expect(await sweep()).toBe(0);
-    plane.clock.nowMs += 1;
-    expect(await sweep()).toBe(1);
+it.each([1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE])(
+  'an upload that was cut continues after %i bytes',
+  async (end) => {
+    await cutAt(end);
+    expect(await readProgress()).toMatchObject({ receivedBytes: end, bytes: archive.length });
+    expect(await readState(putFrom(end))).toBe('succeeded');
+    expect(await readProgress()).toMatchObject({ receivedBytes: archive.length, state: 'succeeded' });
     expect(await listPieces()).toEqual([]);
-    expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
-    await expectEnvelope(ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
-  });
+  },
+);
 
-  it('an upload starts again after wrong bytes', async () => {
-    const wrong = archive.slice();
-    wrong[5]! ^= 1;
-    expect(await readState(put(wrong.slice(0, 10), formatRange(0, 10)))).toBe('awaiting_upload');
-    await expectEnvelope(putFrom(10), 'control.UPLOAD_MISMATCH');
-    expect(await readProgress()).toMatchObject({ receivedBytes: 0, state: 'awaiting_upload' });
-    expect(await readState(put(archive))).toBe('succeeded');
-  });
+it('an upload continues after each of several cuts, and one byte before the end', async () => {
+  const ends = [0, 100, PIECE, 2 * PIECE + 7, archive.length - 1];
+  for (const [n, end] of ends.entries()) if (n > 0) await cutAt(end, ends[n - 1]);
+  expect(await readState(putFrom(archive.length - 1))).toBe('succeeded');
+});
 
-  it('uploads that continue at the same time never store other bytes', async () => {
-    await cutAt(100);
-    const all = await Promise.all([putFrom(100), putFrom(100), put(archive)]);
-    expect(all.some(({ status }) => status === 200)).toBe(true);
-    for (const { status } of all) expect([200, 404, 409, 422]).toContain(status);
-    const { state } = await readProgress();
-    if (state !== 'succeeded') expect(await readState(put(archive))).toBe('succeeded');
-    expect(await listPieces()).toEqual([]);
-  });
+it('an upload in ranges gets the attempt as the answer to each range', async () => {
+  expect(await readState(put(archive.slice(0, 10), formatRange(0, 10)))).toBe('awaiting_upload');
+  const range = formatRange(10, PIECE * 2 + 10);
+  expect(await readState(put(archive.slice(10, PIECE * 2 + 10), range))).toBe('awaiting_upload');
+  expect(await readState(putFrom(PIECE * 2 + 10))).toBe('succeeded');
+});
+
+it('an upload without Content-Range starts again, and the earlier bytes are removed', async () => {
+  await cutAt(PIECE + 1);
+  const digests = (await listPieces()).map((piece) => piece.archive.digest);
+  expect(digests).toHaveLength(2);
+  expect(await readState(put(archive))).toBe('succeeded');
+  const removals = await plane.store.blobs.removals('', 100);
+  expect(removals).toEqual(expect.arrayContaining(digests));
+  for (const digest of digests) expect(await plane.store.blobs.isReferenced(digest)).toBe(false);
+});
+
+it('an upload that was cut keeps its bytes until it ends or expires', async () => {
+  await cutAt(PIECE);
+  const [piece] = await listPieces();
+  expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
+  const sweep = () => sweepAttempts({ ...plane, now: () => plane.clock.nowMs }, { stalledMs: HOUR_MS });
+  plane.clock.nowMs += HOUR_MS - 1;
+  expect(await sweep()).toBe(0);
+  plane.clock.nowMs += 1;
+  expect(await sweep()).toBe(1);
+  expect(await listPieces()).toEqual([]);
+  expect(await plane.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
+  await expectEnvelope(ask(plane, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
+});
+
+it('an upload starts again after wrong bytes', async () => {
+  const wrong = archive.slice();
+  wrong[5]! ^= 1;
+  expect(await readState(put(wrong.slice(0, 10), formatRange(0, 10)))).toBe('awaiting_upload');
+  await expectEnvelope(putFrom(10), 'control.UPLOAD_MISMATCH');
+  expect(await readProgress()).toMatchObject({ receivedBytes: 0, state: 'awaiting_upload' });
+  expect(await readState(put(archive))).toBe('succeeded');
+});
+
+it('uploads that continue at the same time never store other bytes', async () => {
+  await cutAt(100);
+  const all = await Promise.all([putFrom(100), putFrom(100), put(archive)]);
+  expect(all.some(({ status }) => status === 200)).toBe(true);
+  for (const { status } of all) expect([200, 404, 409, 422]).toContain(status);
+  const { state } = await readProgress();
+  if (state !== 'succeeded') expect(await readState(put(archive))).toBe('succeeded');
+  expect(await listPieces()).toEqual([]);
 });
 
 const [INVALID, MISMATCH] = ['control.REQUEST_INVALID', 'control.UPLOAD_MISMATCH'] as const;

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestOf } from '../../../../src/bytes/hash.ts';
 import { backupSqlite, openSqliteStore, type Store } from '../../../../src/server/index.ts';
 import { id, temporaryFolder } from '../../make.ts';
@@ -33,65 +33,63 @@ async function listCopy(): Promise<string[]> {
   return names;
 }
 
-describe('a backup of the embedded store', () => {
-  it('a backup is a store with what was committed, in a file that only its owner can read', async () => {
-    await insert(1);
-    const secret = await store.secret('cursor');
-    const copy = await backUp();
-    const bytes = await readFile(at('copy.sqlite'));
-    expect(copy).toEqual({ digest: digestOf(bytes), bytes: bytes.length });
-    expect((await stat(at('copy.sqlite'))).mode & 0o777).toBe(0o600);
-    const other = await openSqliteStore(at('copy.sqlite'));
-    expect(await other.organizations.list()).toEqual(await store.organizations.list());
-    expect(await other.secret('cursor')).toEqual(secret);
-    await other.close();
-  });
+it('a backup is a store with what was committed, in a file that only its owner can read', async () => {
+  await insert(1);
+  const secret = await store.secret('cursor');
+  const copy = await backUp();
+  const bytes = await readFile(at('copy.sqlite'));
+  expect(copy).toEqual({ digest: digestOf(bytes), bytes: bytes.length });
+  expect((await stat(at('copy.sqlite'))).mode & 0o777).toBe(0o600);
+  const other = await openSqliteStore(at('copy.sqlite'));
+  expect(await other.organizations.list()).toEqual(await store.organizations.list());
+  expect(await other.secret('cursor')).toEqual(secret);
+  await other.close();
+});
 
-  it('a backup during a transaction contains nothing of it', async () => {
-    await insert(1);
-    await store.transaction(async (tx) => {
-      await tx.organizations.insert(organization(id('org', 2), '2'));
-      await backUp();
-    });
-    expect(await listCopy()).toEqual(['1']);
-  });
-
-  it('a backup while others write has the state of one moment', async () => {
-    const writing = (async () => {
-      for (let n = 1; n <= 50; n++) await insert(n);
-    })();
+it('a backup during a transaction contains nothing of it', async () => {
+  await insert(1);
+  await store.transaction(async (tx) => {
+    await tx.organizations.insert(organization(id('org', 2), '2'));
     await backUp();
-    await writing;
-    const names = await listCopy();
-    expect(names).toEqual(names.map((_, n) => `${n + 1}`));
   });
+  expect(await listCopy()).toEqual(['1']);
+});
 
-  it('a backup does not migrate the schema, so that it can be made before an update', async () => {
-    const older = await openSqliteStore(at('older.sqlite'), { migrations: [] });
-    await older.close();
-    await backupSqlite(at('older.sqlite'), at('copy.sqlite'));
-    const database = new DatabaseSync(at('copy.sqlite'), { readOnly: true });
-    const row = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
-    database.close();
-    expect(row).toBeUndefined();
-  });
+it('a backup while others write has the state of one moment', async () => {
+  const writing = (async () => {
+    for (let n = 1; n <= 50; n++) await insert(n);
+  })();
+  await backUp();
+  await writing;
+  const names = await listCopy();
+  expect(names).toEqual(names.map((_, n) => `${n + 1}`));
+});
 
-  it('a backup never replaces a file and leaves no unfinished one', async () => {
-    await writeFile(at('copy.sqlite'), 'precious');
-    const before = await readdir(folder);
-    expect(await codeOf(backUp())).toBe('io.EXISTS');
-    expect(await readFile(at('copy.sqlite'), 'utf8')).toBe('precious');
-    expect(await readdir(folder)).toEqual(before);
-  });
+it('a backup does not migrate the schema, so that it can be made before an update', async () => {
+  const older = await openSqliteStore(at('older.sqlite'), { migrations: [] });
+  await older.close();
+  await backupSqlite(at('older.sqlite'), at('copy.sqlite'));
+  const database = new DatabaseSync(at('copy.sqlite'), { readOnly: true });
+  const row = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
+  database.close();
+  expect(row).toBeUndefined();
+});
 
-  it.each([
-    ['a store that is absent', 'nothing.sqlite', 'copy.sqlite', 'io.NOT_FOUND'],
-    ['a folder that is absent', 'store.sqlite', 'nowhere/copy.sqlite', 'io.NOT_FOUND'],
-    ['a file that is not a store', 'text.sqlite', 'copy.sqlite', 'server.CONFIG_INVALID'],
-  ])('a backup is refused for %s', async (_, from, to, code) => {
-    await writeFile(at('text.sqlite'), 'this is no database at all, but long enough'.repeat(100));
-    const before = await readdir(folder);
-    expect(await codeOf(backupSqlite(at(from), at(to)))).toBe(code);
-    expect(await readdir(folder)).toEqual(before);
-  });
+it('a backup never replaces a file and leaves no unfinished one', async () => {
+  await writeFile(at('copy.sqlite'), 'precious');
+  const before = await readdir(folder);
+  expect(await codeOf(backUp())).toBe('io.EXISTS');
+  expect(await readFile(at('copy.sqlite'), 'utf8')).toBe('precious');
+  expect(await readdir(folder)).toEqual(before);
+});
+
+it.each([
+  ['a store that is absent', 'nothing.sqlite', 'copy.sqlite', 'io.NOT_FOUND'],
+  ['a folder that is absent', 'store.sqlite', 'nowhere/copy.sqlite', 'io.NOT_FOUND'],
+  ['a file that is not a store', 'text.sqlite', 'copy.sqlite', 'server.CONFIG_INVALID'],
+])('a backup is refused for %s', async (_, from, to, code) => {
+  await writeFile(at('text.sqlite'), 'this is no database at all, but long enough'.repeat(100));
+  const before = await readdir(folder);
+  expect(await codeOf(backupSqlite(at(from), at(to)))).toBe(code);
+  expect(await readdir(folder)).toEqual(before);
 });
