@@ -75,18 +75,12 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(await read(blobs, ref.digest)).toEqual(BYTES);
       });
 
-      it('storing the same bytes twice changes nothing', async () => {
-        await blobs.put(stream(BYTES), expected);
-        await blobs.put(stream(BYTES), expected);
-        expect(await blobs.verify(ref)).toBe('intact');
-        expect(await place.stored()).toHaveLength(1);
-      });
-
-      it('storing the same bytes many times at once changes nothing', async () => {
+      it('storing the same bytes again, and many times at once, changes nothing', async () => {
         const put = () => blobs.put(stream(BYTES), expected);
         const refs = await Promise.all(Array.from({ length: 20 }, put));
-        expect(refs).toEqual(refs.map(() => ref));
+        expect([...refs, await put()]).toEqual(Array.from({ length: 21 }, () => ref));
         expect(await read(blobs, ref.digest)).toEqual(BYTES);
+        expect(await place.stored()).toHaveLength(1);
       });
 
       it('put repairs a damaged blob, whether its size changed or not', async () => {
@@ -270,17 +264,14 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       expect(await blobs.verify({ digest: ABSENT, bytes: 9 })).toBe('missing');
     });
 
-    it('list returns stored blobs and no removed ones', async () => {
+    it('list returns stored blobs and no removed ones, and a missing one can be removed', async () => {
+      await blobs.remove(ABSENT);
+      expect(await listAll(blobs)).toEqual([]);
       const refs = [await blobs.put(stream(BYTES)), await blobs.put(stream(toUtf8('more')))];
       expect(new Set(await listAll(blobs))).toEqual(new Set(refs));
       await blobs.remove(ref.digest);
       expect(await listAll(blobs)).toEqual([refs[1]]);
       expect(await blobs.verify(ref)).toBe('missing');
-    });
-
-    it('remove succeeds for a missing blob', async () => {
-      await blobs.remove(ABSENT);
-      expect(await listAll(blobs)).toEqual([]);
     });
 
     it('answers a ping', async () => {

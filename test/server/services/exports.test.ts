@@ -63,10 +63,6 @@ describe('the content of an export', () => {
     }),
   );
 
-  it.each(CONTENT)('%s answers 200 when the export is available', async (path) => {
-    expect((await get(base() + path)).status).toBe(200);
-  });
-
   it.each(CONTENT)('%s answers EXPORT_NOT_READY while the export is generated', async (path) => {
     for (const state of ['pending', 'generating'] as const) {
       await change({ state });

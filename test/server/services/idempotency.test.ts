@@ -7,9 +7,7 @@ import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { createGate } from '../jobs/make.ts';
-import { HASH, id, makeEnvironment, NOW_MS, ORG, PROJECT, token, importWorlds } from '../make.ts';
-import { codeOf } from '../thrown.ts';
+import { HASH, id, NOW_MS, ORG, PROJECT, token, importWorlds } from '../make.ts';
 import { forAll } from '../../support/property.ts';
 
 const KEY = 'key-of-the-test';
@@ -152,19 +150,6 @@ const change = (over: Partial<Change> = {}): Change => ({
 const schema = z.strictObject({ n: z.int() });
 const once = () => createRunOnce(plane.store, () => plane.clock.nowMs);
 
-it('running a change once keeps neither the key nor the effect of a request that fails', async () => {
-  const failed = once()(change(), schema, async (tx) => async () => {
-    await tx.environments.insert(makeEnvironment({ environmentId: id('env', 9) }));
-
-    throw new Error('the first failure');
-  });
-  await expect(failed).rejects.toThrow('the first failure');
-  expect(await plane.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
-  expect(await plane.store.idempotency.find(scope())).toBeUndefined();
-  const next = await once()(change(), schema, async () => async () => ({ n: 2 }));
-  expect(next).toEqual({ value: { n: 2 }, replayed: false });
-});
-
 it('running a change once replays its answer although it could not be prepared again', async () => {
   const first = once()(change(), schema, async () => async () => ({ n: 1 }));
   expect(await first).toEqual({ value: { n: 1 }, replayed: false });
@@ -172,24 +157,6 @@ it('running a change once replays its answer although it could not be prepared a
   expect(await again).toEqual({ value: { n: 1 }, replayed: true });
   const other = once()(change({ key: 'another-key' }), schema, () => Promise.reject(new Error('it is gone')));
   await expect(other).rejects.toThrow('it is gone');
-});
-
-it('requests that arrive during the first one wait for it, and get its answer', async () => {
-  const [started, finish] = [createGate(), createGate()];
-  const first = once()(change(), schema, async () => async () => {
-    started.resolve();
-    await finish.promise;
-    return { n: 1 };
-  });
-  await started.promise;
-  const second = once()(change(), schema, async () => async () => ({ n: 2 }));
-  const other = once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => async () => ({
-    n: 2,
-  }));
-  finish.resolve();
-  expect(await first).toEqual({ value: { n: 1 }, replayed: false });
-  expect(await second).toEqual({ value: { n: 1 }, replayed: true });
-  expect(await codeOf(other)).toBe('control.IDEMPOTENCY_KEY_REUSED');
 });
 
 it('the request hash covers the canonical JSON of operation, path and body', () => {

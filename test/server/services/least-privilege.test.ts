@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Permission, permissions } from '../../../src/contract/index.ts';
 import {
   answerOf,
@@ -47,10 +47,10 @@ const STARTS: Partial<Record<Permission, (sender: Sender) => Promise<string[]>>>
   },
 };
 
-describe.each(Object.entries(STARTS))('%s', (permission, start) => {
-  const starter = permission as Permission;
-  it('reads the work that it started, unlike other permissions', async () => {
-    const sender = await only(starter);
+it.each(Object.entries(STARTS))(
+  '%s reads the work that it started, unlike others',
+  async (starter, start) => {
+    const sender = await only(starter as Permission);
     for (const started of await start(sender)) {
       const read = (bearer: string) => ask(plane, inProject(started), { token: bearer });
       expect((await read(sender.token)).status, started).toBe(200);
@@ -60,8 +60,8 @@ describe.each(Object.entries(STARTS))('%s', (permission, start) => {
         if (!shared) await expectEnvelope(read((await only(other)).token), 'control.PERMISSION_DENIED');
       }
     }
-  });
-});
+  },
+);
 
 const cancel = (sender: Sender, operationId: string) =>
   post(sender, inProject(`operations/${operationId}/cancel`), {});

@@ -1,8 +1,10 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
+import { nameBlob } from '../../../src/server/blobs/blobs.ts';
 import { toDigest } from '../../../src/server/ids.ts';
+import { flipBit } from '../../support/evidence.ts';
 import { answerOf, inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, buildArchive, HASH, ORG, PROJECT, SOURCE, stream } from '../make.ts';
@@ -72,14 +74,11 @@ it('the source is unavailable while the build has no archive', async () => {
 it('the source is never served from an archive with a flipped byte', async () => {
   const buildHash = await ingest();
   expect((await read(buildHash)).status).toBe(200);
-  const names = await readdir(join(plane.folder, 'blobs'), { recursive: true, withFileTypes: true });
-  const file = names.find((name) => name.isFile());
-  const path = join(file?.parentPath ?? '', file?.name ?? '');
+  const { archive } = (await plane.store.builds.find(PROJECT, buildHash))!;
+  const path = join(plane.folder, nameBlob(archive!.digest));
   const bytes = await readFile(path);
   for (let at = 0; at < bytes.length; at += 13) {
-    const flipped = Buffer.from(bytes);
-    flipped[at]! ^= 1;
-    await writeFile(path, flipped);
+    await writeFile(path, flipBit(bytes, at));
     await expectEnvelope(read(buildHash), 'control.STORED_BYTES_CORRUPT');
   }
   await writeFile(path, bytes);
