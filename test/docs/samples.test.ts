@@ -91,7 +91,6 @@ const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
     const { keys } = JSON.parse(readFileSync('trust.json', 'utf8')) as { keys: Record<string, unknown>[] };
     const published = keys.map(({ issuer: _issuer, purposes: _purposes, ...key }) => key);
     writeFileSync('jwks.json', JSON.stringify({ keys: published }));
-    writeFileSync('bad.json', JSON.stringify({ keys: [...published, { kty: 'RSA', n: 'AQAB', e: 'AQAB' }] }));
     for (const name of ['key.pem', 'key.pub.pem', 'trust.json']) rmSync(name);
   },
   async 'docs/verify/verify.md'() {
