@@ -62,16 +62,9 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
   };
   signal.addEventListener('abort', () => void end());
   let isHashing = false;
-  let allowed = threads;
 
   const start = (): void => {
-    let worker;
-    try {
-      worker = new Worker(`(${hashFiles.toString()})()`, { eval: true });
-    } catch {
-      allowed = 0; // Node.js refuses threads (--permission), so this thread hashes everything
-      return;
-    }
+    const worker = new Worker(`(${hashFiles.toString()})()`, { eval: true });
     const thread: Thread = { worker, jobs: [] };
     running.add(thread);
     worker
@@ -87,7 +80,7 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
   };
   const dispatch = (): void => {
     const next = isHashing ? undefined : queue.shift();
-    while (running.size < allowed && running.size < queue.length && !signal.aborted) start();
+    while (running.size < threads && running.size < queue.length && !signal.aborted) start();
     for (const { worker, jobs } of running)
       for (const job of queue.splice(0, AHEAD - jobs.length)) {
         jobs.push(job);

@@ -13,7 +13,7 @@ import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } fr
 import type { ScrubPlace, ScrubView } from '../scrub/index.ts';
 import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
 import type { AwsEnvironment } from './s3/location.ts';
-import { isWorthThreads, openVerifyPool } from './verify-directory.ts';
+import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './volume/folder.ts';
 import { mirrorVolume } from './volume/mirror.ts';
 import { type ExportTree, openExport, PRIVATE, type Volume } from './volume/volume.ts';
@@ -120,7 +120,7 @@ async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
     source,
     files: new Map(exported.map((file) => [file.path, file])),
     unfinished: level.folders.includes(PRIVATE),
-    ...(jobs > 1 &&
+    ...(limitJobs(jobs) > 1 &&
       folder !== undefined && {
         startThreads: (verify) => startThreads({ source, folder }, jobs, files, verify),
       }),

@@ -25,7 +25,10 @@ import {
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {
-  /** Threads that verify parts; default: the number of cores. 1 verifies them in this thread. */
+  /**
+   * Threads that verify parts; default: the number of cores. 1 verifies them in this thread, as does every number if
+   * Node.js refuses threads (`--permission` without `--allow-worker`).
+   */
   readonly jobs?: number;
 };
 
@@ -54,7 +57,8 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     { root: TEXT, options: withMembers('an object', { jobs: optional(COUNT) }) },
     { root, options },
   );
-  const { jobs = availableParallelism(), ...rest } = options;
+  const { jobs: wanted = availableParallelism(), ...rest } = options;
+  const jobs = limitJobs(wanted);
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
   const { onProgress: _onProgress, dsse: _dsse, ...verifying } = rest;
@@ -82,6 +86,10 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     await pool.close();
   }
 }
+
+/** Returns how many threads to use; 1 if Node.js refuses to start others. */
+export const limitJobs = (jobs: number): number =>
+  'permission' in process && !process.permission.has('worker') ? 1 : jobs;
 
 /** Opens a pool of threads that verify the parts of an export in a folder. */
 export const openVerifyPool = async (

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
@@ -85,24 +83,4 @@ it('a pool for digests that is aborted rejects with the reason and closes every 
   };
   await expect(verifyDigests(2, { signal: controller.signal, open })).rejects.toThrow('enough');
   await vi.waitFor(() => expect(opened).toBe(0));
-});
-
-const SRC = resolve(import.meta.dirname, '../../src');
-
-it('a pool for digests hashes everything in this thread if Node.js refuses threads', async () => {
-  const program = `
-    import { createDigestPool } from '${SRC}/node/digest-pool.ts';
-    import { directorySource } from '${SRC}/node/evidence/directory-source.ts';
-    import { resolveSettings, verifyExport } from '${SRC}/verify/index.ts';
-    const source = directorySource(process.argv[1]);
-    const options = { asOfMs: ${NOW}, depth: 'digest' };
-    const pool = createDigestPool(2, source, resolveSettings(options));
-    const verifyPart = (path, listed) => pool.verify({ path, listed });
-    console.log(JSON.stringify(await verifyExport(source, { ...options, verifyPart, concurrency: 6 })));`;
-  const rights = ['--permission', '--allow-fs-read=*', '--conditions=drillproof:source'];
-  const args = [...rights, '--input-type=module', '--eval', program, root];
-  const report: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
-  expect(report).toEqual(
-    JSON.parse(JSON.stringify(await verifyExport(source, { asOfMs: NOW, depth: 'digest' }))),
-  );
 });

@@ -82,8 +82,8 @@ function runUnder(command: string, before: readonly string[], args: readonly str
 
 const TRUST = ['--trust', 'trust.json', '--as-of', '2026-11-21'];
 const LINES: readonly (readonly string[])[] = [
-  ['verify', 'export', ...TRUST, '--jobs', '1'],
-  ['verify', 'export', ...TRUST, '--jobs', '1', '--second-opinion'],
+  ['verify', 'export', ...TRUST],
+  ['verify', 'export', ...TRUST, '--second-opinion'],
   ['verify', 'one.zip', ...TRUST, '--second-opinion'],
   ['verify', 'part-1.zip', ...TRUST],
   ['verify', 'export', 'copy', 'part-2.zip', ...TRUST, '--jobs', '2'],
@@ -93,7 +93,7 @@ const LINES: readonly (readonly string[])[] = [
   ['explain', 'part.DIGEST_MISMATCH'],
   ['keys', 'list', 'trust.json'],
 ];
-/** Commands that start threads. */
+/** Commands that start threads if they may. */
 const THREADED: typeof LINES = [
   ['verify', 'big', ...TRUST, '--jobs', '2'],
   ['verify', 'big', ...TRUST, '--jobs', '2', '--second-opinion'],
@@ -102,23 +102,24 @@ const ALL = [...LINES, ...THREADED];
 const withTitles = (lines: typeof LINES) => lines.map((args) => [args.join(' '), args] as const);
 
 const NO_NETWORK = process.getuid?.() === 0 ? ['-n', process.execPath] : ['-r', '-n', process.execPath];
-/** The permission to start threads; Node warns of it on stderr whenever one starts. */
-const THREADS = ['--allow-worker', '--disable-warning=PERM0006'];
 const READ_ONLY = () => ['--permission', `--allow-fs-read=${ROOT}/`, `--allow-fs-read=${root}/`];
 
 it.each(withTitles(ALL))('the built program needs no network: %s', (_, args) => {
   expect(runUnder('unshare', NO_NETWORK, args)).toMatchObject({ status: 0, stderr: '' });
 });
 
-it.each(withTitles(LINES))('the built program needs only permission to read its inputs: %s', (_, args) => {
+it.each(withTitles(ALL))('the built program needs only permission to read its inputs: %s', (_, args) => {
   expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 0, stderr: '' });
 });
 
-it.each(withTitles(THREADED))('the built program needs permission for threads: %s', (_, args) => {
-  const permitted = runUnder(process.execPath, [...READ_ONLY(), ...THREADS], args);
-  expect(permitted).toMatchObject({ status: 0, stderr: '' });
-  expect(runUnder(process.execPath, READ_ONLY(), args)).toMatchObject({ status: 3, stdout: '' });
-});
+it.each(withTitles(THREADED))(
+  'the built program starts threads where it may, with one result: %s',
+  (_, args) => {
+    const { stderr, ...permitted } = runUnder(process.execPath, [...READ_ONLY(), '--allow-worker'], args);
+    expect(stderr).toContain('PERM0006'); // Node.js warns of every thread
+    expect(runUnder(process.execPath, READ_ONLY(), args)).toEqual({ stderr: '', ...permitted });
+  },
+);
 
 it('the built program writes nothing, not even a temporary file', () => {
   const before = listFiles();
