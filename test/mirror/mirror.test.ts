@@ -19,11 +19,11 @@ const PART = ALL[0] ?? '';
 const REPORT = ALL.at(-1) ?? '';
 const DOCUMENTS = ['SHA256SUMS', 'export-attestation.json', 'export.json', 'manifest.json'];
 
-/** Checks a mirror with sha256sum, and returns its lines. */
-const checkSums = (cwd: string): string[] =>
-  execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd, encoding: 'utf8', stdio: 'pipe' })
-    .trim()
-    .split('\n');
+/** Checks a mirror with sha256sum, and returns the checked paths. */
+function checkSums(cwd: string): string[] {
+  const output = execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd, stdio: 'pipe' });
+  return [...String(output).matchAll(/^(.+): OK$/gm)].map(([, path]) => path!);
+}
 
 describe('a mirror', () => {
   it('writes every file of the export, its documents, checksums and a receipt, and nothing else', async () => {
@@ -38,16 +38,11 @@ describe('a mirror', () => {
     const receipts = [...files.keys()].filter((path) => path.startsWith('receipts/'));
     expect(receipts).toEqual([expect.stringMatching(/^receipts\/20231114T221320\.000Z-[0-9a-f]{12}\.json$/)]);
     expect([...files.keys()].toSorted()).toEqual([...ALL, ...DOCUMENTS, ...receipts].toSorted());
+    expect(checkSums(folder).toSorted()).toEqual([...ALL, ...DOCUMENTS.slice(1)].toSorted());
     expect(receipt).toEqual(parseReceipt(files.get(receipts[0]!)!));
     const { manifestDigest } = sample;
-    const facts = {
-      outcome: 'complete',
-      manifestDigest,
-      source: server.url,
-      tool: 'drillproof/test',
-      failures: [],
-    };
-    expect(receipt).toMatchObject(facts);
+    const run = { source: server.url, tool: 'drillproof/test' };
+    expect(receipt).toMatchObject({ outcome: 'complete', manifestDigest, ...run, failures: [] });
     expect(receipt.files.map(({ path, state }) => [path, state])).toEqual(
       [...ALL, 'export-attestation.json'].map((path) => [path, 'fetched']),
     );
@@ -55,13 +50,6 @@ describe('a mirror', () => {
     expect(events.find(({ type }) => type === 'planned')).toEqual({ type: 'planned', ...plan });
     expect(events.filter(({ type }) => type === 'part-done')).toHaveLength(4);
     expect(events.at(-1)).toEqual({ type: 'done', outcome: 'complete', receipt: receipts[0] });
-  });
-
-  it('has checksums of every file that sha256sum accepts', async () => {
-    const { folder } = await makeMirror();
-    const lines = checkSums(folder);
-    expect(lines).toHaveLength(ALL.length + 3);
-    expect(lines.every((line) => line.endsWith(': OK'))).toBe(true);
   });
 
   it('contains the token in no file', async () => {
@@ -401,11 +389,5 @@ describe('a mirror with failures', () => {
     expect((await filesOf(folder)).has('manifest.json')).toBe(false);
     const { receipt } = await mirror(server, folder);
     expect(receipt.files.filter(({ state }) => state === 'kept').length).toBeGreaterThanOrEqual(2);
-  });
-
-  it('refuses a concurrency of 0 with a TypeError', async () => {
-    const folder = await newFolder();
-    const server = await source(sample);
-    await expect(mirror(server, folder, { concurrency: 0 })).rejects.toThrow(TypeError);
   });
 });
