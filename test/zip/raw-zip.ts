@@ -103,7 +103,7 @@ export const bytesOf = (text: string | Uint8Array): Uint8Array =>
 
 export const join = (...parts: Uint8Array[]): Uint8Array => joinAll(parts);
 
-const joinAll = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+export const joinAll = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
 export const extraField = (id: number, data: Uint8Array): Uint8Array =>
   join(le(id, 2), le(data.length, 2), data);
