@@ -1,12 +1,11 @@
 import { checkArguments, closeAfter, FUNCTION, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import type { SourceFile } from '../evidence/index.ts';
 import { isEvidence } from './documents.ts';
 import { findOldest, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
 import { ifReadable, type MirrorScrub, type ScrubFault } from './result.ts';
-import { type Before, readMirror } from './visit.ts';
+import { readMirror } from './visit.ts';
 
 /**
  * Reads one mirror of an archive again and reports what no longer matches. A file that was good within `olderThanMs`
@@ -32,13 +31,9 @@ async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<Mirro
   return readMirror(place, scrub, before);
 }
 
-type Checked = Before & {
-  readonly files: readonly SourceFile[];
-  readonly dueFiles: readonly SourceFile[];
-  readonly isDue: boolean;
-};
+type Checked = Awaited<ReturnType<typeof readBefore>>;
 
-async function readBefore(place: ScrubPlace, scrub: Scrub): Promise<Checked> {
+async function readBefore(place: ScrubPlace, scrub: Scrub) {
   const entries = await readEntries(place, scrub);
   const view = await place.look();
   const files = [...view.files.values()];

@@ -13,7 +13,7 @@ import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
 
 /** The journal and the list of files before anything is read. */
-export type Before = {
+type Before = {
   readonly view: ScrubView;
   readonly entries: ReadonlyMap<string, JournalEntry>;
 };
@@ -33,10 +33,6 @@ type Unit = {
   readonly bytes: number;
   readonly verify: (view: ScrubView, file: SourceFile | undefined) => Promise<ScrubFault[]>;
 };
-
-/** Files that were read, with their faults. */
-type Reading = { readonly files: number; readonly bytes: number; readonly faults: readonly ScrubFault[] };
-type UnitsReading = Reading & Pick<MirrorScrub, 'young' | 'left' | 'leftBytes'>;
 
 /** Reads the documents of a mirror, then its parts and reports that are due, oldest first. */
 export async function readMirror(
@@ -86,7 +82,7 @@ async function recordDocuments(
   { journal, entries }: Visit,
   { view, tree, faults }: Documents,
   units: ReadonlySet<string>,
-): Promise<Omit<Reading, 'faults'>> {
+) {
   const complete = tree.manifest !== undefined;
   const faulty = new Set(faults.map(({ path }) => path));
   const others = [...view.files.values()].filter(({ path }) => !units.has(path));
@@ -100,7 +96,7 @@ async function recordDocuments(
   return { files: read.length, bytes: sumSizes(read) };
 }
 
-async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]): Promise<UnitsReading> {
+async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]) {
   const { place, scrub, only } = visit;
   const due = selectDue(visit, view, units);
   if (only === undefined)
@@ -140,9 +136,7 @@ function selectDue({ scrub, entries, only }: Visit, view: ScrubView, units: read
 /** The most readings of a file that changes. */
 const TRIES = 4;
 
-type UnitReading = { readonly faults: readonly ScrubFault[]; readonly identity: string };
-
-async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit: Unit): Promise<UnitReading> {
+async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit: Unit) {
   const reading = await readStable(place, view, unit);
   scrub.report({ type: 'read', name: place.name, path: unit.path, bytes: unit.bytes });
   await journal.add(unit.path, reading.identity, reading.faults.length === 0);
@@ -150,7 +144,7 @@ async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit:
 }
 
 /** Verifies a file that another process may be writing. A fault counts if the file did not change meanwhile. */
-async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Promise<UnitReading> {
+async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit) {
   let view = first;
   for (let tries = 1; ; tries++) {
     const file = view.files.get(unit.path);

@@ -6,10 +6,6 @@ import type { MirrorTarget } from '../sink.ts';
 import { fetchFile } from './file.ts';
 
 export type Failure = { readonly path: string; readonly code: Code; readonly message: string };
-export type FetchedFiles = {
-  readonly states: ReadonlyMap<string, FileState>;
-  readonly failures: readonly Failure[];
-};
 
 /** Connection failures in a row after which the server counts as unavailable. */
 export const UNAVAILABLE_AFTER = 8;
@@ -28,7 +24,7 @@ export async function fetchAll(
   missing: readonly Wanted[],
   target: MirrorTarget,
   run: Pick<Run, 'client' | 'report' | 'signal' | 'concurrency' | 'pacer'>,
-): Promise<FetchedFiles> {
+) {
   const stop = new AbortController();
   const { signal } = stop; // `AbortSignal.any` is slow
   const end = (): void => stop.abort(run.signal?.reason);

@@ -128,11 +128,9 @@ function createPause(now: () => number, sleep: Sleep) {
   };
 }
 
-type Waiting = { readonly go: () => void };
-
 class Places {
   private readonly window: CongestionWindow;
-  private readonly queue = new Set<Waiting>();
+  private readonly queue = new Set<() => void>();
   private taken = 0;
 
   constructor(window: CongestionWindow) {
@@ -147,27 +145,25 @@ class Places {
     }
     await new Promise<void>((resolve, reject) => {
       const end = (): void => {
-        this.queue.delete(waiting);
+        this.queue.delete(go);
         reject(signal.reason);
       };
-      const waiting: Waiting = {
-        go: () => {
-          signal.removeEventListener('abort', end);
-          resolve();
-        },
+      const go = (): void => {
+        signal.removeEventListener('abort', end);
+        resolve();
       };
-      this.queue.add(waiting);
+      this.queue.add(go);
       signal.addEventListener('abort', end, { once: true });
     });
   }
 
   give(): void {
     this.taken--;
-    for (const waiting of this.queue) {
+    for (const go of this.queue) {
       if (this.taken >= this.window.size) return;
       this.taken++;
-      this.queue.delete(waiting);
-      waiting.go();
+      this.queue.delete(go);
+      go();
     }
   }
 }

@@ -46,10 +46,9 @@ export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>)
   if (end.commentBytes !== 0) throw yield* explainMissingEnd(fileBytes);
   const place = readPlace(end, tail, fileBytes);
   assertWithin(place, limits);
-  return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd(place)) };
+  const usualEnd = encodeEndRecords(place.entries, place.offset, place.bytes);
+  return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd) };
 }
-
-const usualEnd = ({ entries, offset, bytes }: Place): Uint8Array => encodeEndRecords(entries, offset, bytes);
 
 function readPlace(end: End, tail: Uint8Array, fileBytes: number): Place {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;
@@ -95,14 +94,9 @@ const EXTENDED = [
 
 /** A reader without ZIP64 must not see a different directory: each field has the same value or refers to ZIP64. */
 function assertExtends(end64: End64, end: End): void {
-  for (const [field, inZip64] of EXTENDED) {
-    if (end[field] !== inZip64 && end[field] !== end64[field]) {
-      throw new DrillproofError(
-        'zip.ZIP64_INVALID',
-        'the ZIP64 record contradicts the record that it extends',
-      );
-    }
-  }
+  const agrees = EXTENDED.every(([field, inZip64]) => end[field] === inZip64 || end[field] === end64[field]);
+  if (!agrees)
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record contradicts the record that it extends');
 }
 
 function assertOneDisk(end: End | End64): void {
@@ -115,26 +109,20 @@ function assertAbuts(end: End | End64, recordOffset: number): Place {
   if (directoryEnd > recordOffset) {
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the central directory extends past its end record');
   }
-  if (directoryEnd < recordOffset) {
-    throw unaccountedError(
-      `there are ${recordOffset - directoryEnd} extra bytes before or after the central directory`,
-    );
-  }
+  const extra = recordOffset - directoryEnd;
+  if (extra > 0)
+    throw unaccountedError(`there are ${extra} extra bytes before or after the central directory`);
   return { ...place, end: recordOffset };
 }
 
 function assertWithin(place: Place, limits: Required<ZipLimits>): void {
   if (place.entries > limits.entries) {
-    throw new LimitError(
-      'zip.ENTRIES_EXCEEDED',
-      `the archive has ${place.entries} entries, and the limit is ${limits.entries}`,
-    );
+    const message = `the archive has ${place.entries} entries, and the limit is ${limits.entries}`;
+    throw new LimitError('zip.ENTRIES_EXCEEDED', message);
   }
   if (place.bytes > limits.directoryBytes) {
-    throw new LimitError(
-      'zip.SIZE_EXCEEDED',
-      `a central directory of ${place.bytes} bytes, limit ${limits.directoryBytes}`,
-    );
+    const message = `the central directory has ${place.bytes} bytes, and the limit is ${limits.directoryBytes}`;
+    throw new LimitError('zip.SIZE_EXCEEDED', message);
   }
 }
 

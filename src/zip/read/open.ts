@@ -144,7 +144,7 @@ const END_UNUSUAL: ZipNote = {
  * One note for each entry with unusual metadata, one when the directory has another order than the file, and one for
  * end records that state the same in another form. Every byte of a record that no check covers leads to one of them.
  */
-export function listNotes(
+function listNotes(
   directoryOrder: readonly { readonly name: string }[],
   fileOrder: readonly PlacedEntry[],
   usualEnd: boolean,
