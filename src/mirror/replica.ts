@@ -112,8 +112,6 @@ async function convertReadErrors<T>(path: string, work: () => Promise<T>): Promi
 
 function toReadError(path: string, cause: unknown): unknown {
   if (!(cause instanceof DrillproofError) || !cause.code.startsWith('io.')) return cause;
-  return new DrillproofError('scrub.REPLICA_UNREADABLE', `the second mirror: ${cause.message}`, {
-    path,
-    cause,
-  });
+  const message = `the second mirror: ${cause.message}`;
+  return new DrillproofError('scrub.REPLICA_UNREADABLE', message, { path, cause });
 }

@@ -197,10 +197,8 @@ function parseCase(bytes: Buffer, path: string): z.infer<typeof caseSchema> {
   try {
     return caseSchema.parse(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
-    throw new DrillproofError('selftest.CASE_INVALID', `${path} is not a case of protocol ${PROTOCOL}`, {
-      path,
-      cause,
-    });
+    const message = `${path} is not a case of protocol ${PROTOCOL}`;
+    throw new DrillproofError('selftest.CASE_INVALID', message, { path, cause });
   }
 }
 

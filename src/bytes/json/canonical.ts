@@ -1,6 +1,6 @@
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError } from '../../errors.ts';
 import { checkJsonLimits, type JsonLimits } from './limits.ts';
-import { type JsonValue, MAX_JSON_DEPTH, parseJsonText } from './parse.ts';
+import { assertDepth, type JsonValue, MAX_JSON_DEPTH, parseJsonText } from './parse.ts';
 import { fromUtf8, toUtf8 } from '../text/encoding.ts';
 
 /**
@@ -45,10 +45,8 @@ export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): 
     // the strict parser names the fault
   }
   parseJsonText(text);
-  throw new DrillproofError(
-    'json.NOT_CANONICAL',
-    'the document does not equal its canonical form (RFC 8785)',
-  );
+  const message = 'the document does not equal its canonical form (RFC 8785)';
+  throw new DrillproofError('json.NOT_CANONICAL', message);
 }
 
 /**
@@ -103,10 +101,7 @@ function render(value: unknown, depth: number): string {
       return value ? 'true' : 'false';
     case 'object':
       if (value === null) return 'null';
-      if (depth >= MAX_JSON_DEPTH) {
-        const message = `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`;
-        throw new LimitError('json.DEPTH_EXCEEDED', message);
-      }
+      assertDepth(depth);
       return Array.isArray(value) ? renderArray(value, depth + 1) : renderObject(value, depth + 1);
     default:
       throw formError(`a value of type ${typeof value}`);

@@ -114,10 +114,8 @@ class Parser {
     this.at += token.length;
     const text = this.unescape(token);
     if (!text.isWellFormed()) {
-      throw new DrillproofError(
-        'json.SURROGATE_LONE',
-        `the string before offset ${this.at} contains a lone surrogate`,
-      );
+      const message = `the string before offset ${this.at} contains a lone surrogate`;
+      throw new DrillproofError('json.SURROGATE_LONE', message);
     }
     return text;
   }
@@ -150,21 +148,14 @@ class Parser {
     if (token === undefined) throw this.invalid('a value was expected');
     const number = Number(token);
     if (!isSameDecimal(token, number)) {
-      throw new DrillproofError(
-        'json.NUMBER_INEXACT',
-        `the number ${token.slice(0, 40)} changes its value when it is read as a double`,
-      );
+      const message = `the number ${token.slice(0, 40)} changes its value when it is read as a double`;
+      throw new DrillproofError('json.NUMBER_INEXACT', message);
     }
     return number;
   }
 
   private descend(depth: number): number {
-    if (depth >= MAX_JSON_DEPTH) {
-      throw new LimitError(
-        'json.DEPTH_EXCEEDED',
-        `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
-      );
-    }
+    assertDepth(depth);
     return depth + 1;
   }
 
@@ -189,6 +180,13 @@ class Parser {
     const where = this.at >= this.text.length ? 'at the end' : `at offset ${this.at}`;
     return new DrillproofError('json.INVALID', `cannot parse JSON ${where}: ${why}`);
   }
+}
+
+/** @throws LimitError `json.DEPTH_EXCEEDED` for one more level below this depth */
+export function assertDepth(depth: number): void {
+  if (depth < MAX_JSON_DEPTH) return;
+  const message = `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`;
+  throw new LimitError('json.DEPTH_EXCEEDED', message);
 }
 
 /** A decimal number: its digits without outer zeros, and the power of ten of the last digit. */

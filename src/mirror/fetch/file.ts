@@ -165,9 +165,8 @@ async function drain(
     isNew = false;
     const { sum } = transfer;
     if (sum.bytes + chunk.length > bytes) {
-      throw new TransportError('transport.BODY_TOO_LONG', `${path} is longer than its ${bytes} bytes`, {
-        path,
-      });
+      const message = `${path} is longer than its ${bytes} bytes`;
+      throw new TransportError('transport.BODY_TOO_LONG', message, { path });
     }
     await partial.append(chunk);
     sum.update(chunk);
@@ -193,16 +192,13 @@ const DAMAGED: ReadonlySet<Code> = new Set<Code>([
 const isDamaged = (cause: unknown): boolean =>
   httpStatusOf(cause) === 416 || (cause instanceof DrillproofError && DAMAGED.has(cause.code));
 
-const mismatch = (
+function mismatch(
   { kind, path, bytes }: Wanted,
   what: 'DIGEST_MISMATCH' | 'BYTES_MISMATCH',
-): DrillproofError =>
-  new DrillproofError(
-    `${kind}.${what}`,
-    what === 'BYTES_MISMATCH'
-      ? `${path} ends before its ${bytes} bytes`
-      : `${path} does not match the digest in the manifest`,
-    { path },
-  );
+): DrillproofError {
+  const isShort = what === 'BYTES_MISMATCH';
+  const problem = isShort ? `ends before its ${bytes} bytes` : 'does not match the digest in the manifest';
+  return new DrillproofError(`${kind}.${what}`, `${path} ${problem}`, { path });
+}
 const rangeInvalid = (why: string): TransportError =>
   new TransportError('transport.RANGE_INVALID', `the rest of the file cannot be appended: ${why}`);

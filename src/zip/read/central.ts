@@ -26,10 +26,8 @@ export function parseDirectory(directory: Uint8Array, count: number): CentralEnt
     at = end;
   }
   if (at === directory.length) return entries;
-  throw new DrillproofError(
-    'zip.BYTES_UNACCOUNTED',
-    'there are bytes after the last entry of the central directory',
-  );
+  const message = 'there are bytes after the last entry of the central directory';
+  throw new DrillproofError('zip.BYTES_UNACCOUNTED', message);
 }
 
 function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; end: number } {

@@ -33,21 +33,18 @@ const REFUSED = new Map<number, readonly [code: Code, what: string]>([
  */
 export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
   if (bytes.length === 0) return NONE;
+  const fail = (code: Code, message: string): DrillproofError => new DrillproofError(code, message, { path });
   const seen = new Set<number>();
   const fields = new Map<number, Uint8Array>();
   const view = viewOf(bytes);
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 > bytes.length ? Infinity : at + 4 + view.getUint16(at + 2, true);
-    if (end > bytes.length) {
-      throw new DrillproofError('zip.RECORD_INVALID', 'a block of the extra field extends past its end', {
-        path,
-      });
-    }
+    if (end > bytes.length)
+      throw fail('zip.RECORD_INVALID', 'a block of the extra field extends past its end');
     const id = view.getUint16(at, true);
     const refused = REFUSED.get(id);
-    if (refused) throw new DrillproofError(refused[0], `the extra field contains ${refused[1]}`, { path });
-    if (seen.has(id))
-      throw new DrillproofError('zip.RECORD_INVALID', 'an extra field occurs twice', { path });
+    if (refused) throw fail(refused[0], `the extra field contains ${refused[1]}`);
+    if (seen.has(id)) throw fail('zip.RECORD_INVALID', 'an extra field occurs twice');
     seen.add(id);
     if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) fields.set(id, bytes.subarray(at + 4, end));
     at = end;
@@ -87,16 +84,15 @@ export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void 
   const data = extra.unicodePath;
   if (data === undefined) return;
   const nameBytes = toUtf8(name);
-  const agrees =
+  if (
     data.length === 5 + nameBytes.length &&
     data[0] === 1 &&
     viewOf(data).getUint32(1, true) === zipPlatform.crc32(nameBytes, 0) &&
-    equalBytes(data.subarray(5), nameBytes);
-  if (!agrees) {
-    throw new DrillproofError('zip.NAME_INVALID', 'the Unicode path field contradicts the name', {
-      path: name,
-    });
-  }
+    equalBytes(data.subarray(5), nameBytes)
+  )
+    return;
+  const message = 'the Unicode path field contradicts the name';
+  throw new DrillproofError('zip.NAME_INVALID', message, { path: name });
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
