@@ -58,13 +58,10 @@ const buildJson = (value: unknown): OpenAnswer =>
   buildAnswer(JSON.stringify(value), { 'Content-Type': 'application/json' });
 
 /** Builds the endpoints outside the table, by path. Their documents are built once, so that requests stay cheap. */
-export function buildEndpoints({
-  metrics,
-  readiness,
-}: {
-  readonly metrics: Metrics;
-  readonly readiness: ReadinessProbe;
-}): Readonly<Record<string, OpenEndpoint>> {
+export function buildEndpoints(
+  metrics: Metrics,
+  readiness: ReadinessProbe,
+): Readonly<Record<string, OpenEndpoint>> {
   const [openApi, alive] = [buildJson(openApiDocument()), buildJson({ status: 'ok' })];
   const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
     openapi: () => openApi,

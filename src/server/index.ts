@@ -13,7 +13,7 @@ export {
 export { type LocalReportMetadata, localReportMetadataSchema } from './admin/local-report.ts';
 export type { Blobs } from './blobs/blobs.ts';
 export { openDiskBlobs } from './blobs/disk.ts';
-export { checkRunner, loadRunner } from './jobs/run/runner.ts';
+export { loadRunner } from './jobs/run/runner.ts';
 export type {
   RerunJob,
   RerunOutcome,

@@ -115,7 +115,7 @@ export async function openStores(
   options: { readonly now?: () => number; readonly databaseConnections?: number } = {},
 ): Promise<Stores> {
   const kinds = optionsOf({ now: optional(FUNCTION), databaseConnections: optional(COUNT) });
-  checkArguments({ env: OBJECT, dataDir: PATH, options: kinds }, { env, dataDir, options });
+  checkArguments({ options: kinds }, { options });
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =

@@ -143,9 +143,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const { leaseRate: lease } = store;
   const rate = (kind: string, perSecond: number, burst: number): RateLimiter => {
     const bucket = { perSecond, burst, maxKeys: MAX_RATE_BUCKETS, now };
-    return lease === undefined
-      ? createRateLimiter(bucket)
-      : createSharedRateLimiter({ ...bucket, kind, lease });
+    return lease === undefined ? createRateLimiter(bucket) : createSharedRateLimiter(kind, lease, bucket);
   };
   const rates = {
     requests: rate('requests', limits.requestsPerSecond, limits.requestBurst),
@@ -155,7 +153,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness(context);
-  const open = { ...buildEndpoints({ metrics, readiness }), ...buildPageEndpoint(options.page) };
+  const open = { ...buildEndpoints(metrics, readiness), ...buildPageEndpoint(options.page) };
   const app = { handlers, rates, slots, audit, limits, metrics, observer, open, trustProxy };
   const answer = createApp({ ...context, ...app });
   return {

@@ -216,7 +216,7 @@ export function createWorkerHealth(context: ServerContext & { readonly version: 
   const { log } = context;
   const metrics = createMetrics({ version: context.version, node: process.version });
   const readiness = createReadiness(context);
-  const { '/openapi.json': _document, ...open } = buildEndpoints({ metrics, readiness });
+  const { '/openapi.json': _document, ...open } = buildEndpoints(metrics, readiness);
   const endpoints = new Map(Object.entries(open));
   return {
     log(entry) {
@@ -229,11 +229,7 @@ export function createWorkerHealth(context: ServerContext & { readonly version: 
         const endpoint = endpoints.get(path);
         if (endpoint === undefined) throw notFound();
         const { body, headers } = await endpoint.answer();
-        return {
-          status: 200,
-          headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
-          body,
-        };
+        return { status: 200, headers: { ...headers }, body };
       } catch (error) {
         return buildErrorAnswer(error, newCorrelationId(), log);
       }

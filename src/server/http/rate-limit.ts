@@ -13,6 +13,13 @@ function setNewest<V>(map: Map<string, V>, key: string, value: V, maxKeys: numbe
   if (map.size > maxKeys && oldest.done !== true) map.delete(oldest.value);
 }
 
+type Options = {
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly maxKeys: number;
+  readonly now: () => number;
+};
+
 /** Credit is counted in milliseconds of waiting, which add up exactly. */
 type Bucket = { readonly creditMs: number; readonly atMs: number };
 
@@ -20,13 +27,9 @@ type Bucket = { readonly creditMs: number; readonly atMs: number };
  * Creates a token bucket for each key, in this process. Beyond `maxKeys`, the least recently used key is forgotten, and
  * gets a full burst the next time.
  */
-export function createRateLimiter(options: {
-  readonly perSecond: number;
-  readonly burst: number;
-  readonly maxKeys: number;
-  readonly now: () => number;
-}): { take(key: string): Refusal | undefined } {
-  const { perSecond, burst, maxKeys, now } = options;
+export function createRateLimiter({ perSecond, burst, maxKeys, now }: Options): {
+  take(key: string): Refusal | undefined;
+} {
   const costMs = 1000 / perSecond;
   const fullMs = burst * costMs;
   const buckets = new Map<string, Bucket>();
@@ -60,15 +63,11 @@ const SHARES_PER_SECOND = 10;
  * Creates a token bucket for each key that several processes share: each leases shares of some requests and grants these
  * itself. Together they never grant more than one process would, and at most one share each less.
  */
-export function createSharedRateLimiter(options: {
-  readonly kind: string;
-  readonly perSecond: number;
-  readonly burst: number;
-  readonly maxKeys: number;
-  readonly now: () => number;
-  readonly lease: (lease: RateLease) => Promise<RateShare>;
-}): RateLimiter {
-  const { kind, perSecond, burst, maxKeys, now, lease } = options;
+export function createSharedRateLimiter(
+  kind: string,
+  lease: (lease: RateLease) => Promise<RateShare>,
+  { perSecond, burst, maxKeys, now }: Options,
+): RateLimiter {
   const want = Math.max(1, Math.floor(Math.min(perSecond / SHARES_PER_SECOND, burst)));
   const shares = new Map<string, Share>();
   const leasing = new Map<string, Promise<Share>>();

@@ -48,8 +48,7 @@ const CLIENT_CLOSED = 499;
 const countBodyBytes = (answer: Decided | undefined, method: string): number =>
   method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
-/** @param tick a monotonic clock in milliseconds */
-export function createObserver(metrics: Metrics, log: Log, tick = (): number => performance.now()) {
+export function createObserver(metrics: Metrics, log: Log) {
   const ended = (
     { client, ...arrival }: Arrival,
     { tokenId, streamed }: Observation,
@@ -77,10 +76,12 @@ export function createObserver(metrics: Metrics, log: Log, tick = (): number => 
     /** Begins a request, which ends when the response of Node.js has closed, or without one when it is answered. */
     begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation {
       metrics.began();
-      const startedMs = tick();
+      const startedMs = performance.now();
       let decided: Decided | undefined;
-      const end = (status: number, aborted: boolean): void =>
-        ended(arrival, observation, decided, { status, seconds: (tick() - startedMs) / 1000, aborted });
+      const end = (status: number, aborted: boolean): void => {
+        const seconds = (performance.now() - startedMs) / 1000;
+        ended(arrival, observation, decided, { status, seconds, aborted });
+      };
       const observation: Observation = {
         streamed: 0,
         answered(answer) {

@@ -70,8 +70,8 @@ function makeSharedLimiter(granted: (lease: RateLease) => Promise<RateShare>, ma
     asked.push(wanted);
     return granted(wanted);
   };
-  const bucket = { perSecond: 100, burst: 200, maxKeys, now: () => clock.nowMs, kind: 'requests', lease };
-  return { clock, asked, rate: createSharedRateLimiter(bucket) };
+  const bucket = { perSecond: 100, burst: 200, maxKeys, now: () => clock.nowMs };
+  return { clock, asked, rate: createSharedRateLimiter('requests', lease, bucket) };
 }
 const all = ({ want }: RateLease) => Promise.resolve({ granted: want, retryAfterMs: 1 });
 

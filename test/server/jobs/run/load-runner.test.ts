@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkRunner, loadRunner } from '../../../../src/server/index.ts';
+import { checkRunner, loadRunner } from '../../../../src/server/jobs/run/runner.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { codeOf, thrownBy } from '../../thrown.ts';
 

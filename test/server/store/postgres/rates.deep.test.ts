@@ -19,13 +19,7 @@ afterAll(async () => {
 
 const RATE = { perSecond: 100, burst: 20 };
 const createLimiter = (store: Store, now: () => number) =>
-  createSharedRateLimiter({
-    ...RATE,
-    kind: 'test',
-    maxKeys: 10,
-    now,
-    lease: (lease) => store.leaseRate!(lease),
-  });
+  createSharedRateLimiter('test', (lease) => store.leaseRate!(lease), { ...RATE, maxKeys: 10, now });
 
 describe('the rate of a token that two servers count together', () => {
   it('single requests get the shares of a bucket in memory', async () => {
