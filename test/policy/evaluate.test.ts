@@ -15,7 +15,11 @@ import {
   stateOf,
   violationsOf,
   type Rules,
+  GONE,
+  omit,
+  ONE,
 } from './make.ts';
+import { defined } from '../../src/bytes/index.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
 
 const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
@@ -26,9 +30,7 @@ const signed = ({ signer }: Pick<ExportReport, 'signer'>) => (signer === undefin
 /** The part of a report on a bundle that a decision repeats. */
 function basisOf(report: Partial<BundleReport>) {
   const { evidenceBundleId: id, path, verdict, manifestDigest, outcome: result, signers } = report;
-  return JSON.parse(
-    JSON.stringify({ id, path, verdict, manifestDigest, outcome: result, signers }),
-  ) as object;
+  return defined({ id, path, verdict, manifestDigest, outcome: result, signers });
 }
 
 describe('a decision describes each input', () => {
@@ -50,41 +52,37 @@ describe('a decision describes each input', () => {
     ]);
   });
 
-  it('of an unreadable export: no unknown member', () => {
-    const { evidenceExportId: _id, manifestDigest: _digest, ...report } = exportOf([]);
-    expect(inputsOf(inputOf({ ...report, verdict: 'incomplete', completeness: 'claimed' }))).toStrictEqual([
-      {
-        name: 'evidence',
-        kind: 'export',
-        verdict: 'incomplete',
-        completeness: 'claimed',
-        bundles: 0,
-        localReports: 0,
-        ...signed(report),
-        evidence: [],
-      },
-    ]);
+  const unreadExport = {
+    ...omit(exportOf([], { verdict: 'incomplete' }), 'evidenceExportId', 'manifestDigest'),
+    completeness: 'claimed',
+  } as const;
+  const unreadPart = omit(bundle(1, { verdict: 'incomplete' }), 'evidenceBundleId', 'projectId');
+  it.each([
+    [unreadExport, { bundles: 0, evidence: [], ...signed(unreadExport) }],
+    [unreadPart, { bundles: 1, evidence: [basisOf(unreadPart)] }],
+  ])('of an unreadable $kind: no unknown member', (report, values) => {
+    const facts = { kind: report.kind, verdict: 'incomplete', completeness: 'claimed', localReports: 0 };
+    expect(inputsOf(inputOf(report))).toStrictEqual([{ name: 'evidence', ...facts, ...values }]);
   });
 
   it('of a part: its id, project, both digests, and whether the caller pinned it', () => {
-    const report = bundle(1, {
-      manifestDigest: digest('manifest'),
-      archive: { digest: digest('archive'), bytes: 9 },
-    });
+    const manifestDigest = digest('manifest');
+    const report = bundle(1, { manifestDigest, archive: { digest: digest('archive'), bytes: 9 } });
     const facts = {
       name: 'part',
       kind: 'bundle',
-      id: idOf('evidence', 1),
+      id: ONE,
       projectId: idOf('prj', 1),
-      manifestDigest: digest('manifest'),
+      manifestDigest,
       archiveDigest: digest('archive'),
       verdict: 'verified',
       bundles: 1,
       localReports: 0,
       evidence: [basisOf(report)],
     };
-    expect(inputsOf(inputOf(report, 'part'))).toStrictEqual([{ ...facts, completeness: 'claimed' }]);
-    expect(inputsOf({ ...inputOf(report, 'part'), pinned: true })).toStrictEqual([
+    const input = inputOf(report, 'part');
+    expect(inputsOf(input, { ...input, pinned: true })).toStrictEqual([
+      { ...facts, completeness: 'claimed' },
       { ...facts, completeness: 'pinned' },
     ]);
   });
@@ -93,21 +91,6 @@ describe('a decision describes each input', () => {
     const codes = ['export.FILE_UNCOVERED', 'export.FILE_UNCOVERED', 'bundle.UNSIGNED'] as const;
     const report = bundle(1, { findings: codes.map((code) => findingOf(code, 'evidence')) });
     expect(inputsOf(inputOf(report))[0]?.evidence?.[0]?.warnings).toEqual(['export.FILE_UNCOVERED']);
-  });
-
-  it('of an unreadable part: no unknown member', () => {
-    const { evidenceBundleId: _id, projectId: _project, ...report } = bundle(1, { verdict: 'incomplete' });
-    expect(inputsOf(inputOf(report))).toStrictEqual([
-      {
-        name: 'evidence',
-        kind: 'bundle',
-        verdict: 'incomplete',
-        completeness: 'claimed',
-        bundles: 1,
-        localReports: 0,
-        evidence: [basisOf(report)],
-      },
-    ]);
   });
 
   it('of a summary: what it states and its keys; of an input that could not be opened: only its kind', () => {
@@ -122,15 +105,10 @@ describe('a decision describes each input', () => {
       findings: [],
     };
     const none = { bundles: 0, localReports: 0 };
-    const { findings: _findings, ...stated } = summary;
-    expect(
-      inputsOf(
-        { name: 'a', summary, envelopes: [digest('envelope')] },
-        { name: 'b', failure: { code: 'io.NOT_FOUND', message: 'gone' } },
-      ),
-    ).toStrictEqual([
-      { name: 'a', kind: 'summary', ...none, summary: stated, envelopes: [digest('envelope')] },
-      { name: 'b', kind: 'unreadable', ...none },
+    const envelopes = [digest('envelope')];
+    expect(inputsOf({ name: 'a', summary, envelopes }, GONE)).toStrictEqual([
+      { name: 'a', kind: 'summary', ...none, summary: omit(summary, 'findings'), envelopes },
+      { name: 'gone', kind: 'unreadable', ...none },
     ]);
   });
 });
@@ -192,13 +170,7 @@ describe('a rule', () => {
     const rules: Rules = {
       outcome: { verdict: ['passed'] },
       waivers: [
-        {
-          code: 'policy.OUTCOME_VERDICT',
-          subject: idOf('evidence', 1),
-          reason: 'known',
-          owner: 'us',
-          expires: '2026-02-01',
-        },
+        { code: 'policy.OUTCOME_VERDICT', subject: ONE, reason: 'known', owner: 'us', expires: '2026-02-01' },
       ],
     };
     const unread = bundle(3, { verdict: 'incomplete', provenance: 'claimed' });

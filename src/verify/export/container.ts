@@ -1,8 +1,8 @@
 import { closeAfter, type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, ExportManifest, OpenFile } from '../../evidence/index.ts';
-import { finding, findingsOf } from '../finding.ts';
-import { warnAboutMetadata } from '../part/archive.ts';
+import { findingsOf } from '../finding.ts';
+import { disagreementFinding, warnAboutMetadata } from '../part/archive.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
 import { EXPORT, type ExportContext } from './context.ts';
 import { listWrongSizes } from './files.ts';
@@ -39,10 +39,10 @@ export async function checkContainerTwice(
     for await (const entry of secondOpinion.readZip(source.container)) {
       const ours = unseen.delete(entry.name) ? await digestFile(source, entry.name, signal) : 'absent';
       if (ours !== COMPRESSED && ours !== entry.digest)
-        findings.push(disagreementFinding(entry.name, ours, entry.digest));
+        findings.push(disagreementFinding(EXPORT, entry.name, ours, entry.digest));
     }
     for (const path of unseen)
-      findings.push(disagreementFinding(path, await digestFile(source, path, signal), 'absent'));
+      findings.push(disagreementFinding(EXPORT, path, await digestFile(source, path, signal), 'absent'));
     return recordCheck('second.reader', findings);
   } catch (error) {
     signal?.throwIfAborted();
@@ -71,6 +71,3 @@ async function openStored(source: EvidenceSource, path: string): Promise<OpenFil
     throw error;
   }
 }
-
-const disagreementFinding = (path: string, expected: string, actual: string): Finding =>
-  finding('zip.SECOND_OPINION', EXPORT, { path, message: 'the two ZIP readers disagree', expected, actual });

@@ -114,5 +114,10 @@ function listReadEntries({ manifest, objects, attestation }: FirstReading): Read
   return entries;
 }
 
-const disagreementFinding = (subject: string, path: string, expected: string, actual: string): Finding =>
+export const disagreementFinding = (
+  subject: string,
+  path: string,
+  expected: string,
+  actual: string,
+): Finding =>
   finding('zip.SECOND_OPINION', subject, { path, message: 'the two ZIP readers disagree', expected, actual });

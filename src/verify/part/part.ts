@@ -1,15 +1,16 @@
 import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../../bytes/index.ts';
 import { countArtifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
-import type { ZipEntry } from '../../zip/index.ts';
+import type { ZipArchive, ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
-import { joinSteps, NOTHING, recordCheck, type Step, type StepOf } from '../step.ts';
+import { joinSteps, NOTHING, recordCheck, type ReadStep, type Step, type StepOf } from '../step.ts';
 import { decideBundleVerdict } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
 import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
 import {
+  type BundleContext,
   createPartContext,
   readPartSettings,
   stopSteps,
@@ -99,24 +100,20 @@ function checkListing(part: PartContext): StepOf<PartContent> {
 
 /** The steps after `part.bytes`, in order. */
 async function checkContent(access: RandomAccess, part: PartContext): Promise<StepOf<PartContent>> {
-  const opened = await openPartArchive(access, part);
-  const archive = opened.value;
-  if (archive === undefined)
-    return { ...stopSteps(part, [opened], 'the archive could not be read'), value: {} };
+  const { value: opened, ...opening } = await openBundle(access, part);
+  if (opened === undefined)
+    return { ...stopSteps(part, [opening], 'the archive could not be read'), value: {} };
+  const { archive, signed, manifest, bundle } = opened;
   const { entries } = archive;
-  const signed = findEntry(archive, ATTESTATION) !== undefined;
-  const read = await checkBundleManifest(archive, part);
-  const { document: manifest, digest, bytes } = read.value;
-  if (manifest === undefined || digest === undefined || bytes === undefined) {
-    const step = stopSteps(part, [opened, read], 'the manifest could not be read');
-    return { ...step, value: { entries, signed, manifest: read.value } };
+  const { digest, bytes } = manifest;
+  if (bundle === undefined || digest === undefined || bytes === undefined) {
+    const step = stopSteps(part, [opening], 'the manifest could not be read');
+    return { ...step, value: { entries, signed, manifest } };
   }
-  const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
-  const bundle = { ...part, subject, archive, manifest, manifestDigest: digest };
   const objects = await checkObjects(bundle);
   const { run } = objects.value;
   const row = checkRow(bundle, signed);
-  const expected = checkBundleExpected(bundle, manifest, digest);
+  const expected = checkBundleExpected(bundle, bundle.manifest, digest);
   const attestation = await checkAttestation(bundle, run?.result);
   const first = {
     archive,
@@ -125,8 +122,31 @@ async function checkContent(access: RandomAccess, part: PartContext): Promise<St
     attestation: attestation.value.bytes,
   };
   const second = await checkSecondReader(access, first, bundle);
-  const value = { entries, signed, manifest: read.value, run, attestation: attestation.value };
-  return { ...joinSteps([opened, read, objects, row, expected, attestation, second]), value: defined(value) };
+  const value = { entries, signed, manifest, run, attestation: attestation.value };
+  return { ...joinSteps([opening, objects, row, expected, attestation, second]), value: defined(value) };
+}
+
+type OpenedBundle = {
+  readonly archive: ZipArchive;
+  readonly signed: boolean;
+  readonly manifest: ReadManifest;
+  /** Absent if the manifest could not be read. */
+  readonly bundle?: BundleContext;
+};
+
+/** `part.archive` and `bundle.manifest`; there is no value if the archive could not be read. */
+export async function openBundle(access: RandomAccess, part: PartContext): Promise<ReadStep<OpenedBundle>> {
+  const { value: archive, ...opened } = await openPartArchive(access, part);
+  if (archive === undefined) return opened;
+  const signed = findEntry(archive, ATTESTATION) !== undefined;
+  const { value: read, ...checked } = await checkBundleManifest(archive, part);
+  const { document: manifest, digest: manifestDigest } = read;
+  const step = joinSteps([opened, checked]);
+  if (manifest === undefined || manifestDigest === undefined)
+    return { ...step, value: { archive, signed, manifest: read } };
+  const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
+  const bundle = { ...part, subject, archive, manifest, manifestDigest };
+  return { ...step, value: { archive, signed, manifest: read, bundle } };
 }
 
 function buildReport(part: PartContext, step: Step, content: PartContent, size: number): BundleReport {

@@ -4,28 +4,17 @@ import type { Finding, ReceiptHead } from '../report.ts';
 import {
   type EvidenceLimits,
   type EvidenceSource,
+  type LinkedReceipt,
   type MirrorReceipt,
   parseReceipt,
   readFile,
-  type ReceiptLink,
   receiptPath,
 } from '../../evidence/index.ts';
 
-/** A receipt without its list of files: thousands of receipts could each name thousands. */
-export type ReceiptSummary = Pick<
-  MirrorReceipt,
-  | 'evidenceExportId'
-  | 'organizationId'
-  | 'manifestDigest'
-  | 'startedAtMs'
-  | 'finishedAtMs'
-  | 'outcome'
-  | 'tool'
-  | 'source'
-> & {
-  /** False for version 1, which has no links. */
-  readonly linked: boolean;
-  readonly previous?: ReceiptLink;
+/** A receipt with the lengths of its lists: thousands of receipts could each name thousands of files. */
+export type ReceiptSummary = Omit<LinkedReceipt, 'schemaVersion' | 'files' | 'failures'> & {
+  /** Version 1 has no links. */
+  readonly schemaVersion: MirrorReceipt['schemaVersion'];
   readonly files: number;
   readonly failures: number;
 };
@@ -65,24 +54,13 @@ export async function readReceiptFacts(
   }
 }
 
-function summarize(receipt: MirrorReceipt): ReceiptSummary {
-  const { evidenceExportId, organizationId, manifestDigest, startedAtMs, finishedAtMs } = receipt;
-  const { outcome, tool, source, files, failures } = receipt;
-  return {
-    evidenceExportId,
-    organizationId,
-    manifestDigest,
-    startedAtMs,
-    finishedAtMs,
-    outcome,
-    tool,
-    source,
-    linked: receipt.schemaVersion !== 1,
-    ...defined({ previous: receipt.schemaVersion === 1 ? undefined : receipt.previous }),
-    files: files.length,
-    failures: failures.length,
-  };
-}
+const summarize = ({ files, failures, ...rest }: MirrorReceipt): ReceiptSummary => ({
+  ...rest,
+  files: files.length,
+  failures: failures.length,
+});
+
+const isLinked = ({ receipt }: Node): boolean => receipt.schemaVersion !== 1;
 
 function checkName(path: string, receipt: MirrorReceipt, digest: Digest): Finding[] {
   const expected = receiptPath(receipt, digest);
@@ -163,7 +141,7 @@ function mapByPrevious(nodes: readonly Node[]): Map<string, Node[]> {
 }
 
 function findHead({ nodes, next }: Chain): ReceiptHead | undefined {
-  const linked = nodes.filter(({ receipt }) => receipt.linked);
+  const linked = nodes.filter(isLinked);
   const newest = (linked.length > 0 ? linked : nodes).findLast(({ path }) => !next.has(path)) ?? nodes.at(-1);
   if (newest === undefined) return undefined;
   return { path: newest.path, digest: newest.digest, finishedAtMs: newest.receipt.finishedAtMs };
@@ -223,13 +201,12 @@ function checkLink(node: Node, { byPath }: Chain): Finding[] {
 }
 
 /** Receipts of version 1 that no other receipt names. If all receipts have version 1, the newest is the head. */
-function findUnlinked({ nodes, next }: Chain): readonly Node[] {
-  return nodes.filter(({ path, receipt }) => !receipt.linked && !next.has(path));
-}
+const findUnlinked = ({ nodes, next }: Chain): readonly Node[] =>
+  nodes.filter((node) => !isLinked(node) && !next.has(node.path));
 
 /** Receipts in a place of the chain that another receipt has already. */
 function findForks({ nodes, next }: Chain, unlinked: readonly Node[]): Finding[] {
-  const linked = nodes.filter(({ receipt }) => receipt.linked);
+  const linked = nodes.filter(isLinked);
   const firsts = linked.filter((node) => node.receipt.previous === undefined);
   const start = linked[0];
   const fork = ({ path }: Node, message: string): Finding =>

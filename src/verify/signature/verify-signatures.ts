@@ -1,13 +1,12 @@
 import { closeAfter, defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
-import { ATTESTATION, type EvidenceSource, findEntry, type PartRow } from '../../evidence/index.ts';
+import type { EvidenceSource, PartRow } from '../../evidence/index.ts';
 import { checkExportManifest } from '../export/documents.ts';
 import type { ExportContext } from '../export/context.ts';
 import { listFiles } from '../export/files.ts';
 import { checkExportSigning } from '../export/signing.ts';
 import { resolveSettings, type VerifyOptions } from '../options.ts';
-import { openPartArchive } from '../part/archive.ts';
 import { checkAttestation } from '../part/attestation.ts';
-import { checkBundleManifest, checkRow } from '../part/bundle.ts';
+import { checkRow } from '../part/bundle.ts';
 import {
   createPartContext,
   type PartContext,
@@ -15,7 +14,8 @@ import {
   type VerifyPartOptions,
 } from '../part/context.ts';
 import { readListedFile } from '../part/listed-part.ts';
-import { joinSteps, type Step } from '../step.ts';
+import { openBundle } from '../part/part.ts';
+import { joinSteps } from '../step.ts';
 import { findBundleStanding, findListStanding, type SignatureStanding } from './standing.ts';
 
 export type VerifySignaturesOptions = Pick<
@@ -95,27 +95,12 @@ export async function verifyPartSignature(
 
 async function verifyArchiveSignature(access: RandomAccess, part: PartContext): Promise<SignatureStanding> {
   const row = part.listed?.row;
-  const opened = await openPartArchive(access, part);
-  const archive = opened.value;
-  if (archive === undefined)
-    return findBundleStanding({
-      ...defined({ evidenceBundleId: row?.evidenceBundleId, path: row?.path, signed: row?.signed }),
-      ...joinSteps([opened]),
-    });
-  const signed = findEntry(archive, ATTESTATION) !== undefined;
-  const read = await checkBundleManifest(archive, part);
-  const { document: manifest, digest } = read.value;
-  const steps: Step[] = [opened, read];
-  let signer;
-  if (manifest !== undefined && digest !== undefined) {
-    const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
-    const bundle = { ...part, subject, archive, manifest, manifestDigest: digest };
-    const attestation = await checkAttestation(bundle, undefined);
-    steps.push(checkRow(bundle, signed), attestation);
-    ({ signer } = attestation.value);
-  }
-  const evidenceBundleId = manifest?.evidenceBundleId ?? row?.evidenceBundleId;
-  return findBundleStanding(
-    defined({ ...joinSteps(steps), evidenceBundleId, path: row?.path, signed, signer }),
-  );
+  const opened = await openBundle(access, part);
+  const { signed = row?.signed, bundle } = opened.value ?? {};
+  const evidenceBundleId = bundle?.manifest.evidenceBundleId ?? row?.evidenceBundleId;
+  const facts = defined({ evidenceBundleId, path: row?.path, signed });
+  if (bundle === undefined) return findBundleStanding({ ...opened, ...facts });
+  const attestation = await checkAttestation(bundle, undefined);
+  const step = joinSteps([opened, checkRow(bundle, signed === true), attestation]);
+  return findBundleStanding(defined({ ...step, ...facts, signer: attestation.value.signer }));
 }

@@ -103,4 +103,9 @@ describe('trials', () => {
       ]);
     expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // both have the same id
   });
+
+  it('are not repeated because all of them lack a name', () => {
+    const nameless = [1, 2].map((n) => omit(bundle(n), 'runId', 'hostedRunId', 'evidenceBundleId'));
+    expect(problemsOf({}, inExport(...nameless), 'trials.unique')).toEqual([]);
+  });
 });

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalBytes, fromUtf8, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
 import { verifyDsse } from '../../../src/verify/index.ts';
 import { errorsOf, makePart, makeSigner, makeTrust, unpack } from '../../support/evidence.ts';
-import { AS_OF_MS, enveloped, exportInput, hexOf, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
+import { AS_OF_MS, enveloped, exportInput, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
 import { forAll } from '../../support/property.ts';
 
 type Path = readonly (string | number)[];
@@ -44,29 +44,6 @@ const codeOf = (payload: Uint8Array, payloadType = IN_TOTO): string | undefined 
 describe('reading a summary', () => {
   const [subject] = summaryOf().subject;
 
-  it('counts a repeated subject once', () => {
-    const payload = changed([['subject', 1], subject]);
-    expect(readSummary({ payloadType: IN_TOTO, payload }).inputs).toHaveLength(1);
-  });
-
-  it('has a trust store only if the summary names one', () => {
-    const payload = changed([['predicate', 'urn:drillproof:vsa:trust-store'], undefined]);
-    expect(readSummary({ payloadType: IN_TOTO, payload: changed() })).toHaveProperty('trustStore');
-    expect(readSummary({ payloadType: IN_TOTO, payload })).not.toHaveProperty('trustStore');
-  });
-
-  it('refuses an input that is not a subject, even if their numbers are equal', () => {
-    const inputs = [exportInput(), exportInput({ manifestDigest: MANIFEST_B })];
-    const statement = summaryOf({ inputs });
-    const [first] = statement.predicate.inputAttestations;
-    const payload = (sha256: string) => {
-      const inputAttestations = [first, { uri: 'urn:b', digest: { sha256 } }];
-      return canonicalBytes({ ...statement, predicate: { ...statement.predicate, inputAttestations } });
-    };
-    expect(codeOf(payload(hexOf('bb')))).toBeUndefined();
-    expect(codeOf(payload(hexOf('cc')))).toBe('vsa.INVALID');
-  });
-
   const many = (length: number) => changed([['subject'], Array.from({ length }, () => subject)]);
 
   it('accepts 10,000 subjects and refuses 10,001', () => {
@@ -75,12 +52,7 @@ describe('reading a summary', () => {
   });
 
   it('refuses every other payload type and predicate type', () => {
-    for (const type of [
-      'application/json',
-      'application/vnd.in-toto+json ',
-      'application/vnd.in-toto+JSON',
-      '',
-    ])
+    for (const type of ['application/json', `${IN_TOTO} `, 'application/vnd.in-toto+JSON', ''])
       expect(codeOf(changed(), type)).toBe('dsse.PAYLOAD_TYPE_UNSUPPORTED');
     for (const type of [
       'https://slsa.dev/verification_summary/v0.2',
@@ -92,11 +64,8 @@ describe('reading a summary', () => {
   });
 
   it('refuses a repeated member, which two readers see differently', () => {
-    const text = new TextDecoder().decode(changed());
-    const twice = text.replace(
-      '"verificationResult":"PASSED"',
-      '"verificationResult":"FAILED","verificationResult":"PASSED"',
-    );
+    const result = '"verificationResult":"PASSED"';
+    const twice = fromUtf8(changed()).replace(result, `"verificationResult":"FAILED",${result}`);
     expect(codeOf(toUtf8(twice))).toBe('json.MEMBER_DUPLICATE');
   });
 
@@ -107,13 +76,8 @@ describe('reading a summary', () => {
   });
 
   it('throws only an error with a code if any member has any other value', () => {
-    const paths = [
-      'subject',
-      'predicate',
-      '_type',
-      'predicateType',
-      ...Object.keys(summaryOf().predicate).map((name) => `predicate.${name}`),
-    ];
+    const members = Object.keys(summaryOf().predicate).map((name) => `predicate.${name}`);
+    const paths = ['subject', 'predicate', '_type', 'predicateType', ...members];
     forAll(100, [fc.constantFrom(...paths), fc.jsonValue()], (path, value) => {
       const payload = changed([path.split('.'), value]);
       const code = codeOf(payload);

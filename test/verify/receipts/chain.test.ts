@@ -9,30 +9,23 @@ import { failListing, failReads } from '../sources.ts';
 
 const digestAt = (path: string) => digestOf(toUtf8(path));
 
-type Choices = Partial<Pick<ReceiptSummary, 'finishedAtMs' | 'linked' | 'previous'>>;
+type Choices = Partial<Pick<ReceiptSummary, 'finishedAtMs' | 'schemaVersion' | 'previous'>>;
 
-const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
-  const { evidenceExportId, organizationId, manifestDigest, tool, source } = receiptFacts;
-  return {
-    path,
-    digest: digestAt(path),
-    findings: [],
-    receipt: {
-      evidenceExportId,
-      organizationId,
-      manifestDigest,
-      tool,
-      source,
-      startedAtMs: 0,
-      finishedAtMs: NOW,
-      outcome: 'complete',
-      files: 0,
-      failures: 0,
-      linked: true,
-      ...choices,
-    },
-  };
-};
+const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => ({
+  path,
+  digest: digestAt(path),
+  findings: [],
+  receipt: {
+    ...receiptFacts,
+    schemaVersion: 2,
+    kind: 'mirror.receipt',
+    startedAtMs: 0,
+    finishedAtMs: NOW,
+    files: 0,
+    failures: 0,
+    ...choices,
+  },
+});
 const after = (path: string, before: string, choices: Choices = {}): ReceiptFacts =>
   receiptAt(path, { previous: { path: before, digest: digestAt(before) }, ...choices });
 const check = (...facts: readonly ReceiptFacts[]) => checkChain(facts, undefined, undefined);
@@ -73,10 +66,10 @@ describe('the head of a chain', () => {
   });
 
   it('is never an unlinked receipt if there is a linked one', () => {
-    const older = receiptAt('z', { linked: false, finishedAtMs: NOW + 1 });
+    const older = receiptAt('z', { schemaVersion: 1, finishedAtMs: NOW + 1 });
     expect(check(receiptAt('a'), older).head?.path).toBe('a');
     expect(check(older).head?.path).toBe('z');
-    const oldest = receiptAt('y', { linked: false });
+    const oldest = receiptAt('y', { schemaVersion: 1 });
     expect(check(older, oldest).head?.path).toBe('z');
   });
 
@@ -91,9 +84,9 @@ describe('the head of a chain', () => {
 });
 
 it('a receipt without a link may be of the same moment as the beginning of a chain, and not later', () => {
-  const older = receiptAt('o', { linked: false, finishedAtMs: 1 });
+  const older = receiptAt('o', { schemaVersion: 1, finishedAtMs: 1 });
   const codes = (finishedAtMs: number) =>
-    check(older, after('a', 'o'), receiptAt('b', { linked: false, finishedAtMs })).findings.map(
+    check(older, after('a', 'o'), receiptAt('b', { schemaVersion: 1, finishedAtMs })).findings.map(
       ({ code }) => code,
     );
   expect(codes(NOW)).not.toContain('receipt.FORKED');
