@@ -6,11 +6,9 @@ import {
   readPartFacts,
   selectionDigest,
   type ExportManifest,
-  type ExportStatement,
 } from '../../../src/evidence/index.ts';
 import { verifyExport, type ExportReport, type VerifyExportOptions } from '../../../src/verify/index.ts';
 import {
-  codesOf,
   editJson,
   errorsOf,
   flipBit,
@@ -32,7 +30,6 @@ const ATTESTATION = 'export-attestation.json';
 const SECOND = 'parts/evidence_000000000002.zip';
 
 const sample = await makeExport();
-const unsigned = await makeExport({ signer: sample.signer, signedList: false });
 
 const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(sample.signer), ...options });
@@ -53,13 +50,6 @@ function withManifest(edit: (manifest: ExportManifest) => void, files = sample.f
     r['bundleCount'] = value.parts?.length;
   });
   return { ...files, [MANIFEST]: manifest, [RESOURCE]: resource };
-}
-
-/** The export with an edited export attestation, signed again by the trusted key. */
-async function withAttestation(edit: (statement: ExportStatement) => void): Promise<Files> {
-  const statement = structuredClone(sample.packed.attestation!.statement);
-  edit(statement);
-  return { ...sample.files, [ATTESTATION]: canonicalBytes(await attest(statement, sample.signer)) };
 }
 
 /** Lists the parts in reverse order. */
@@ -86,18 +76,6 @@ describe('the manifest of an export', () => {
     expect([report.completeness, stateOf(report, 'dsse.attestation')]).toEqual(['claimed', undefined]);
   });
 
-  test('that lacks one bundle is only refused by a pinned digest or the number of bundles', async () => {
-    const { files } = await makeExport({ signer: sample.signer, parts: 1, signedList: false });
-    const report = await verify(files);
-    expect([report.verdict, report.completeness]).toEqual(['verified', 'claimed']);
-    expect(codesOf(report)).toEqual(['export.COMPLETENESS_CLAIMED']);
-    const pinned = await verify(files, { expect: { manifestDigest: unsigned.packed.manifestDigest } });
-    expect([pinned.verdict, errorsOf(pinned)]).toEqual(['failed', ['expect.MANIFEST_MISMATCH']]);
-    expect(pinned.completeness).toBe('claimed');
-    const counted = await verify(files, { expect: { bundles: 2 } });
-    expect([counted.verdict, errorsOf(counted)]).toEqual(['failed', ['expect.BUNDLES_MISMATCH']]);
-  });
-
   test('orders parts by creation, even if their ids are in another order', async () => {
     const later = await makePart(1, undefined, { createdAtMs: NOW - 50_000 });
     const earlier = await makePart(2, undefined, { createdAtMs: NOW - 100_000 });
@@ -119,44 +97,14 @@ describe('the manifest of an export', () => {
   });
 });
 
-describe('export.json', () => {
-  test('must exist', async () => {
-    const report = await verify(omitFiles(sample.files, RESOURCE));
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.RESOURCE_MISSING']]);
-  });
-
-  test('may have values that the manifest does not determine', async () => {
-    const resource = editJson(sample.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
-    expect((await verify({ ...sample.files, [RESOURCE]: resource })).verdict).toBe('verified');
-  });
+test('export.json may have values that the manifest does not determine', async () => {
+  const resource = editJson(sample.files[RESOURCE], (r) => void (r['requestedBy'] = 'someone else'));
+  expect((await verify({ ...sample.files, [RESOURCE]: resource })).verdict).toBe('verified');
 });
 
 const pinnedDigest = { manifestDigest: sample.packed.manifestDigest };
 
 describe('completeness', () => {
-  test('is attested by a trusted key, and pinned by the caller even then', async () => {
-    expect((await verify(sample.files)).completeness).toBe('attested');
-    const report = await verify(sample.files, { expect: pinnedDigest });
-    expect([report.verdict, report.completeness]).toEqual(['verified', 'pinned']);
-    expect(report.signer).toBeDefined();
-  });
-
-  test('is pinned without an attestation, and claimed with neither', async () => {
-    const expected = { manifestDigest: unsigned.packed.manifestDigest };
-    const pinned = await verify(unsigned.files, { expect: expected });
-    expect([pinned.verdict, pinned.completeness, pinned.findings]).toEqual(['verified', 'pinned', []]);
-    const claimed = await verify(unsigned.files);
-    expect([claimed.verdict, claimed.completeness]).toEqual(['verified', 'claimed']);
-    expect(stateOf(claimed, 'export.attestation')).toBe('not_applicable');
-  });
-
-  test('is claimed without a trust store, and pinned without one by the caller', async () => {
-    const claimed = await verifyExport(memorySource(sample.files), { asOfMs: NOW });
-    expect(claimed.completeness).toBe('claimed');
-    const pinned = await verifyExport(memorySource(sample.files), { asOfMs: NOW, expect: pinnedDigest });
-    expect([pinned.verdict, pinned.completeness]).toEqual(['intact', 'pinned']);
-  });
-
   test('of a project is attested by a key for this project alone', async () => {
     const report = await verify(sample.files, { trust: makeTrust(sample.signer, { projects: [PROJECT] }) });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'attested']);
@@ -173,20 +121,12 @@ describe('completeness', () => {
   });
 });
 
-const verifyIssuedAt = async (issuedAtMs: number): Promise<ExportReport> =>
-  verify(await withAttestation((s) => void (s.issuedAtMs = issuedAtMs)));
-
-describe('the export attestation', () => {
-  test('may be issued in this millisecond, but not in the next', async () => {
-    expect((await verifyIssuedAt(NOW)).completeness).toBe('attested');
-    const report = await verifyIssuedAt(NOW + 1);
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
-  });
-
-  test('that names another export fails without a trust store, too', async () => {
-    const files = await withAttestation((s) => void (s.subject.evidenceExportId = idOf('evexp', 9)));
-    expect((await verifyExport(memorySource(files), { asOfMs: NOW })).verdict).toBe('failed');
-  });
+test('an export attestation that names another export fails without a trust store, too', async () => {
+  const statement = structuredClone(sample.packed.attestation!.statement);
+  statement.subject.evidenceExportId = idOf('evexp', 9);
+  const attestation = canonicalBytes(await attest(statement, sample.signer));
+  const source = memorySource({ ...sample.files, [ATTESTATION]: attestation });
+  expect((await verifyExport(source, { asOfMs: NOW })).verdict).toBe('failed');
 });
 
 const stateWith = async (projectId: string, files: Files): Promise<string | undefined> =>

@@ -34,7 +34,7 @@ const verifySource = (from: EvidenceSource, more: Partial<VerifyExportOptions> =
   verifyExport(from, { ...options, ...more });
 const verify = (files: Files, more: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
   verifySource(memorySource(files), more);
-const sizeOf = (path: string, files: Files = sample.files): number => files[path]!.length;
+const sizeOf = (path: string): number => sample.files[path]!.length;
 
 describe('a whole export', () => {
   test('is verified when a trusted key signed every bundle and the list', async () => {
@@ -48,33 +48,9 @@ describe('a whole export', () => {
     expect(report.localReports.map(({ verdict }) => verdict)).toEqual(['intact']);
   });
 
-  test('has coverage that adds up: every byte is covered, and signed bytes are attested', async () => {
-    const { coverage, parts } = await verify(sample.files);
-    const totalBytes = Object.values(sample.files).reduce((sum, { length }) => sum + length, 0);
-    const attested = [PART, SECOND, 'manifest.json', 'export-attestation.json'];
-    const whole = { uncovered: [], mirrorFiles: [] };
-    expect(coverage).toEqual({
-      ...whole,
-      totalBytes,
-      coveredBytes: totalBytes,
-      attestedBytes: attested.reduce((sum, path) => sum + sizeOf(path), 0),
-    });
-    expect(parts.map((part) => part.coverage)).toEqual(
-      [sizeOf(PART), sizeOf(SECOND)].map((bytes) => ({
-        ...whole,
-        totalBytes: bytes,
-        coveredBytes: bytes,
-        attestedBytes: bytes,
-      })),
-    );
-  });
-
-  test('counts no attested bytes for an unsigned list, and no covered bytes for a damaged report', async () => {
-    const { files, signer } = await makeExport({ signedList: false });
-    const damaged = { ...files, [REPORT]: flipBit(files[REPORT]!, 3) };
-    const { coverage } = await verify(damaged, { trust: makeTrust(signer) });
-    expect(coverage.attestedBytes).toBeLessThan(sizeOf(PART, files) + sizeOf(SECOND, files));
-    expect(coverage.totalBytes - coverage.coveredBytes).toBe(sizeOf(REPORT, files));
+  test('counts no covered bytes for a damaged local report', async () => {
+    const { coverage } = await verify({ ...sample.files, [REPORT]: flipBit(sample.files[REPORT]!, 3) });
+    expect(coverage.totalBytes - coverage.coveredBytes).toBe(sizeOf(REPORT));
   });
 
   test('leaves no file open, sound or unreadable', async () => {
@@ -146,13 +122,6 @@ describe('a file that cannot be read', () => {
 });
 
 describe('the verdict on an export', () => {
-  test('is intact without a trust store, and the list is claimed', async () => {
-    const report = await verifyExport(source, { asOfMs: NOW });
-    expect([report.verdict, report.completeness]).toEqual(['intact', 'claimed']);
-    expect(codesOf(report)).toEqual(['export.COMPLETENESS_CLAIMED', 'trust.STORE_ABSENT']);
-    expect(stateOf(report, 'export.attestation')).toBe('not_checked');
-  });
-
   test('is that of its worst bundle', async () => {
     expect((await verifySource(failReads(source, SECOND, 'read'))).verdict).toBe('incomplete');
     const damaged = memorySource({ ...sample.files, [PART]: flipBit(sample.files[PART]!, 50) });
@@ -168,37 +137,27 @@ describe('the verdict on an export', () => {
 
 describe('another file in an export', () => {
   test('is reported as uncovered and does not change the verdict', async () => {
-    const report = await verify({
-      ...sample.files,
-      'notes.txt': toUtf8('x'),
-      'receipts/note.txt': toUtf8('xy'),
-    });
+    const more = { 'notes.txt': toUtf8('x'), 'receipts/note.txt': toUtf8('xy') };
+    const report = await verify({ ...sample.files, ...more });
     expect([report.verdict, codesOf(report)]).toEqual(['verified', ['export.FILE_UNCOVERED']]);
     expect(report.coverage.uncovered).toEqual(['notes.txt', 'receipts/note.txt']);
     expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBe(3);
   });
 
   test('fails when it is a link, which can point anywhere', async () => {
-    const report = await verifySource(
-      replaceByLink(memorySource({ ...sample.files, zz: toUtf8('x') }), 'zz'),
-    );
+    const from = replaceByLink(memorySource({ ...sample.files, zz: toUtf8('x') }), 'zz');
+    const report = await verifySource(from);
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
   const withSums = { ...sample.files, SHA256SUMS: toUtf8(`${'0'.repeat(64)}  manifest.json\n`) };
-  test('is a file of the mirror, outside coverage, when a mirror writes it', async () => {
-    const whole = await verify(sample.files);
-    const report = await verify(withSums);
-    expect([report.verdict, report.findings]).toEqual(['verified', []]);
-    expect(report.coverage).toEqual({ ...whole.coverage, mirrorFiles: ['SHA256SUMS'] });
-  });
-
   test('may be checksums or a receipt of the mirror; an envelope next to a receipt is uncovered', async () => {
     const files = { ...withSums };
     const [written] = await appendReceipts(files, [{}]);
+    const whole = await verify(sample.files);
     const report = await verify(files);
-    expect(report.coverage.mirrorFiles).toHaveLength(2);
     expect(report.findings).toEqual([]);
+    expect(report.coverage).toEqual({ ...whole.coverage, mirrorFiles: ['SHA256SUMS', written!.path] });
     const envelope = `${written!.path}.dsse`;
     const more = await verify({ ...files, [envelope]: toUtf8('{}') });
     expect([codesOf(more), more.coverage.uncovered]).toEqual([['export.FILE_UNCOVERED'], [envelope]]);
@@ -275,10 +234,7 @@ describe('the work of a verification', () => {
   test('continues when a part could not be read by the function of the caller', async () => {
     const error = new DrillproofError('io.CHANGED', 'it shrank');
     const report = await verify(sample.files, { verifyPart: () => Promise.reject(error) });
-    expect([report.verdict, ...report.parts.map(errorsOf)]).toEqual([
-      'incomplete',
-      ['io.CHANGED'],
-      ['io.CHANGED'],
-    ]);
+    expect(report.verdict).toBe('incomplete');
+    for (const part of report.parts) expect(errorsOf(part)).toEqual(['io.CHANGED']);
   });
 });

@@ -14,7 +14,6 @@ import {
   makeTrust,
   NOW,
   pack,
-  stateOf,
   unpack,
 } from '../../support/evidence.ts';
 
@@ -25,13 +24,6 @@ const verify = async (access: RandomAccess): Promise<ExportReport> =>
   verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, trust: makeTrust(sample.signer) });
 
 describe('an export in one file', () => {
-  test('is verified as the folder is, but for its container', async () => {
-    const report = await verify(memoryAccess(zip));
-    expect([report.verdict, report.findings]).toEqual(['verified', []]);
-    expect(stateOf(report, 'export.container')).toBe('passed');
-    expect(report.coverage.uncovered).toEqual([]);
-  });
-
   test('is verified as it is written through yazl', async () => {
     const out = new PassThrough();
     const bytes = collect(out);
