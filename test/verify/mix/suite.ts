@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson, fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
-import type { Purpose, TrustedKey, TrustStore } from '../../../src/trust/index.ts';
+import type { TrustedKey, TrustStore } from '../../../src/trust/index.ts';
 import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
-import { errorsOf, forge, makeTrust, NOW, pack, unpack } from '../../support/evidence.ts';
+import { errorsOf, NOW, pack, unpack } from '../../support/evidence.ts';
 import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair } from './sides.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
@@ -99,60 +99,6 @@ export function testMixes(): void {
           expect([mask, depth, report.verdict]).toEqual([mask, depth, 'failed']);
         }
       }
-    });
-  });
-
-  describe('requirement 16: an attestation of one type, by the same key', () => {
-    let side: MadeSide;
-    beforeAll(async () => void ([side] = (await makeSides([{}, {}])).sides));
-
-    const verifyBundle = async (attestation: Uint8Array, trust: TrustStore) => {
-      const entries = await unpack(side.sample.files[PART]!);
-      const bytes = await pack(entries.set('attestation.json', attestation));
-      const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust });
-      return [report.verdict, errorsOf(report)];
-    };
-    const verifyList = async (attestation: Uint8Array, trust: TrustStore) => {
-      const source = memorySource({ ...side.sample.files, [EXPORT_ATTESTATION]: attestation });
-      const report = await verifyExport(source, { asOfMs: NOW, trust });
-      return [report.verdict, errorsOf(report)];
-    };
-    const trustFor = (...purposes: Purpose[]): TrustStore => makeTrust(side.signer, { purposes });
-
-    test('is refused in the place of the other: the whole document', async () => {
-      const trust = trustFor('evidence', 'export');
-      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
-      expect(await verifyBundle(ofList!, trust)).toEqual(['failed', ['attestation.INVALID']]);
-      expect(await verifyList(ofBundle!, trust)).toEqual(['failed', ['attestation.INVALID']]);
-    });
-
-    test('is refused in the place of the other: its type, signed again over the right subject', async () => {
-      const trust = trustFor('evidence', 'export');
-      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
-      const retyped = (value: Attestation | ExportAttestation, from: Attestation | ExportAttestation) =>
-        forge(canonicalBytes(value), side.signer, (statement) => {
-          statement.predicateType = from.statement.predicateType;
-        });
-      const refused = ['failed', ['attestation.PREDICATE_UNSUPPORTED']];
-      expect(await verifyBundle(await retyped(ofBundle, ofList), trust)).toEqual(refused);
-      expect(await verifyList(await retyped(ofList, ofBundle), trust)).toEqual(refused);
-    });
-
-    test('is refused in the place of the other: its signature', async () => {
-      const trust = trustFor('evidence', 'export');
-      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
-      const refused = ['failed', ['attestation.SIGNATURE_INVALID']];
-      const bundle = canonicalBytes({ ...ofBundle, signature: ofList.signature });
-      expect(await verifyBundle(bundle, trust)).toEqual(refused);
-      const list = canonicalBytes({ ...ofList, signature: ofBundle.signature });
-      expect(await verifyList(list, trust)).toEqual(refused);
-    });
-
-    test('is refused from a key that is trusted for the other type only', async () => {
-      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
-      const refused = ['failed', ['trust.PURPOSE_MISMATCH']];
-      expect(await verifyBundle(ofBundle!, trustFor('export', 'summary', 'receipt'))).toEqual(refused);
-      expect(await verifyList(ofList!, trustFor('evidence', 'summary', 'receipt'))).toEqual(refused);
     });
   });
 

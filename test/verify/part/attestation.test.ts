@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fromUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf, fromUtf8 } from '../../../src/bytes/index.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import type { RunResult } from '../../../src/contract/index.ts';
 import { attest, packBundle } from '../../../src/evidence/index.ts';
@@ -18,33 +18,7 @@ import {
 } from '../../support/evidence.ts';
 import { entries, packed, part, signer, verify, withManifest, withStatement } from './setup.ts';
 
-const findingsOf = async (bytes: Uint8Array) =>
-  (await verify(bytes)).findings.map(({ code, path }) => [code, path]);
-
 describe('a signed bundle', () => {
-  test.each<[string, unknown]>([
-    ['drillId', 'other'],
-    ['targetId', 'other'],
-    ['buildHash', hashOf('x')],
-    ['packageLockHash', hashOf('x')],
-    ['seed', '99'],
-    ['scenarioId', 'other'],
-    ['scenarioId', undefined],
-    ['setupHash', hashOf('x')],
-    ['setupHash', undefined],
-    ['originalTrial', 2],
-    ['originalTrialCount', 2],
-    ['originalAttempt', 2],
-    ['originalAttemptLimit', 2],
-  ])('fails when the reproduction has another %s: %s', async (field, value) => {
-    const bytes = await withStatement(({ subject: { reproduction } }) => {
-      if (value === undefined) Reflect.deleteProperty(reproduction, field);
-      else Object.assign(reproduction, { [field]: value });
-    });
-    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', `reproduction.${field}`]]);
-    expect((await verify(bytes)).verdict).toBe('failed');
-  });
-
   test('fails when the statement names a different manifest', async () => {
     const actual = hashOf('other');
     const report = await verify(await withStatement((s) => void (s.subject.manifestDigest = actual)));
@@ -54,34 +28,32 @@ describe('a signed bundle', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  test.each<[string, (result: RunResult) => void]>([
-    ['stateHash', (result) => void (result.stateHash = hashOf('x'))],
-    ['evidenceHash', (result) => void (result.evidenceHash = hashOf('x'))],
-    ['trajectoryHash', (result) => void (result.trajectoryHash = hashOf('x'))],
-    ['identity.runId', (result) => void (result.identity.runId = 'run_other-run')],
-  ])('fails when the run result has another %s, even if everything was signed again', async (name, edit) => {
-    const bytes = await withRunResult(edit);
-    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', `result.${name}`]]);
-    expect((await verify(bytes)).verdict).toBe('failed');
-  });
-
-  test('fails when the runId of the manifest differs from that of the statement and the result', async () => {
-    const bytes = await withManifest((m) => void (m['runId'] = 'run_other-run'));
-    expect(await findingsOf(bytes)).toEqual([['bundle.BINDING_MISMATCH', 'subject.runId']]);
+  test.each<[string, () => Promise<Uint8Array>]>([
+    ['reproduction.drillId', () => withStatement((s) => void (s.subject.reproduction.drillId = 'other'))],
+    ['result.stateHash', () => withRunResult((result) => void (result.stateHash = hashOf('x')))],
+    ['result.evidenceHash', () => withRunResult((result) => void (result.evidenceHash = hashOf('x')))],
+    ['result.trajectoryHash', () => withRunResult((result) => void (result.trajectoryHash = hashOf('x')))],
+    [
+      'result.identity.runId',
+      () => withRunResult((result) => void (result.identity.runId = 'run_other-run')),
+    ],
+    ['subject.runId', () => withManifest((m) => void (m['runId'] = 'run_other-run'))],
+  ])('fails when %s differs, even if everything was signed again', async (path, make) => {
+    const { verdict, findings } = await verify(await make());
+    expect([verdict, findings.length]).toEqual(['failed', 1]);
+    expect(findings).toMatchObject([{ code: 'bundle.BINDING_MISMATCH', path }]);
   });
 
   test.each(['run-result', 'evidence', 'state', 'trajectory'])(
     'fails when no object has the role %s',
     async (role) => {
-      const report = await verify(
-        await withManifest(({ objects }) => {
-          for (const object of objects) if (object['role'] === role) object['role'] = 'file';
-        }),
-      );
-      expect(report.verdict).toBe('failed');
-      expect(report.findings).toContainEqual(
-        expect.objectContaining({ code: 'bundle.MANIFEST_INVALID', path: 'manifest.json#/objects' }),
-      );
+      const bytes = await withManifest(({ objects }) => {
+        for (const object of objects) if (object['role'] === role) object['role'] = 'file';
+      });
+      const { verdict, findings } = await verify(bytes);
+      expect(verdict).toBe('failed');
+      const invalid = { code: 'bundle.MANIFEST_INVALID', path: 'manifest.json#/objects' };
+      expect(findings).toContainEqual(expect.objectContaining(invalid));
     },
   );
 
@@ -116,12 +88,11 @@ test('the type of a statement may be another one that the caller accepts, and th
   expect(errorsOf(await verify(part, { predicateTypes }))).toEqual(['attestation.PREDICATE_UNSUPPORTED']);
 });
 
-const issuedAt = (issuedAtMs: number): Promise<Uint8Array> =>
-  withStatement((s) => void (s.issuedAtMs = issuedAtMs));
-
 test('the time of a statement may be that of the verification, but not a millisecond later', async () => {
-  expect((await verify(await issuedAt(NOW))).verdict).toBe('verified');
-  const report = await verify(await issuedAt(NOW + 1));
+  const verifyIssuedAt = async (issuedAtMs: number) =>
+    verify(await withStatement((s) => void (s.issuedAtMs = issuedAtMs)));
+  expect((await verifyIssuedAt(NOW)).verdict).toBe('verified');
+  const report = await verifyIssuedAt(NOW + 1);
   expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
   expect(report.signer).toBeUndefined();
 });
@@ -145,10 +116,7 @@ describe('a second opinion', () => {
     ['one entry less', (seen: Entry[]) => seen.slice(1)],
     ['one entry twice', (seen: Entry[]) => [...seen, seen[0]!]],
     ['one entry more', (seen: Entry[]) => [...seen, { ...seen[0]!, name: 'more' }]],
-    [
-      'other bytes',
-      (seen: Entry[]) => seen.map((entry) => ({ ...entry, digest: hashOf('x') as Entry['digest'] })),
-    ],
+    ['other bytes', (seen: Entry[]) => seen.map((entry) => ({ ...entry, digest: digestOf(part) }))],
     ['another size', (seen: Entry[]) => seen.map((entry) => ({ ...entry, bytes: entry.bytes + 1 }))],
   ])('that sees %s fails', async (_, change) => {
     async function* readZip(access: Parameters<typeof readZipWithYauzl>[0]): AsyncGenerator<Entry> {
