@@ -19,22 +19,12 @@ describe('a required drill', () => {
   const open = bundle(2, unattested('incomplete'));
 
   it('is named with all of its conditions', () => {
-    const required = [
-      {
-        drill: 'refund',
-        target: { pattern: 's*' },
-        scenario: 'plain',
-        build: digest('build'),
-        outcome: 'passed',
-      },
-      'refund',
-    ];
+    const [build, target] = [digest('build'), { pattern: 's*' }];
+    const required = [{ drill: 'refund', target, scenario: 'plain', build, outcome: 'passed' }, 'refund'];
     const base = { state: 'failed', subject: 'refund', actual: '0' };
+    const expected = `at least 1 with target like s*, scenario plain, build ${build}, outcome passed`;
     expect(problemsOf({ drills: { required } }, inExport(bundle(1)), rule)).toStrictEqual([
-      {
-        ...base,
-        expected: `at least 1 with target like s*, scenario plain, build ${digest('build')}, outcome passed`,
-      },
+      { ...base, expected },
       { ...base, expected: 'at least 1' },
     ]);
   });
