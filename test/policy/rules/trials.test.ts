@@ -10,6 +10,13 @@ const twice = (parts: BundleParts) =>
   problemsOf({}, inExport(bundle(1, parts), bundle(2, parts), bundle(3, parts)), 'trials.unique');
 const inTrials = (...trials: readonly number[]) =>
   inExport(...trials.map((originalTrial, i) => trial(i + 1, { originalTrial })));
+/** A bundle for each pair of a trial and an attempt. */
+const inAttempts = (originalTrialCount: number, ...rows: readonly (readonly [number, number])[]) =>
+  inExport(
+    ...rows.map(([originalTrial, originalAttempt], i) =>
+      trial(i + 1, { originalTrialCount, originalTrial, originalAttempt, originalAttemptLimit: 2 }),
+    ),
+  );
 const attempts = (which: 'every' | 'first', n: number) =>
   problemsOf({ trials: { attempts: which } }, inExport(attempt(n)), 'trials.attempts');
 
@@ -37,12 +44,6 @@ describe('trials', () => {
   });
 
   it('are not started again by a later attempt', () => {
-    const inAttempts = (originalTrialCount: number, ...rows: readonly (readonly [number, number])[]) =>
-      inExport(
-        ...rows.map(([originalTrial, originalAttempt], i) =>
-          trial(i + 1, { originalTrialCount, originalTrial, originalAttempt, originalAttemptLimit: 2 }),
-        ),
-      );
     expect(valuesOf(inAttempts(1, [1, 1], [1, 2]))).toEqual([]);
     const missing = ['trials 1 to 2, 2 times each', '1, 2; 1 missing, the first 2'];
     expect(valuesOf(inAttempts(2, [1, 1], [1, 2], [1, 2], [2, 1]))).toEqual([missing]);
