@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
@@ -65,44 +62,3 @@ it.each(['SIGQUIT', 'SIGKILL'] as const)(
     await store.close();
   },
 );
-
-it('committed rows survive when the process is killed during transactions', async () => {
-  const url = await postgres.database();
-  const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
-  const script = `
-      import { openPostgresStore } from ${JSON.stringify(source)};
-      const store = await openPostgresStore(process.env.URL);
-      const id = (prefix, n) => prefix + '_' + String(n).padStart(12, '0');
-      let next = Number(process.env.FROM);
-      const client = async () => {
-        for (;;) {
-          const n = next++;
-          await store.transaction(async (tx) => {
-            const [organizationId, projectId] = [id('org', n), id('prj', n)];
-            await tx.organizations.insert({ organizationId, name: 'x', createdAtMs: n });
-            await tx.projects.insert({ organizationId, projectId, name: 'x', createdAtMs: n });
-          });
-          console.log(id('org', n));
-        }
-      };
-      await Promise.all([client(), client(), client(), client()]);
-    `;
-  const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
-  const store = await openPostgresStore(url);
-  const answered: string[] = [];
-  for (let round = 0; round < 4; round++) {
-    const env = { ...process.env, URL: url, FROM: String(round * 100_000) };
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    const closed = once(child, 'close');
-    const most = answered.length + 10 + round * 13;
-    for await (const line of createInterface(child.stdout)) {
-      answered.push(line);
-      if (answered.length === most) child.kill('SIGKILL');
-    }
-    await closed;
-    const stored = await listPairs(store);
-    expect(answered.filter((organizationId) => !stored.has(organizationId))).toEqual([]);
-  }
-  expect(answered.length).toBeGreaterThan(100);
-  await store.close();
-});

@@ -163,5 +163,5 @@ export function eachPair(factory: StoreFactory) {
     new Proxy({} as Store, { get: (_, name) => Reflect.get(stores[n], name) as unknown });
   const pair = [lend(0), lend(1)] as const;
   const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => pair[0].transaction(work);
-  return { pair, store: pair[0], write };
+  return { pair, store: pair[0], write, place: () => place };
 }

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { migrations } from '../../../src/server/store/migrations.ts';
-import type { Store, TokenRow, Tx } from '../../../src/server/store/store.ts';
+import type { TokenRow, Tx } from '../../../src/server/store/store.ts';
 import { FOREIGN_PROJECT, HASH, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
@@ -29,18 +29,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
   retentionSuite(`${name}: retention`, factory);
 
   describe(name, () => {
-    let place: Awaited<ReturnType<rows.StoreFactory>>;
-    let store: Store;
-
-    beforeEach(async () => {
-      place = await factory();
-      store = await place.open();
-      await store.transaction(rows.writeTenants);
-    });
-    afterEach(async () => {
-      await store.close();
-      await place.remove();
-    });
+    const { store, write, place } = rows.eachPair(factory);
 
     it('reads the organizations and projects that were written and no others', async () => {
       expect(await store.organizations.find(ORG)).toEqual(rows.organization(ORG, 'an organization'));
@@ -56,16 +45,15 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       tokenRow({ projects: 'all', permissions: ['build.read', 'run.write'], expiresAtMs: NOW_MS + 1 }),
       tokenRow({ projects: [], revokedAtMs: NOW_MS }),
     ])('reads a token as it was written', async (row) => {
-      await store.transaction((tx) => tx.tokens.insert(row));
+      await write((tx) => tx.tokens.insert(row));
       expect(await store.tokens.findByHash(row.tokenHash)).toEqual(row);
       expect(await store.tokens.list(ORG)).toEqual([row]);
       expect(await store.tokens.findByHash('cd'.repeat(32))).toBeUndefined();
     });
 
     it('revokes a token once', async () => {
-      const revoke = (tokenId: string, atMs: number) =>
-        store.transaction((tx) => tx.tokens.revoke(tokenId, atMs));
-      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      const revoke = (tokenId: string, atMs: number) => write((tx) => tx.tokens.revoke(tokenId, atMs));
+      await write((tx) => tx.tokens.insert(tokenRow()));
       expect([await revoke('tok_1', 7), await revoke('tok_1', 8), await revoke('tok_2', 8)]).toEqual([
         true,
         false,
@@ -75,11 +63,11 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
     });
 
     it('reads at once a change by another connection or by its own transaction', async () => {
-      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
-      const other = await place.open();
+      await write((tx) => tx.tokens.insert(tokenRow()));
+      const other = await place().open();
       const revokedAtMs = async () => (await other.tokens.findByHash(tokenRow().tokenHash))?.revokedAtMs;
       expect(await revokedAtMs()).toBeUndefined();
-      await store.transaction((tx) => tx.tokens.revoke('tok_1', 7));
+      await write((tx) => tx.tokens.revoke('tok_1', 7));
       expect(await revokedAtMs()).toBe(7);
       const acme = rows.organization(ORG, 'Acme');
       expect(await other.organizations.find(ORG)).not.toEqual(acme);
@@ -90,7 +78,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
 
     it('adds an archive to a build that has none', async () => {
       for (const row of [build, { ...build, archive: rows.blob(12) }]) {
-        await store.transaction((tx) => tx.builds.save(row));
+        await write((tx) => tx.builds.save(row));
         expect(await store.builds.find(PROJECT, HASH)).toEqual(row);
       }
       expect(await store.builds.find(FOREIGN_PROJECT, HASH)).toBeUndefined();
@@ -100,7 +88,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       const parts = [rows.exportPart(12)];
       const reports = [0, 1, 2].map((n) => rows.exportReport(n, n));
       const documents = { manifest: rows.blob(5), attestation: rows.blob(6) };
-      await store.transaction(async (tx) => {
+      await write(async (tx) => {
         await tx.bundles.insert(rows.bundle(1));
         for (const n of [0, 1, 2]) await tx.localReports.insert(rows.localReport(n));
         await tx.exports.insert(rows.newExport(1, { parts, reports, ...documents }));
@@ -124,7 +112,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
     });
 
     it('numbers the exports of each organization separately, without a gap', async () => {
-      await store.transaction(async (tx) => {
+      await write(async (tx) => {
         await tx.exports.insert(rows.newExport(1));
         await tx.exports.insert(rows.newExport(2, { organizationId: OTHER_ORG }));
         await tx.exports.insert(rows.newExport(3));
@@ -142,7 +130,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       ['of a missing project', [{ ...rows.bundle(1), projectId: id('prj', 99) }]],
       ['of a project of another organization', [{ ...rows.bundle(1), organizationId: OTHER_ORG }]],
     ])('refuses a row %s', async (_, bundles) => {
-      const writing = store.transaction(async (tx) => {
+      const writing = write(async (tx) => {
         for (const row of bundles) await tx.bundles.insert(row);
       });
       await expect(writing).rejects.toThrow();
@@ -152,18 +140,18 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       ['whose work throws', () => Promise.reject(new Error('on purpose')), 'on purpose'],
       ['whose update matches no row', (tx) => tx.bundles.update(rows.bundle(1)), 'matched no row'],
     ])('a transaction %s writes nothing, and the next one succeeds', async (_, fail, message) => {
-      const failing = store.transaction(async (tx) => {
+      const failing = write(async (tx) => {
         await tx.tokens.insert(tokenRow());
         await fail(tx);
       });
       await expect(failing).rejects.toThrow(message);
       expect(await store.tokens.list(ORG)).toEqual([]);
-      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      await write((tx) => tx.tokens.insert(tokenRow()));
       expect(await store.tokens.list(ORG)).toHaveLength(1);
     });
 
     it('shows a write to its own transaction at once and to others only when it is committed', async () => {
-      await store.transaction(async (tx) => {
+      await write(async (tx) => {
         await tx.tokens.insert(tokenRow());
         expect(await tx.tokens.list(ORG)).toHaveLength(1);
         expect(await store.tokens.list(ORG)).toEqual([]);
@@ -173,19 +161,20 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
 
     it('refuses a newer schema, and a version that is not a number', async () => {
       for (const version of [String(migrations.length + 1), 'x', '-1', '0.5']) {
-        await place.query(`UPDATE meta SET value = '${version}' WHERE name = 'schema_version'`);
-        expect(await codeOf(place.open())).toBe('server.CONFIG_INVALID');
+        await place().query(`UPDATE meta SET value = '${version}' WHERE name = 'schema_version'`);
+        expect(await codeOf(place().open())).toBe('server.CONFIG_INVALID');
       }
     });
 
     it('migration keeps finished steps, undoes a failed one, and refuses a newer schema', async () => {
       const steps = [...migrations, 'CREATE TABLE done (a TEXT) STRICT;'];
       const broken = 'CREATE TABLE undone (a TEXT) STRICT; SELECT * FROM nowhere;';
-      await expect(place.open([...steps, broken])).rejects.toThrow();
+      await expect(place().open([...steps, broken])).rejects.toThrow();
       expect(await store.schema()).toEqual({ version: steps.length, known: migrations.length });
-      await (await place.open([...steps, 'CREATE TABLE undone (a TEXT) STRICT;'])).close();
-      for (const table of ['done', 'undone']) expect(await place.query(`SELECT * FROM ${table}`)).toEqual([]);
-      expect(await codeOf(place.open())).toBe('server.CONFIG_INVALID');
+      await (await place().open([...steps, 'CREATE TABLE undone (a TEXT) STRICT;'])).close();
+      for (const table of ['done', 'undone'])
+        expect(await place().query(`SELECT * FROM ${table}`)).toEqual([]);
+      expect(await codeOf(place().open())).toBe('server.CONFIG_INVALID');
     });
 
     it('secrets are distinct, and secrets and committed rows survive a restart', async () => {
@@ -193,12 +182,13 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       expect(secret).toHaveLength(32);
       expect(await store.secret('cursor')).toEqual(secret);
       expect(await store.secret('other')).not.toEqual(secret);
-      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      await write((tx) => tx.tokens.insert(tokenRow()));
       await store.close();
       await store.close(); // harmless
-      store = await place.open();
-      expect(await store.secret('cursor')).toEqual(secret);
-      expect(await store.tokens.list(ORG)).toEqual([tokenRow()]);
+      const reopened = await place().open();
+      expect(await reopened.secret('cursor')).toEqual(secret);
+      expect(await reopened.tokens.list(ORG)).toEqual([tokenRow()]);
+      await reopened.close();
     });
   });
 }
