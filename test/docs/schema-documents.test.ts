@@ -8,7 +8,7 @@ import { receiptFacts } from '../support/receipts.ts';
 import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
 import type { MirrorReceipt } from '../../src/evidence/export/receipt.ts';
 import { openZip } from '../../src/zip/index.ts';
-import { call, useEvidenceFolder } from '../cli/make.ts';
+import { call, ROLES, useEvidenceFolder } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
@@ -49,8 +49,6 @@ describe.each(VECTORS)('the documents of the vectors %s', (kind, name, member, e
 
 const expectValid = (name: string, text: string): void =>
   expect(faultsOf(schemaOf(name), JSON.parse(text))).toEqual([]);
-
-const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
 
 it('a receipt follows its schema as it is written, and no damaged copy does', () => {
   const failures = [{ path: 'parts/a.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' }];

@@ -1,12 +1,15 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod/mini';
-import type { Decision } from '../../src/policy/index.ts';
-import { evaluate } from '../../src/policy/index.ts';
+import { type Decision, evaluate, type SummaryReport, verifySummary } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import { evidenceInputSchema } from '../../src/policy/facts.ts';
 import { parsePolicy } from '../../src/policy/document/resolve.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { stableJson } from '../../src/report/index.ts';
+import { thrownBy } from '../bytes/thrown-by.ts';
+import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
+import { makeSigner } from '../support/evidence.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
@@ -45,7 +48,7 @@ it('the schema accepts only those invalid policies whose faults a schema cannot 
     ({ policy, expected }) =>
       expected.code === 'policy.INVALID' &&
       policy.startsWith('{') &&
-      isJson(policy) &&
+      thrownBy(() => JSON.parse(policy)) === undefined &&
       schema(JSON.parse(policy)),
   );
   expect(accepted.map(({ id }) => id)).toEqual([
@@ -76,11 +79,24 @@ it('the schema of a decision and the type Decision are the same', () => {
 // The compiler checks it: a member that only one type has, or that is optional in one type only, does not compile.
 type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const signer = makeSigner();
+const passed = await enveloped(summaryOf(), [signer]);
+const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
+const trust = trusting(keyOf(signer));
+const REPORTS: [string, SummaryReport][] = [
+  ['valid', verifySummary(passed, { asOfMs: AS_OF_MS, trust })],
+  ['invalid', verifySummary(failed, { asOfMs: AS_OF_MS, trust })],
+  ['invalid', verifySummary(Buffer.from('{}'), { asOfMs: AS_OF_MS, trust })],
+  ['not_judged', verifySummary(passed, { asOfMs: AS_OF_MS })],
+];
+
+it.each(REPORTS)(
+  'a summary report with the verdict %s follows the schema, and no damaged copy does',
+  (verdict, report) => {
+    const schema = schemaOf('summary-report');
+    const document: unknown = JSON.parse(stableJson(report));
+    expect(report.verdict).toBe(verdict);
+    expect(faultsOf(schema, document)).toEqual([]);
+    expect(missedFaults(schema, [document])).toEqual([]);
+  },
+);

@@ -10,12 +10,14 @@ export type MarkdownOptions = {
 };
 
 const MAX_BYTES = 1024 * 1024;
-const MARKS = {
+const STATES = {
+  passed: 'passed',
   failed: 'failed',
-  not_checked: 'could not tell',
   warned: 'warning',
   waived: 'waived',
-} as const;
+  not_checked: 'could not tell',
+  not_applicable: 'nothing to check',
+} as const satisfies Readonly<Record<RuleResult['state'], string>>;
 
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
@@ -57,7 +59,7 @@ const cutLine = (omitted: number): string =>
 function reasonText(reason: Reason): string {
   const { rule, title, state, message } = reason;
   return [
-    `- **${MARKS[state]}** ${formatCode(rule)}: ${title}`,
+    `- **${STATES[state]}** ${formatCode(rule)}: ${title}`,
     `  - ${formatCode(placeOf(reason))}: ${formatCode(message)}`,
     ...listFacts(reason).map(
       ([name, value]) => `  - ${name}: ${name === 'to do' ? value : formatCode(value)}`,
@@ -66,20 +68,12 @@ function reasonText(reason: Reason): string {
   ].join('\n');
 }
 
-const STATES: Readonly<Record<RuleResult['state'], string>> = {
-  passed: 'passed',
-  failed: '**failed**',
-  warned: 'warning',
-  waived: 'waived',
-  not_checked: '**could not tell**',
-  not_applicable: 'nothing to check',
-};
-
 function formatRuleTable({ rules }: Decision): string {
   if (rules.length === 0) return '\nNo rule was evaluated.\n';
-  const rows = rules.map(
-    ({ rule, state, judged }) => `| \`${rule}\` | ${RULES[rule].title} | ${STATES[state]} | ${judged} |\n`,
-  );
+  const rows = rules.map(({ rule, state, judged }) => {
+    const mark = state === 'failed' || state === 'not_checked' ? '**' : '';
+    return `| \`${rule}\` | ${RULES[rule].title} | ${mark}${STATES[state]}${mark} | ${judged} |\n`;
+  });
   return `\n## Rules\n\n| rule | what a pass states | state | judged |\n| --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 

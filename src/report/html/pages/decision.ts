@@ -70,15 +70,8 @@ const listBasisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
     ['Call', run === undefined ? undefined : quote(formatRun(run, 'gate'))],
   ] as const;
 
-const STATES = {
-  failed: 'failed',
-  not_checked: 'could_not_tell',
-  warned: 'warned',
-  waived: 'waived',
-} as const;
-
 const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
-<h3>${renderState(STATES[reason.state])} <code>${reason.rule}</code>: ${reason.title}</h3>
+<h3>${renderState(reason.state === 'not_checked' ? 'could_not_tell' : reason.state)} <code>${reason.rule}</code>: ${reason.title}</h3>
 ${renderFacts([
   ['Expected', quoteText(reason.expected)],
   ['Actual', quoteText(reason.actual)],
