@@ -277,74 +277,72 @@ it('the server serves the OpenAPI document and its health without a token', asyn
   await expectEnvelope(posted, 'control.METHOD_NOT_ALLOWED');
 });
 
-describe('every answer', () => {
-  it('has a new correlation id, even if the request has one', async () => {
-    const headers = { 'x-correlation-id': 'corr_chosen-by-another' };
-    const ids = await Promise.all(
-      [1, 2].map(async () => (await ask(plane, '/healthz', { headers })).headers.get('x-correlation-id')),
-    );
-    expect(new Set([...ids, 'corr_chosen-by-another']).size).toBe(3);
-  });
+it('every answer has a new correlation id, even if the request has one', async () => {
+  const headers = { 'x-correlation-id': 'corr_chosen-by-another' };
+  const ids = await Promise.all(
+    [1, 2].map(async () => (await ask(plane, '/healthz', { headers })).headers.get('x-correlation-id')),
+  );
+  expect(new Set([...ids, 'corr_chosen-by-another']).size).toBe(3);
+});
 
-  it('an unexpected failure is not described to the caller but logged with the same id', async () => {
-    const log: LogEntry[] = [];
-    const secret = new Error('secret at /home/operator/key.pem');
-    const tokens = { ...plane.store.tokens, findByHash: () => Promise.reject(secret) };
-    const server = serverOn(plane, { store: { ...plane.store, tokens }, log: (entry) => log.push(entry) });
-    const response = await ask({ server }, '/v1/x', { token: plane.token });
-    const text = await response.clone().text();
-    const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
-    expect(text).not.toContain('operator');
-    expect(log.filter(({ level }) => level === 'error')).toEqual([
-      expect.objectContaining({ correlationId, error: secret }),
-    ]);
-  });
+it('an unexpected failure is not described to the caller but logged with the same id', async () => {
+  const log: LogEntry[] = [];
+  const secret = new Error('secret at /home/operator/key.pem');
+  const tokens = { ...plane.store.tokens, findByHash: () => Promise.reject(secret) };
+  const server = serverOn(plane, { store: { ...plane.store, tokens }, log: (entry) => log.push(entry) });
+  const response = await ask({ server }, '/v1/x', { token: plane.token });
+  const text = await response.clone().text();
+  const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
+  expect(text).not.toContain('operator');
+  expect(log.filter(({ level }) => level === 'error')).toEqual([
+    expect.objectContaining({ correlationId, error: secret }),
+  ]);
+});
 
-  it('a token that sends too many requests gets the error envelope until its rate allows another', async () => {
-    const clock = { nowMs: plane.clock.nowMs };
-    const limits = { requestsPerSecond: 100, requestBurst: 3 };
-    const server = serverOn({ ...plane, clock }, { limits });
-    const get = (bearer = plane.token) => ask({ server }, '/v1/x', { token: bearer });
-    for (let n = 0; n < 3; n++) await expectEnvelope(get(), 'control.NOT_FOUND');
-    const limited = await get();
-    expect(limited.headers.get('retry-after')).toBe('1');
-    expect((await expectEnvelope(limited, 'control.RATE_LIMITED')).retryAfterMs).toBe(10);
-    await expectEnvelope(get(await token(plane)), 'control.NOT_FOUND');
-    clock.nowMs += 10;
-    await expectEnvelope(get(), 'control.NOT_FOUND');
-  });
+it('a token that sends too many requests gets the error envelope until its rate allows another', async () => {
+  const clock = { nowMs: plane.clock.nowMs };
+  const limits = { requestsPerSecond: 100, requestBurst: 3 };
+  const server = serverOn({ ...plane, clock }, { limits });
+  const get = (bearer = plane.token) => ask({ server }, '/v1/x', { token: bearer });
+  for (let n = 0; n < 3; n++) await expectEnvelope(get(), 'control.NOT_FOUND');
+  const limited = await get();
+  expect(limited.headers.get('retry-after')).toBe('1');
+  expect((await expectEnvelope(limited, 'control.RATE_LIMITED')).retryAfterMs).toBe(10);
+  await expectEnvelope(get(await token(plane)), 'control.NOT_FOUND');
+  clock.nowMs += 10;
+  await expectEnvelope(get(), 'control.NOT_FOUND');
+});
 
-  it('any request gets the error envelope or an answer of the table', async () => {
-    const segment = fc.oneof(
-      fc.constantFrom('v1', 'projects', PROJECT, 'evidence-exports', EXPORT, 'parts', 'manifest'),
-      fc.constantFrom('..', '%00', '%zz'),
-      fc.string({ maxLength: 12 }).map((text) => text.replaceAll(/[\s?#\\]/g, '')),
-    );
-    const path = fc.oneof(
-      fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join('/')}`),
-      fc.constantFrom(...callableNames).map((name) => request(name).path),
-    );
-    const query = fc.option(fc.webQueryParameters(), { nil: '' });
-    const headers = fc.dictionary(
-      fc.constantFrom('range', 'if-range', 'content-type', 'idempotency-key', 'expect', 'x-forwarded-host'),
-      fc.string({ maxLength: 40 }).filter((text) => /^[\x20-\x7e]*$/.test(text)),
-    );
-    const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS');
-    const drawn = [path, query, headers, method, fc.boolean(), fc.string()] as const;
-    await forAllAsync(tries(50, 300), [...drawn], async (target, search, extra, verb, hasToken, body) => {
-      const response = await ask(plane, `${target}?${search}`, {
-        method: verb,
-        headers: extra,
-        ...(hasToken && { token: plane.token }),
-        ...(verb !== 'GET' && verb !== 'HEAD' && { body }),
-      });
-      expectCommonHeaders(response);
-      if (response.status >= 400 && verb !== 'HEAD') await expectEnvelope(response);
-      else await response.arrayBuffer();
-      expect(response.status).not.toBe(500);
+it('any request gets the error envelope or an answer of the table', async () => {
+  const segment = fc.oneof(
+    fc.constantFrom('v1', 'projects', PROJECT, 'evidence-exports', EXPORT, 'parts', 'manifest'),
+    fc.constantFrom('..', '%00', '%zz'),
+    fc.string({ maxLength: 12 }).map((text) => text.replaceAll(/[\s?#\\]/g, '')),
+  );
+  const path = fc.oneof(
+    fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join('/')}`),
+    fc.constantFrom(...callableNames).map((name) => request(name).path),
+  );
+  const query = fc.option(fc.webQueryParameters(), { nil: '' });
+  const headers = fc.dictionary(
+    fc.constantFrom('range', 'if-range', 'content-type', 'idempotency-key', 'expect', 'x-forwarded-host'),
+    fc.string({ maxLength: 40 }).filter((text) => /^[\x20-\x7e]*$/.test(text)),
+  );
+  const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS');
+  const drawn = [path, query, headers, method, fc.boolean(), fc.string()] as const;
+  await forAllAsync(tries(50, 300), [...drawn], async (target, search, extra, verb, hasToken, body) => {
+    const response = await ask(plane, `${target}?${search}`, {
+      method: verb,
+      headers: extra,
+      ...(hasToken && { token: plane.token }),
+      ...(verb !== 'GET' && verb !== 'HEAD' && { body }),
     });
-    expect(plane.log).toEqual([]);
+    expectCommonHeaders(response);
+    if (response.status >= 400 && verb !== 'HEAD') await expectEnvelope(response);
+    else await response.arrayBuffer();
+    expect(response.status).not.toBe(500);
   });
+  expect(plane.log).toEqual([]);
 });
 
 it('tokens at rest are only hashes', async () => {

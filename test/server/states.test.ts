@@ -78,36 +78,34 @@ it('a run has ended exactly in the terminal states', () => {
   expect(hostedRunStates.filter((state) => isEnd('run', state))).toEqual([...terminalRunStates]);
 });
 
-describe('a build attempt', () => {
-  const first: BuildAttempt = {
-    schemaVersion: 1,
-    buildAttemptId: id('attempt', 1),
-    organizationId: ORG,
-    projectId: PROJECT,
-    sourceKind: 'upload',
-    requestedBy: 'somebody',
-    state: 'awaiting_upload',
-    diagnostics: [],
-    sourceClosure: [],
-    createdAtMs: 0,
-    updatedAtMs: 0,
-  };
+const first: BuildAttempt = {
+  schemaVersion: 1,
+  buildAttemptId: id('attempt', 1),
+  organizationId: ORG,
+  projectId: PROJECT,
+  sourceKind: 'upload',
+  requestedBy: 'somebody',
+  state: 'awaiting_upload',
+  diagnostics: [],
+  sourceClosure: [],
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
 
-  it('a build attempt moves only along its table and finishes once', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...buildAttemptStates), { maxLength: 12 }), (states) => {
-        let attempt = first;
-        for (const [atMs, state] of states.entries()) {
-          const before = attempt;
-          if (listNext('buildAttempt', before.state).includes(state)) {
-            attempt = moveAttempt(before, state, atMs);
-            expect(attempt).toMatchObject({ state, updatedAtMs: atMs });
-            expect(attempt.finishedAtMs).toBe(isEnd('buildAttempt', state) ? atMs : undefined);
-          } else {
-            expect(() => moveAttempt(before, state, atMs)).toThrow();
-          }
+it('a build attempt moves only along its table and finishes once', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...buildAttemptStates), { maxLength: 12 }), (states) => {
+      let attempt = first;
+      for (const [atMs, state] of states.entries()) {
+        const before = attempt;
+        if (listNext('buildAttempt', before.state).includes(state)) {
+          attempt = moveAttempt(before, state, atMs);
+          expect(attempt).toMatchObject({ state, updatedAtMs: atMs });
+          expect(attempt.finishedAtMs).toBe(isEnd('buildAttempt', state) ? atMs : undefined);
+        } else {
+          expect(() => moveAttempt(before, state, atMs)).toThrow();
         }
-      }),
-    );
-  });
+      }
+    }),
+  );
 });

@@ -71,46 +71,44 @@ const findFirst = async (): Promise<BlobRef> => (await listReferenced(stores, 1)
 const blobsWith = (verify: Blobs['verify']): Blobs => ({ ...stores.blobs, verify });
 
 describe.each(environments)('checking %s', (_, environment) => {
-  describe('a filled store', () => {
-    beforeEach(async () => {
-      stores = await openStores(await environment(), folder);
-      await fill(stores);
-    });
+  beforeEach(async () => {
+    stores = await openStores(await environment(), folder);
+    await fill(stores);
+  });
 
-    it('check finds nothing in intact stores and counts each blob once', async () => {
-      const steps: number[] = [];
-      const report = await checkStores(stores, { onProgress: ({ done, of }) => steps.push(done / of) });
-      expect(report).toMatchObject({ blobs: BLOBS, intact: BLOBS, findings: [] });
-      expect(steps).toHaveLength(BLOBS);
-      expect(steps.at(-1)).toBe(1);
-      const listed: BlobRef[] = [];
-      for await (const blob of stores.blobs.list()) listed.push(blob);
-      expect(report.bytes).toBe(listed.reduce((sum, { bytes }) => sum + bytes, 0));
-    });
+  it('check finds nothing in intact stores and counts each blob once', async () => {
+    const steps: number[] = [];
+    const report = await checkStores(stores, { onProgress: ({ done, of }) => steps.push(done / of) });
+    expect(report).toMatchObject({ blobs: BLOBS, intact: BLOBS, findings: [] });
+    expect(steps).toHaveLength(BLOBS);
+    expect(steps.at(-1)).toBe(1);
+    const listed: BlobRef[] = [];
+    for await (const blob of stores.blobs.list()) listed.push(blob);
+    expect(report.bytes).toBe(listed.reduce((sum, { bytes }) => sum + bytes, 0));
+  });
 
-    it('check finds each missing blob', async () => {
-      for (const { digest, bytes } of await listReferenced(stores, 100)) {
-        await stores.blobs.remove(digest);
-        const { findings } = await checkStores(stores);
-        expect(findings).toContainEqual({ code: 'server.BLOB_MISSING', digest, bytes });
-      }
-      expect((await checkStores(stores)).intact).toBe(0);
-    });
+  it('check finds each missing blob', async () => {
+    for (const { digest, bytes } of await listReferenced(stores, 100)) {
+      await stores.blobs.remove(digest);
+      const { findings } = await checkStores(stores);
+      expect(findings).toContainEqual({ code: 'server.BLOB_MISSING', digest, bytes });
+    }
+    expect((await checkStores(stores)).intact).toBe(0);
+  });
 
-    it('check lists orphaned blobs, but not those queued for removal', async () => {
-      const { digest, bytes } = await stores.blobs.put(stream(toUtf8('no row names these bytes')));
-      const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
-      expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
-      await stores.store.transaction((tx) => tx.blobs.hold([digest]));
-      expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
-    });
+  it('check lists orphaned blobs, but not those queued for removal', async () => {
+    const { digest, bytes } = await stores.blobs.put(stream(toUtf8('no row names these bytes')));
+    const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
+    expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
+    await stores.store.transaction((tx) => tx.blobs.hold([digest]));
+    expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
+  });
 
-    it('check visits every referenced blob with any page size', async () => {
-      const whole = await listReferenced(stores, 1_000);
-      expect(whole.map(({ digest }) => digest)).toEqual(whole.map(({ digest }) => digest).toSorted());
-      for (const limit of [1, 2, 3, 4, 5]) expect(await listReferenced(stores, limit)).toEqual(whole);
-      for (const { digest } of whole) expect(await stores.store.blobs.isReferenced(digest)).toBe(true);
-    });
+  it('check visits every referenced blob with any page size', async () => {
+    const whole = await listReferenced(stores, 1_000);
+    expect(whole.map(({ digest }) => digest)).toEqual(whole.map(({ digest }) => digest).toSorted());
+    for (const limit of [1, 2, 3, 4, 5]) expect(await listReferenced(stores, limit)).toEqual(whole);
+    for (const { digest } of whole) expect(await stores.store.blobs.isReferenced(digest)).toBe(true);
   });
 });
 

@@ -323,17 +323,15 @@ describe('ingesting a build', () => {
   });
 });
 
-describe('the entitlement of an organization', () => {
-  it.each([1, 604_800_000])('an entitlement of %d ms is stored', async (maxSessionTtlMs) => {
-    const entitled = await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
-    expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
-    expect(await plane.store.organizations.find(ORG)).toEqual(entitled);
-  });
-
-  it.each([0, 604_800_001, 1.5])('an entitlement of %d ms is refused', (maxSessionTtlMs) =>
-    expectRefused(plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs })),
-  );
-
-  it('an entitlement of an organization that does not exist is refused', () =>
-    expectRefused(plane.admin.setEntitlement({ organizationId: id('org', 9), maxSessionTtlMs: 1 })));
+it.each([1, 604_800_000])('an entitlement of %d ms is stored', async (maxSessionTtlMs) => {
+  const entitled = await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
+  expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
+  expect(await plane.store.organizations.find(ORG)).toEqual(entitled);
 });
+
+it.each([0, 604_800_001, 1.5])('an entitlement of %d ms is refused', (maxSessionTtlMs) =>
+  expectRefused(plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs })),
+);
+
+it('an entitlement of an organization that does not exist is refused', () =>
+  expectRefused(plane.admin.setEntitlement({ organizationId: id('org', 9), maxSessionTtlMs: 1 })));

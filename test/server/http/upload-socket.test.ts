@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { createClient } from '../../../src/client/index.ts';
 import type { BuildUpload } from '../../../src/contract/index.ts';
@@ -73,41 +73,39 @@ async function sendPart(upload: BuildUpload, end = false): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('an upload over a socket', () => {
-  it('an upload that stops is answered, and can be sent again', async () => {
-    const upload = await begin();
-    expect(await sendPart(upload)).toContain('"code":"control.REQUEST_TIMEOUT"');
-    expect((await sendWhole(upload)).status).toBe(200);
-  });
+it('an upload that stops is answered, and can be sent again', async () => {
+  const upload = await begin();
+  expect(await sendPart(upload)).toContain('"code":"control.REQUEST_TIMEOUT"');
+  expect((await sendWhole(upload)).status).toBe(200);
+});
 
-  it('an upload whose client closes its half is answered, and the bytes that arrived are stored', async () => {
-    const upload = await begin();
-    const answer = await sendPart(upload, true);
-    expect(answer).toContain('HTTP/1.1 400');
-    expect(answer).toContain('"code":"control.REQUEST_INVALID"');
-    const progress = await (await fetch(upload.uploadUrl)).json();
-    expect(progress).toMatchObject({ receivedBytes: 100, state: 'awaiting_upload' });
-  });
+it('an upload whose client closes its half is answered, and the bytes that arrived are stored', async () => {
+  const upload = await begin();
+  const answer = await sendPart(upload, true);
+  expect(answer).toContain('HTTP/1.1 400');
+  expect(answer).toContain('"code":"control.REQUEST_INVALID"');
+  const progress = await (await fetch(upload.uploadUrl)).json();
+  expect(progress).toMatchObject({ receivedBytes: 100, state: 'awaiting_upload' });
+});
 
-  it('an upload to the address from the answer succeeds', async () => {
-    const response = await sendWhole(await begin());
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      expect.objectContaining({ state: 'succeeded', buildHash: archive.buildHash }),
-    ]);
-  });
+it('an upload to the address from the answer succeeds', async () => {
+  const response = await sendWhole(await begin());
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    expect.objectContaining({ state: 'succeeded', buildHash: archive.buildHash }),
+  ]);
+});
 
-  it('the server sends 100 Continue only for an upload that it would accept', async () => {
-    const upload = await begin();
-    const length = String(archive.bytes.length);
-    const short = await sendAfterContinue(upload, { 'content-length': '1' });
-    expect([short.status, short.continued]).toEqual([422, false]);
-    const other = await sendAfterContinue(upload, { 'content-length': length, 'content-type': 'text/plain' });
-    expect([other.status, other.continued]).toEqual([415, false]);
-    const forged = { ...upload, uploadUrl: upload.uploadUrl.replace(/signature=./, 'signature=*') };
-    expect((await sendAfterContinue(forged, { 'content-length': length })).continued).toBe(false);
-    const good = await sendAfterContinue(upload, { 'content-length': length });
-    expect([good.status, good.continued]).toEqual([200, true]);
-    expect(JSON.parse(good.body)).toMatchObject({ state: 'succeeded' });
-  });
+it('the server sends 100 Continue only for an upload that it would accept', async () => {
+  const upload = await begin();
+  const length = String(archive.bytes.length);
+  const short = await sendAfterContinue(upload, { 'content-length': '1' });
+  expect([short.status, short.continued]).toEqual([422, false]);
+  const other = await sendAfterContinue(upload, { 'content-length': length, 'content-type': 'text/plain' });
+  expect([other.status, other.continued]).toEqual([415, false]);
+  const forged = { ...upload, uploadUrl: upload.uploadUrl.replace(/signature=./, 'signature=*') };
+  expect((await sendAfterContinue(forged, { 'content-length': length })).continued).toBe(false);
+  const good = await sendAfterContinue(upload, { 'content-length': length });
+  expect([good.status, good.continued]).toEqual([200, true]);
+  expect(JSON.parse(good.body)).toMatchObject({ state: 'succeeded' });
 });

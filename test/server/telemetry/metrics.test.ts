@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operationNames } from '../../../src/contract/index.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
 import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, token } from '../make.ts';
@@ -34,93 +34,91 @@ const sum = async (name: string, labels: Record<string, string> = {}): Promise<n
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .reduce((total, { value }) => total + value, 0);
 
-describe('/metrics', () => {
-  it('metrics need no token, use the text format, and report the version', async () => {
-    expect(await readSamples('drillproof_build_info')).toEqual([
-      { name: 'drillproof_build_info', labels: { version: 'unknown', node: process.version }, value: 1 },
-    ]);
-    expect((await ask(plane, '/metrics', { method: 'POST' })).status).toBe(405);
-  });
+it('metrics need no token, use the text format, and report the version', async () => {
+  expect(await readSamples('drillproof_build_info')).toEqual([
+    { name: 'drillproof_build_info', labels: { version: 'unknown', node: process.version }, value: 1 },
+  ]);
+  expect((await ask(plane, '/metrics', { method: 'POST' })).status).toBe(405);
+});
 
-  it('metrics count requests by operation and class of status, with their time', async () => {
-    const operation = 'evidence.exports.read';
-    const before = await sum('drillproof_http_requests_total', { operation });
-    await ask(plane, PATH, { token: plane.token });
-    await ask(plane, PATH.replace(EXPORT, id('evexp', 9)), { token: plane.token });
-    await ask(plane, PATH);
-    expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
-    expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
-    const name = 'drillproof_http_request_duration_seconds';
-    expect(await sum(`${name}_count`, { operation })).toBe(before + 3);
-    const buckets = (await readSamples(`${name}_bucket`)).filter(
-      ({ labels }) => labels['operation'] === operation,
-    );
-    const bounds = buckets.map(({ labels }) => Number(labels['le']?.replace('+Inf', 'Infinity')));
-    expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
-  });
+it('metrics count requests by operation and class of status, with their time', async () => {
+  const operation = 'evidence.exports.read';
+  const before = await sum('drillproof_http_requests_total', { operation });
+  await ask(plane, PATH, { token: plane.token });
+  await ask(plane, PATH.replace(EXPORT, id('evexp', 9)), { token: plane.token });
+  await ask(plane, PATH);
+  expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
+  expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
+  const name = 'drillproof_http_request_duration_seconds';
+  expect(await sum(`${name}_count`, { operation })).toBe(before + 3);
+  const buckets = (await readSamples(`${name}_bucket`)).filter(
+    ({ labels }) => labels['operation'] === operation,
+  );
+  const bounds = buckets.map(({ labels }) => Number(labels['le']?.replace('+Inf', 'Infinity')));
+  expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
+});
 
-  it('metrics count the bytes of a download, and its request as in flight until it has ended', async () => {
-    const operation = 'evidence.exports.parts.download';
-    const before = await sum('drillproof_http_response_bytes_total', { operation });
-    const headers = { authorization: `Bearer ${plane.token}` };
-    const response = await fetch(listening.url + PART, { headers });
-    const reader = response.body!.getReader();
-    await reader.read();
-    expect(await sum('drillproof_http_requests_in_flight')).toBe(2); // the download and the request for metrics
-    while (!(await reader.read()).done);
-    await expect.poll(() => sum('drillproof_http_requests_in_flight')).toBe(1);
-    expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before + partBytes);
-  });
+it('metrics count the bytes of a download, and its request as in flight until it has ended', async () => {
+  const operation = 'evidence.exports.parts.download';
+  const before = await sum('drillproof_http_response_bytes_total', { operation });
+  const headers = { authorization: `Bearer ${plane.token}` };
+  const response = await fetch(listening.url + PART, { headers });
+  const reader = response.body!.getReader();
+  await reader.read();
+  expect(await sum('drillproof_http_requests_in_flight')).toBe(2); // the download and the request for metrics
+  while (!(await reader.read()).done);
+  await expect.poll(() => sum('drillproof_http_requests_in_flight')).toBe(1);
+  expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before + partBytes);
+});
 
-  it('metrics count no bytes for HEAD', async () => {
-    const operation = 'evidence.exports.parts.download';
-    const before = await sum('drillproof_http_response_bytes_total', { operation });
-    await ask(plane, PART, { token: plane.token, method: 'HEAD' });
-    expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
-  });
+it('metrics count no bytes for HEAD', async () => {
+  const operation = 'evidence.exports.parts.download';
+  const before = await sum('drillproof_http_response_bytes_total', { operation });
+  await ask(plane, PART, { token: plane.token, method: 'HEAD' });
+  expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
+});
 
-  it('metrics count requests that were refused early, and paths without an operation', async () => {
-    const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
-    await once(socket.resume(), 'close');
-    expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
-    await ask(plane, '/nothing');
-    expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);
-  });
+it('metrics count requests that were refused early, and paths without an operation', async () => {
+  const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
+  await once(socket.resume(), 'close');
+  expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
+  await ask(plane, '/nothing');
+  expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);
+});
 
-  it('metrics count requests refused by the rate limit', async () => {
-    const slow = await token(plane);
-    for (let i = 0; i < 1000; i++) await ask(plane, PATH, { token: slow });
-    expect(await sum('drillproof_http_rate_limited_total')).toBe(0);
-    expect((await ask(plane, PATH, { token: slow })).status).toBe(429);
-    expect(await sum('drillproof_http_rate_limited_total')).toBe(1);
-  });
+it('metrics count requests refused by the rate limit', async () => {
+  const slow = await token(plane);
+  for (let i = 0; i < 1000; i++) await ask(plane, PATH, { token: slow });
+  expect(await sum('drillproof_http_rate_limited_total')).toBe(0);
+  expect((await ask(plane, PATH, { token: slow })).status).toBe(429);
+  expect(await sum('drillproof_http_rate_limited_total')).toBe(1);
+});
 
-  it('metrics report queued work by kind', async () => {
-    await plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
-    plane.clock.nowMs += 5_000;
-    const kind = 'evidence.export.delete';
-    expect(await sum('drillproof_queue_operations', { kind, state: 'waiting' })).toBe(1);
-    expect(await sum('drillproof_queue_operations', { kind, state: 'running' })).toBe(0);
-    expect(await sum('drillproof_queue_readable')).toBe(1);
-  });
+it('metrics report queued work by kind', async () => {
+  await plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
+  plane.clock.nowMs += 5_000;
+  const kind = 'evidence.export.delete';
+  expect(await sum('drillproof_queue_operations', { kind, state: 'waiting' })).toBe(1);
+  expect(await sum('drillproof_queue_operations', { kind, state: 'running' })).toBe(0);
+  expect(await sum('drillproof_queue_readable')).toBe(1);
+});
 
-  it('metric labels contain only fixed words, never an id, token, address or path', async () => {
-    for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
-      await ask(plane, `${path}?q=dp_${'s'.repeat(43)}`, { token: plane.token });
-    const text = await (await ask(plane, '/metrics')).text();
-    const others = ['openapi', 'healthz', 'readyz', 'metrics', 'unrouted', 'malformed'];
-    const patterns: Readonly<Record<string, RegExp>> = {
-      operation: new RegExp(`^(${[...operationNames, ...others].join('|')})$`),
-      status: /^[1-5]xx$/,
-      kind: /^[a-z.]+$/,
-      state: /^(waiting|running)$/,
-      le: /^(\+Inf|[0-9.]+)$/,
-      version: /^unknown$/,
-      node: /^v\d+\.\d+\.\d+$/,
-    };
-    const samples = [...parseExposition(text).values()].flatMap((family) => family.samples);
-    for (const [label, value] of samples.flatMap(({ labels }) => Object.entries(labels)))
-      expect(value, label).toMatch(patterns[label]!);
-    expect(text).not.toMatch(/prj_|evexp_|dp_|127\.0\.0\.1/);
-  });
+it('metric labels contain only fixed words, never an id, token, address or path', async () => {
+  for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
+    await ask(plane, `${path}?q=dp_${'s'.repeat(43)}`, { token: plane.token });
+  const text = await (await ask(plane, '/metrics')).text();
+  const others = ['openapi', 'healthz', 'readyz', 'metrics', 'unrouted', 'malformed'];
+  const patterns: Readonly<Record<string, RegExp>> = {
+    operation: new RegExp(`^(${[...operationNames, ...others].join('|')})$`),
+    status: /^[1-5]xx$/,
+    kind: /^[a-z.]+$/,
+    state: /^(waiting|running)$/,
+    le: /^(\+Inf|[0-9.]+)$/,
+    version: /^unknown$/,
+    node: /^v\d+\.\d+\.\d+$/,
+  };
+  const samples = [...parseExposition(text).values()].flatMap((family) => family.samples);
+  for (const [label, value] of samples.flatMap(({ labels }) => Object.entries(labels)))
+    expect(value, label).toMatch(patterns[label]!);
+  expect(text).not.toMatch(/prj_|evexp_|dp_|127\.0\.0\.1/);
 });

@@ -1,12 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, vi } from 'vitest';
-import { createServer } from '../../../src/server/index.ts';
+import { expect, it, vi } from 'vitest';
 import { createReadiness } from '../../../src/server/telemetry/readiness.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, EXPORT, ingestExport, ORG } from '../make.ts';
+import { ask, EXPORT, ingestExport, ORG, serverOn } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { eachTest } from '../each-test.ts';
 
@@ -17,7 +16,7 @@ const failWith = (error: Error) => (): Promise<never> => Promise.reject(error);
 /** Lets so much time pass that the next request checks again. */
 const passTime = () => (plane.clock.nowMs += 2_000);
 const readChecks = async () => {
-  const { details } = await expectEnvelope(await ask(plane, '/readyz'), 'control.UNAVAILABLE');
+  const { details } = await expectEnvelope(ask(plane, '/readyz'), 'control.UNAVAILABLE');
   return details?.['checks'];
 };
 
@@ -27,77 +26,73 @@ const setSchema = (version: string): void => {
   database.close();
 };
 
-describe('/readyz', () => {
-  it('readiness answers 200 without a token while store, schema and blobs answer', async () => {
-    const response = await ask(plane, '/readyz');
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({
-      status: 'ready',
-      checks: { store: 'ok', schema: 'ok', blobs: 'ok', process: 'ok' },
-      queue: [],
-    });
-    expect((await ask(plane, '/healthz')).status).toBe(200);
+it('readiness answers 200 without a token while store, schema and blobs answer', async () => {
+  const response = await ask(plane, '/readyz');
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({
+    status: 'ready',
+    checks: { store: 'ok', schema: 'ok', blobs: 'ok', process: 'ok' },
+    queue: [],
   });
+  expect((await ask(plane, '/healthz')).status).toBe(200);
+});
 
-  it('readiness answers 503 while the blobs cannot be reached, and then 200 again', async () => {
-    await rm(join(plane.folder, 'tmp'), { recursive: true });
-    expect(await readChecks()).toEqual({ store: 'ok', schema: 'ok', blobs: 'unreachable', process: 'ok' });
-    expect((await ask(plane, '/healthz')).status).toBe(200);
-    expect(plane.log).toMatchObject([
-      { level: 'warn', event: 'readiness.failed', facts: { check: 'blobs' } },
-    ]);
-    await mkdir(join(plane.folder, 'tmp'));
+it('readiness answers 503 while the blobs cannot be reached, and then 200 again', async () => {
+  await rm(join(plane.folder, 'tmp'), { recursive: true });
+  expect(await readChecks()).toEqual({ store: 'ok', schema: 'ok', blobs: 'unreachable', process: 'ok' });
+  expect((await ask(plane, '/healthz')).status).toBe(200);
+  expect(plane.log).toMatchObject([{ level: 'warn', event: 'readiness.failed', facts: { check: 'blobs' } }]);
+  await mkdir(join(plane.folder, 'tmp'));
+  passTime();
+  expect((await ask(plane, '/readyz')).status).toBe(200);
+});
+
+it('readiness answers 503 when the schema is older than the program', async () => {
+  setSchema('0');
+  expect(await readChecks()).toMatchObject({ store: 'ok', schema: 'older' });
+});
+
+it('readiness answers 200 when the schema is newer than the program, so that updates can roll', async () => {
+  setSchema('99');
+  const response = await ask(plane, '/readyz');
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ checks: { schema: 'newer' } });
+});
+
+it('readiness answers 503 without the reason when the store does not answer', async () => {
+  const schema = failWith(new Error('host db.internal password hunter2'));
+  const server = serverOn(plane, { store: { ...plane.store, schema } });
+  const response = await ask({ server }, '/readyz');
+  const text = await response.clone().text();
+  expect((await expectEnvelope(response)).details).toMatchObject({ checks: { store: 'unreachable' } });
+  expect(text).not.toMatch(/hunter2|db\.internal/);
+});
+
+it('readiness reports whether a worker for queued work was seen', async () => {
+  await ingestExport(plane);
+  await plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
+  const queue = async () => {
     passTime();
-    expect((await ask(plane, '/readyz')).status).toBe(200);
-  });
+    return ((await (await ask(plane, '/readyz')).json()) as { queue: unknown }).queue;
+  };
+  const kind = 'evidence.export.delete';
+  const waiting = [{ kind, waiting: 1, running: 0, worker: 'not_seen' }];
+  const claim = (...kinds: string[]) =>
+    plane.store.claimJob({ kinds, worker: 'w', leaseMs: 10_000, nowMs: plane.clock.nowMs });
+  expect(await queue()).toEqual(waiting);
+  await claim('run.rerun');
+  expect(await queue()).toEqual(waiting);
+  await claim(kind, 'run.rerun');
+  expect(await queue()).toEqual([{ kind, waiting: 0, running: 1, worker: 'seen' }]);
+  plane.clock.nowMs += 60_000; // the lease has expired, and no worker polled since
+  expect(await queue()).toEqual(waiting);
+});
 
-  it('readiness answers 503 when the schema is older than the program', async () => {
-    setSchema('0');
-    expect(await readChecks()).toMatchObject({ store: 'ok', schema: 'older' });
-  });
-
-  it('readiness answers 200 when the schema is newer than the program, so that updates can roll', async () => {
-    setSchema('99');
-    const response = await ask(plane, '/readyz');
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ checks: { schema: 'newer' } });
-  });
-
-  it('readiness answers 503 without the reason when the store does not answer', async () => {
-    const schema = failWith(new Error('host db.internal password hunter2'));
-    const server = createServer({ blobs: plane.blobs, store: { ...plane.store, schema } });
-    const response = await ask({ server }, '/readyz');
-    const text = await response.clone().text();
-    expect((await expectEnvelope(response)).details).toMatchObject({ checks: { store: 'unreachable' } });
-    expect(text).not.toMatch(/hunter2|db\.internal/);
-  });
-
-  it('readiness reports whether a worker for queued work was seen', async () => {
-    await ingestExport(plane);
-    await plane.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
-    const queue = async () => {
-      passTime();
-      return ((await (await ask(plane, '/readyz')).json()) as { queue: unknown }).queue;
-    };
-    const kind = 'evidence.export.delete';
-    const waiting = [{ kind, waiting: 1, running: 0, worker: 'not_seen' }];
-    const claim = (...kinds: string[]) =>
-      plane.store.claimJob({ kinds, worker: 'w', leaseMs: 10_000, nowMs: plane.clock.nowMs });
-    expect(await queue()).toEqual(waiting);
-    await claim('run.rerun');
-    expect(await queue()).toEqual(waiting);
-    await claim(kind, 'run.rerun');
-    expect(await queue()).toEqual([{ kind, waiting: 0, running: 1, worker: 'seen' }]);
-    plane.clock.nowMs += 60_000; // the lease has expired, and no worker polled since
-    expect(await queue()).toEqual(waiting);
-  });
-
-  it('readiness answers 503 while the process stops, and other requests are still answered', async () => {
-    plane.server.stopping();
-    expect(await readChecks()).toMatchObject({ store: 'ok', process: 'stopping' });
-    expect((await ask(plane, '/healthz')).status).toBe(200);
-    expect((await ask(plane, '/openapi.json')).status).toBe(200);
-  });
+it('readiness answers 503 while the process stops, and other requests are still answered', async () => {
+  plane.server.stopping();
+  expect(await readChecks()).toMatchObject({ store: 'ok', process: 'stopping' });
+  expect((await ask(plane, '/healthz')).status).toBe(200);
+  expect((await ask(plane, '/openapi.json')).status).toBe(200);
 });
 
 const options = () => ({ ...plane, now: () => plane.clock.nowMs, log: () => undefined });

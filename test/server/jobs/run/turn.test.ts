@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
 import { eachTest } from '../../each-test.ts';
 import { importWorlds } from '../../make.ts';
@@ -40,40 +40,38 @@ it('a turn gets the earlier turns of its session, with their results, and the cu
   });
 });
 
-describe('the limits of a turn', () => {
-  const LIMITS = { maxTurns: 5, maxBudgetUsd: 0.5 };
-  const AT = { turnsUsed: 5, estimatedCostUsd: 0.5 };
+const LIMITS = { maxTurns: 5, maxBudgetUsd: 0.5 };
+const AT = { turnsUsed: 5, estimatedCostUsd: 0.5 };
 
-  it('a turn that uses exactly its limits succeeds', async () => {
-    const { turn } = await queue(LIMITS);
-    expect(await work(() => ({ outcome: 'succeeded', ...AT }))).toBe('succeeded');
-    expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
-  });
+it('a turn that uses exactly its limits succeeds', async () => {
+  const { turn } = await queue(LIMITS);
+  expect(await work(() => ({ outcome: 'succeeded', ...AT }))).toBe('succeeded');
+  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
+});
 
-  it.each([
-    [{ turnsUsed: 6 }, 'turnsUsed'],
-    [{ estimatedCostUsd: 0.500_001 }, 'estimatedCostUsd'],
-  ])('a turn that uses %j fails, and keeps what it used but no proposal', async (used, member) => {
-    const answers: Answer[] = [
-      () => ({ outcome: 'succeeded', proposalId: 'prop_000000000001', ...AT, ...used }),
-      async (_job, progress) => {
-        await progress({ ...AT, ...used }).catch(() => undefined);
-        return { outcome: 'succeeded', proposalId: 'prop_000000000001', ...AT };
-      },
-      async (_job, progress) => {
-        await progress({ ...AT, ...used });
-        return { outcome: 'succeeded' };
-      },
-    ];
-    for (const answer of answers) {
-      const { turn, operation } = await queue(LIMITS);
-      expect(await work(answer)).toBe('failed');
-      const { error } = await operationOf(plane, operation.operationId);
-      expect(error).toMatchObject({ code: 'control.TURN_LIMIT_EXCEEDED', issues: [{ path: [member] }] });
-      const ended = await turnOf(plane, turn.authoringTurnId);
-      expect(ended).toMatchObject({ state: 'failed', error });
-      expect(ended.turnsUsed).toBeGreaterThanOrEqual(5);
-      expect(ended.proposalId).toBeUndefined();
-    }
-  });
+it.each([
+  [{ turnsUsed: 6 }, 'turnsUsed'],
+  [{ estimatedCostUsd: 0.500_001 }, 'estimatedCostUsd'],
+])('a turn that uses %j fails, and keeps what it used but no proposal', async (used, member) => {
+  const answers: Answer[] = [
+    () => ({ outcome: 'succeeded', proposalId: 'prop_000000000001', ...AT, ...used }),
+    async (_job, progress) => {
+      await progress({ ...AT, ...used }).catch(() => undefined);
+      return { outcome: 'succeeded', proposalId: 'prop_000000000001', ...AT };
+    },
+    async (_job, progress) => {
+      await progress({ ...AT, ...used });
+      return { outcome: 'succeeded' };
+    },
+  ];
+  for (const answer of answers) {
+    const { turn, operation } = await queue(LIMITS);
+    expect(await work(answer)).toBe('failed');
+    const { error } = await operationOf(plane, operation.operationId);
+    expect(error).toMatchObject({ code: 'control.TURN_LIMIT_EXCEEDED', issues: [{ path: [member] }] });
+    const ended = await turnOf(plane, turn.authoringTurnId);
+    expect(ended).toMatchObject({ state: 'failed', error });
+    expect(ended.turnsUsed).toBeGreaterThanOrEqual(5);
+    expect(ended.proposalId).toBeUndefined();
+  }
 });
