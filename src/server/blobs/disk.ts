@@ -182,13 +182,21 @@ async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<
   });
 }
 
+const durableFolders = new Map<string, Promise<void>>();
+
+/** Creates a folder of blobs if it is missing. Another blob may have created it without having flushed its name yet. */
+function ensureFolder(folder: string): Promise<void> {
+  const earlier = existsSync(folder) ? durableFolders.get(folder) : undefined;
+  if (earlier !== undefined) return earlier;
+  const creating = mkdir(folder, { recursive: true, mode: 0o700 }).then(() => flushFolder(dirname(folder)));
+  durableFolders.set(folder, creating);
+  creating.catch(() => durableFolders.delete(folder));
+  return creating;
+}
+
 /** Moves a finished file to its final name so that its bytes and its name survive a power cut. */
 async function publish(temporary: string, path: string): Promise<void> {
-  const folder = dirname(path);
-  if (!existsSync(folder)) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await flushFolder(dirname(folder));
-  }
+  await ensureFolder(dirname(path));
   await renameDurably(temporary, path);
 }
 

@@ -3,11 +3,13 @@ import { open, readdir, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
-import { createServer, openEmbedded } from '../../../src/server/index.ts';
+import type { DrillproofError } from '../../../src/errors.ts';
+import { createServer, openDiskBlobs, openEmbedded } from '../../../src/server/index.ts';
 import { answerOf, post, RERUNS, UPLOADS, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { eachTest } from '../each-test.ts';
-import { ask, buildArchive, ORG, PROJECT, temporaryFolder, whole, type Plane } from '../make.ts';
+import { ask, buildArchive, ORG, PROJECT, stream, temporaryFolder, whole, type Plane } from '../make.ts';
+import { BYTES } from '../blobs/suite.ts';
 import { prepareStores } from './programs.ts';
 
 /** Replaces the flush of descriptors, which folders use; files use that of their handle. */
@@ -91,6 +93,22 @@ describe('a disk whose syncs fail', () => {
     }
     expect(failures).toBeGreaterThanOrEqual(2); // the file, and the folder that names it
   });
+});
+
+it('a blob flushes the name of its folder again after another blob failed to', async () => {
+  const { path, remove } = await temporaryFolder();
+  const blobs = await openDiskBlobs(path);
+  const put = async (failing: number): Promise<[outcome: string, syncs: number]> => {
+    const syncs = await failSync(path, failing);
+    const putting = blobs.put(stream(BYTES)).then(
+      () => 'stored',
+      (error: DrillproofError) => error.code,
+    );
+    return [await putting.finally(syncs.restore), syncs.calls()];
+  };
+  expect(await put(2)).toEqual(['io.WRITE_FAILED', 2]);
+  expect(await put(Infinity)).toEqual(['stored', 3]); // the file, the folder's name, the file's name
+  await remove();
 });
 
 /** Writes a file until the disk is full. */
