@@ -1,8 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isDeep } from '../support/deep.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder, makeFolderIn } from '../support/folder.ts';
 import { CONNECTION_FAULTS } from './rows/connection.ts';
 import { MESSAGE_FAULTS } from './rows/message.ts';
 import { OVERLOAD_FAULTS } from './rows/overload.ts';
@@ -32,7 +30,7 @@ const root = await makeFolder();
  * Then the next run, without the fault, completes it.
  */
 async function checkRun({ row, stage, transport }: Case, how: 'once' | 'always'): Promise<void> {
-  const folder = await mkdtemp(join(root, 'mirror-'));
+  const folder = await makeFolderIn(root);
   if (stage === 'rest') await writeThird(folder, origin);
   const { respond, timed = false } = row;
   const attack: Attack = { stage, respond, timed, transport, times: how === 'once' ? 1 : Infinity };

@@ -1,5 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
@@ -109,6 +110,13 @@ export async function expectProven(sample: TestExport, folder: string, inside = 
     (path.startsWith(inside) && isOfMirror(path.slice(inside.length)));
   expect([...files.keys()].filter((path) => !isExpected(path))).toEqual([]);
   return [...sample.files.keys()].filter((path) => files.has(inside + path));
+}
+
+/** Expects a complete mirror with right checksums and without private files. */
+export async function expectComplete(sample: TestExport, folder: string, inside = ''): Promise<void> {
+  expect(await expectProven(sample, folder, inside)).toHaveLength(sample.files.size);
+  execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: join(folder, inside) });
+  expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
 }
 
 /** Remembers the number of requests for each proven file, after which no more may follow. */

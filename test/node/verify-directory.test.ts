@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
@@ -11,9 +8,10 @@ import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import type { Files } from '../support/bag.ts';
 import { flipBit, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
-import { writeFiles } from '../support/folder.ts';
+import { makeFolder, makeFolderIn } from '../support/folder.ts';
 import { forAllAsync } from '../support/property.ts';
 
+const root = await makeFolder();
 const sample = await makeExport({ parts: 4, reports: 2 });
 
 const FIRST = 'parts/evidence_000000000001.zip';
@@ -42,13 +40,8 @@ const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
 /** Verifies a tree in a folder whose files are written in this order. */
 async function verifyInFolder(files: Files, order: readonly string[], jobs: number): Promise<ExportReport> {
-  const root = await mkdtemp(join(tmpdir(), 'drillproof-order-'));
-  try {
-    await writeFiles(root, Object.fromEntries(order.map((path) => [path, files[path]!])));
-    return await verifyDirectory(root, { ...options, jobs });
-  } finally {
-    await rm(root, { recursive: true });
-  }
+  const folder = await makeFolderIn(root, Object.fromEntries(order.map((path) => [path, files[path]!])));
+  return verifyDirectory(folder, { ...options, jobs });
 }
 
 async function verifyInZip(files: Files, order: readonly string[]): Promise<ExportReport> {

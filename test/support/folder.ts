@@ -20,3 +20,13 @@ export async function writeFiles(
     await writeFile(join(folder, path), content);
   }
 }
+
+/** Creates a folder with these files in a folder of `makeFolder`. */
+export async function makeFolderIn(
+  root: string,
+  files: Readonly<Record<string, Uint8Array | string>> = {},
+): Promise<string> {
+  const folder = await mkdtemp(join(root, 'folder-'));
+  await writeFiles(folder, files);
+  return folder;
+}

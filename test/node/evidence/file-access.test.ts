@@ -1,31 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { appendFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { directorySource, openEvidence, openFile } from '../../../src/node/index.ts';
 import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
-import { makeFolder, writeFiles } from '../../support/folder.ts';
+import { makeFolder, makeFolderIn } from '../../support/folder.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 
 const root = await makeFolder();
 const sample = await makeExport();
 
-let folders = 0;
-/** Makes a folder with these files. */
-async function folderOf(files: Readonly<Record<string, Uint8Array | string>> = {}): Promise<string> {
-  const path = join(root, String(folders++));
-  mkdirSync(path);
-  await writeFiles(path, files);
-  return path;
-}
-
 const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
 describe('a file', () => {
   test('is read at any offset', async () => {
-    const file = await openFile(join(await folderOf({ a: 'abcdef' }), 'a'));
+    const file = await openFile(join(await makeFolderIn(root, { a: 'abcdef' }), 'a'));
     expect(file.size).toBe(6);
     expect(new TextDecoder().decode(await file.read(2, 3))).toBe('cde');
     expect((await file.read(6, 0)).length).toBe(0);
@@ -33,7 +24,7 @@ describe('a file', () => {
   });
 
   test('that is missing, or is not a regular file, is refused at once', async () => {
-    const at = await folderOf();
+    const at = await makeFolderIn(root);
     await expect(openFile(join(at, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     await expect(openFile(at)).rejects.toMatchObject({ code: 'io.KIND' });
     await expect(openFile(join(at, 'none', 'below'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
@@ -43,7 +34,7 @@ describe('a file', () => {
   });
 
   test('that becomes shorter is changed, not wrong', async () => {
-    const path = join(await folderOf({ a: 'abcdef' }), 'a');
+    const path = join(await makeFolderIn(root, { a: 'abcdef' }), 'a');
     const file = await openFile(path);
     truncateSync(path, 3);
     expect(new TextDecoder().decode(await file.read(0, 3))).toBe('abc');
@@ -52,7 +43,7 @@ describe('a file', () => {
   });
 
   test('that grows keeps the size with which it was opened, and is changed', async () => {
-    const path = join(await folderOf({ a: sample.files[PART]! }), 'a');
+    const path = join(await makeFolderIn(root, { a: sample.files[PART]! }), 'a');
     const file = await openFile(path);
     expect(() => file.assertUnchanged?.()).not.toThrow();
     appendFileSync(path, 'more');
@@ -68,7 +59,7 @@ describe('a file', () => {
 
 describe('a folder', () => {
   test('lists every file below it, sorted by bytes, and no folder', async () => {
-    const source = directorySource(await folderOf({ 'b/c/d': 'x', a: '', 'b.txt': 'xy' }));
+    const source = directorySource(await makeFolderIn(root, { 'b/c/d': 'x', a: '', 'b.txt': 'xy' }));
     const rows = (await source.files()).map(({ identity: _identity, ...file }) => file);
     expect(rows).toEqual([
       { path: 'a', bytes: 0, regular: true },
@@ -78,8 +69,8 @@ describe('a folder', () => {
   });
 
   test('lists links, to files and folders alike, and FIFOs as irregular, and follows none', async () => {
-    const elsewhere = await folderOf({ 'x/secret': 'secret' });
-    const at = await folderOf({ a: 'x' });
+    const elsewhere = await makeFolderIn(root, { 'x/secret': 'secret' });
+    const at = await makeFolderIn(root, { a: 'x' });
     symlinkSync(join(elsewhere, 'x'), join(at, 'folder'));
     symlinkSync(join(elsewhere, 'x/secret'), join(at, 'file'));
     symlinkSync(join(at, 'nowhere'), join(at, 'dangling'));
@@ -99,14 +90,14 @@ describe('a folder', () => {
 
   test('that is missing cannot be listed, and a missing file in it cannot be opened', async () => {
     await expect(directorySource(join(root, 'none')).files()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
-    const source = directorySource(await folderOf({ 'a/b': 'x' }));
+    const source = directorySource(await makeFolderIn(root, { 'a/b': 'x' }));
     await expect(source.open('c')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     await expect(source.open('a')).rejects.toMatchObject({ code: 'io.KIND' });
     await expect(source.open('a/b/c')).rejects.toMatchObject({ code: 'io.KIND' });
   });
 
   test('is verified like a tree in memory, and fails with a link in it', async () => {
-    const at = await folderOf(sample.files);
+    const at = await makeFolderIn(root, sample.files);
     const report = await verifyExport(directorySource(at), options);
     expect([report.verdict, report.findings]).toEqual(['verified', []]);
     symlinkSync(join(at, PART), join(at, 'parts/x.zip'));
@@ -123,9 +114,9 @@ const openKind = async (path: string): Promise<string> => {
 
 describe('the path of evidence', () => {
   test('is an export if it is a folder or one ZIP of it', async () => {
-    expect(await openKind(await folderOf(sample.files))).toBe('export');
+    expect(await openKind(await makeFolderIn(root, sample.files))).toBe('export');
     const zip = await pack(Object.entries(sample.files));
-    const evidence = await openEvidence(join(await folderOf({ 'x.zip': zip }), 'x.zip'));
+    const evidence = await openEvidence(join(await makeFolderIn(root, { 'x.zip': zip }), 'x.zip'));
     if (evidence.kind !== 'export') throw new Error('no export');
     expect((await verifyExport(evidence.source, options)).verdict).toBe('verified');
     await evidence.close();
@@ -134,7 +125,10 @@ describe('the path of evidence', () => {
   test('is an export although its manifest was removed', async () => {
     const { 'manifest.json': _manifest, ...rest } = sample.files;
     const zip = await pack(Object.entries(rest));
-    for (const path of [await folderOf(rest), join(await folderOf({ 'x.zip': zip }), 'x.zip')]) {
+    for (const path of [
+      await makeFolderIn(root, rest),
+      join(await makeFolderIn(root, { 'x.zip': zip }), 'x.zip'),
+    ]) {
       const evidence = await openEvidence(path);
       if (evidence.kind !== 'export') throw new Error('no export');
       expect(errorsOf(await verifyExport(evidence.source, options))).toContain('export.MANIFEST_MISSING');
@@ -144,7 +138,7 @@ describe('the path of evidence', () => {
 
   test('is a part if it is its archive, or not a readable ZIP', async () => {
     const { bytes } = await makePart(1);
-    const at = await folderOf({
+    const at = await makeFolderIn(root, {
       'part.zip': bytes,
       'cut.zip': bytes.subarray(0, 100),
       'text.zip': 'text',
@@ -155,7 +149,7 @@ describe('the path of evidence', () => {
   });
 
   test('may be a link', async () => {
-    const at = await folderOf(sample.files);
+    const at = await makeFolderIn(root, sample.files);
     symlinkSync(at, join(root, 'link'));
     expect(await openKind(join(root, 'link'))).toBe('export');
   });
@@ -163,10 +157,10 @@ describe('the path of evidence', () => {
   test('is refused if it is missing or empty, or has no file of an export', async () => {
     await expect(openEvidence(join(root, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     for (const files of [{}, { 'notes.txt': 'x' }])
-      await expect(openEvidence(await folderOf(files))).rejects.toMatchObject({
+      await expect(openEvidence(await makeFolderIn(root, files))).rejects.toMatchObject({
         code: 'export.NOT_AN_EXPORT',
       });
-    const at = await folderOf();
+    const at = await makeFolderIn(root);
     execFileSync('mkfifo', [join(at, 'fifo')]);
     await expect(openEvidence(join(at, 'fifo'))).rejects.toMatchObject({ code: 'io.KIND' });
   });
