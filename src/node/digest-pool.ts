@@ -104,8 +104,8 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
     }
   };
   return {
-    verify: (job) =>
-      verifyInThisThread(source, job, settings, (file) =>
+    verify: (path, listed) =>
+      verifyInThisThread(source, { path, listed }, settings, (file) =>
         file.size < LARGE_BYTES ? file : { ...file, holdBytes: 0, digest: () => digest(file) },
       ),
     async close() {

@@ -137,5 +137,5 @@ async function startThreads(
   if (!isWorthThreads({ parts: files.length, bytes: sumSizes(files) }, options))
     return { verifyPart: () => undefined, close: () => Promise.resolve() };
   const pool = await openVerifyPool(jobs, tree, options);
-  return { verifyPart: (path, listed) => pool.verify({ path, listed }), close: () => pool.close() };
+  return { verifyPart: pool.verify, close: pool.close };
 }

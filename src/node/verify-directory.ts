@@ -74,7 +74,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     }
     rest.onProgress?.(event);
   };
-  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
+  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify(path, listed));
   try {
     return await verifyExport(source, {
       ...rest,

@@ -30,10 +30,10 @@ export type VerifyPool = {
    * @throws DrillproofError the error that prevented the verification; `part.NOT_CHECKED` if the thread ran out of
    *   memory or exited, `internal.BUG` if it failed
    */
-  verify(job: PoolJob): Promise<BundleReport>;
+  readonly verify: (path: string, listed: Listing) => Promise<BundleReport>;
   /** Makes this thread verify parts too, in place of one of the threads. Absent if it always does. */
   help?(helper: Helper): void;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 /** The functions with which this thread verifies parts. */
@@ -129,9 +129,9 @@ export async function createVerifyPool(
       });
   };
   return {
-    verify: (job) =>
+    verify: (path, listed) =>
       new Promise((resolve, reject) => {
-        queue.push({ job, resolve, reject });
+        queue.push({ job: { path, listed }, resolve, reject });
         // Other jobs of the same turn go into the same batches.
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;

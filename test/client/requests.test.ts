@@ -96,11 +96,7 @@ describe('a request that breaks a rule', () => {
     ['a malformed project id', { ...exportRef, projectId: 'prj_x' }, '/projectId'],
     ['a path in place of an id', { ...exportRef, evidenceExportId: '../../admin' }, '/evidenceExportId'],
     ['two dots', { ...exportRef, evidenceExportId: '..' }, '/evidenceExportId'],
-    [
-      'an absolute address',
-      { ...exportRef, evidenceExportId: 'http://169.254.169.254/' },
-      '/evidenceExportId',
-    ],
+    ['an absolute address', { ...exportRef, evidenceExportId: 'http://a.example/' }, '/evidenceExportId'],
     ['an absent parameter', { projectId: PROJECT }, '/evidenceExportId'],
     ['a parameter too many', { ...exportRef, force: true }, '/force'],
     ['a member named __proto__', JSON.parse(`{"projectId":"${PROJECT}","__proto__":1}`), '/__proto__'],
@@ -110,22 +106,11 @@ describe('a request that breaks a rule', () => {
     expect(failure.details?.['issues']).toContainEqual(expect.objectContaining({ path }));
   });
 
-  it.each([
-    ['ttlMs', 0],
-    ['ttlMs', 604_800_001],
-    ['ttlMs', '60000'],
-    ['expectedVersion', 1.5],
-    ['expectedLeaseGeneration', 0],
-  ])('a body with %s = %j is refused', async (member, value) => {
-    const work = client.sessions.extend({ ...sessionRef, ...extendBody, [member]: value });
-    expect(await failureOf(work)).toMatchObject({ code: 'client.REQUEST_INVALID', path: `/${member}` });
-  });
-
   it('names every broken rule at once', async () => {
-    const failure = await failureOf(
-      client.sessions.extend({ ...sessionRef, projectId: 'x', ...extendBody, ttlMs: 0 }),
-    );
-    expect(failure.details?.['issues']).toHaveLength(2);
+    const input = { ...sessionRef, projectId: 'x', ...extendBody, ttlMs: 0 };
+    const failure = await failureOf(client.sessions.extend(input));
+    expect(failure).toMatchObject({ code: 'client.REQUEST_INVALID', path: '/projectId' });
+    expect(failure.details?.['issues']).toMatchObject([{ path: '/projectId' }, { path: '/ttlMs' }]);
   });
 
   it.each([0, 101, 1.5])('a page size of %j is refused', async (limit) => {

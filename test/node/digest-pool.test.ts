@@ -33,9 +33,7 @@ async function verifyDigests(
   const opening: EvidenceSource = { ...source, open: async (path) => open(await source.open(path)) };
   const pool = createDigestPool(threads, opening, resolveSettings(options));
   try {
-    const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
-      pool.verify({ path, listed });
-    return await verifyExport(source, { ...options, verifyPart, concurrency: 6 });
+    return await verifyExport(source, { ...options, verifyPart: pool.verify, concurrency: 6 });
   } finally {
     await pool.close();
   }

@@ -1,23 +1,19 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { packaging } from '#packaging';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { buildPoolSettings } from '../../src/node/verify-directory.ts';
-import { createVerifyPool, type PoolJob } from '../../src/node/verify-pool.ts';
-import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
-import { editJson, makeExport, makeTrust, NOW, repack, type MadeExport } from '../support/evidence.ts';
+import { createVerifyPool } from '../../src/node/verify-pool.ts';
+import { verifyExport, type ExportReport, type PartVerifier } from '../../src/verify/index.ts';
+import { editJson, makeExport, makeTrust, NOW, repack } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const HOSTILE = 'parts/evidence_000000000002.zip';
 const MEMORY_MB = 64;
 
 const root = await makeFolder();
-let sample: MadeExport;
-
-beforeEach(async () => {
-  sample = await makeExport({ parts: 3 });
-});
+const sample = await makeExport({ parts: 3 });
 afterEach(() => vi.restoreAllMocks());
 
 async function verifyInPool(
@@ -29,9 +25,7 @@ async function verifyInPool(
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
-    const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
-      pool.verify({ path, listed });
-    return await verifyExport(directorySource(root), { ...options, verifyPart, concurrency: 8 });
+    return await verifyExport(directorySource(root), { ...options, verifyPart: pool.verify, concurrency: 8 });
   } finally {
     await pool.close();
   }
@@ -95,8 +89,8 @@ it('a pool whose threads fail with an error of the program rejects with internal
 it('a thread shares parts with the main thread while more wait than the backlog', async () => {
   await writeFiles(root, sample.files);
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
-  const jobs: PoolJob[] = [];
-  const verifyPart = (path: string, listed: PoolJob['listed']) => void jobs.push({ path, listed });
+  const jobs: Parameters<PartVerifier>[] = [];
+  const verifyPart = (...job: Parameters<PartVerifier>) => void jobs.push(job);
   const { parts } = await verifyExport(directorySource(root), { ...options, verifyPart });
   const pool = await createVerifyPool(2, buildPoolSettings(root, options), MEMORY_MB);
   const verify = vi.fn(() => Promise.resolve(parts[0]!));
@@ -104,7 +98,7 @@ it('a thread shares parts with the main thread while more wait than the backlog'
   process.on('worker', started);
   try {
     pool.help!({ verify, takes: () => true, backlog: 2 });
-    const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verify(jobs[0]!)));
+    const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verify(...jobs[0]!)));
     expect(reports.every((report) => report.verdict === 'verified')).toBe(true);
     expect(verify).toHaveBeenCalledTimes(38 - 32 - 2); // a batch has 32 parts
     expect(started).toHaveBeenCalledTimes(1);
