@@ -67,20 +67,17 @@ export const mirrorVolume = (
 });
 
 const createView = (files: Files): MirrorView => ({
-  isEmpty: () => files.isEmpty(),
-  size: (path) => files.size(path),
-  read: (path) => files.read(path),
-  list: (folder) => files.list(folder),
+  ...files,
   readClaim: () => readSmallFile(files, CLAIM, MAX_CLAIM_BYTES),
 });
 
-const createTarget = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
+const createTarget = (
+  { adopt: _adopt, localPath: _localPath, release: _release, ...hold }: Hold,
+  close: () => Promise<void>,
+): MirrorTarget => ({
+  ...hold,
   ...createView(hold),
-  write: (path, bytes) => hold.write(path, bytes),
-  partial: (path) => hold.partial(path),
-  ...defined({ commitsAtOnce: hold.commitsAtOnce }),
   writeClaim: (bytes) => hold.write(CLAIM, bytes),
-  clean: () => hold.clean(),
   close,
 });
 

@@ -21,10 +21,14 @@ export type Files = Omit<MirrorView, 'readClaim'>;
 export type Hold = Files &
   Pick<MirrorTarget, 'write' | 'partial' | 'clean' | 'commitsAtOnce'> & {
     /** Commits a file that `take` writes to a temporary path on this machine; `false` if it writes nothing valid. */
-    adopt(path: string, digest: string, take: (file: string) => Promise<boolean>): Promise<boolean>;
+    readonly adopt: (
+      path: string,
+      digest: string,
+      take: (file: string) => Promise<boolean>,
+    ) => Promise<boolean>;
     /** The path of a file on this machine; absent for S3. */
     readonly localPath?: (path: string) => string;
-    release(): Promise<void>;
+    readonly release: () => Promise<void>;
   };
 
 /**

@@ -39,13 +39,15 @@ const makeScriptSigner = async (
   lines: string[],
   options: Partial<CommandSignerOptions> = {},
 ): Promise<Signer> => makeSigner(await writeScript(...lines), options);
+/** A command that signs with a key file. */
+const signWith = (file: string) => ['openssl', 'dgst', '-sha256', '-sign', pathOf(file)] as const;
 const isValid = (signature: Uint8Array): boolean => verifySignature({ key: publicKey, message, signature });
 
 const SIGN = 'openssl dgst -sha256 -sign "$KEY"';
 
 describe('a program that signs', () => {
   it('can be the openssl command', async () => {
-    const signer = await makeSigner(['openssl', 'dgst', '-sha256', '-sign', pathOf('key.pem')]);
+    const signer = await makeSigner(signWith('key.pem'));
     expect(signer.keyId).toBe(readSigningKey(await readFile(pathOf('key.pem'))).signer.keyId);
     expect(isValid(await signer.sign(message))).toBe(true);
   });
@@ -113,14 +115,12 @@ describe('a program that does not sign', () => {
     await expect(signer.sign(message)).rejects.toMatchObject({ code });
   });
 
-  it('signs with a key that does not match the given public key', async () => {
-    const signer = await makeSigner(['openssl', 'dgst', '-sha256', '-sign', pathOf('other.pem')]);
-    await expect(signer.sign(message)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
-  });
-
-  it('does not exist', async () => {
-    const signer = await makeSigner([pathOf('nothing')]);
-    await expect(signer.sign(message)).rejects.toMatchObject({ code: 'trust.SIGNER_FAILED' });
+  it.each([
+    ['signs with another key than the given public key', signWith('other.pem'), 'trust.SIGNER_FAULT'],
+    ['does not exist', [pathOf('nothing')], 'trust.SIGNER_FAILED'],
+  ] as const)('%s', async (_, command, code) => {
+    const signer = await makeSigner(command);
+    await expect(signer.sign(message)).rejects.toMatchObject({ code });
   });
 
   it.each([['exec sleep 600'], ['sleep 5 & wait'], ['trap "" TERM INT; while :; do :; done']])(
@@ -149,8 +149,7 @@ describe('a program that does not sign', () => {
   });
 
   it('prints no public key on request', async () => {
-    const signing = ['openssl', 'dgst', '-sha256', '-sign', pathOf('key.pem')] as const;
-    for (const command of [signing, await writeScript('cat "$KEY"')])
+    for (const command of [signWith('key.pem'), await writeScript('cat "$KEY"')])
       await expect(commandSigner({ command })).rejects.toMatchObject({ code: 'trust.SIGNER_OUTPUT' });
   });
 });

@@ -19,24 +19,19 @@ function codeOf(text: string): string {
 
 describe('a location in S3', () => {
   it.each([
-    ['s3://bucket', { bucket: 'bucket', prefix: '', forcePathStyle: false }],
-    ['s3://bucket/', { bucket: 'bucket', prefix: '', forcePathStyle: false }],
-    ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/', forcePathStyle: false }],
-    ['s3://bucket/a/b/', { bucket: 'bucket', prefix: 'a/b/', forcePathStyle: false }],
-    [
-      's3://my.bucket-1?region=eu-central-1',
-      { bucket: 'my.bucket-1', prefix: '', region: 'eu-central-1', forcePathStyle: false },
-    ],
+    ['s3://bucket', {}],
+    ['s3://bucket/', {}],
+    ['s3://bucket/a/b', { prefix: 'a/b/' }],
+    ['s3://bucket/a/b/', { prefix: 'a/b/' }],
+    ['s3://my.bucket-1?region=eu-central-1', { bucket: 'my.bucket-1', region: 'eu-central-1' }],
     [
       's3://bucket?endpoint=http://127.0.0.1:9000',
-      { bucket: 'bucket', prefix: '', endpoint: 'http://127.0.0.1:9000', forcePathStyle: true },
+      { endpoint: 'http://127.0.0.1:9000', forcePathStyle: true },
     ],
-    [
-      's3://bucket?endpoint=https%3A%2F%2Fs3.test/&forcePathStyle=false',
-      { bucket: 'bucket', prefix: '', endpoint: 'https://s3.test', forcePathStyle: false },
-    ],
-    ['s3://bucket?forcePathStyle=true', { bucket: 'bucket', prefix: '', forcePathStyle: true }],
-  ])('is read from %s', (text, location) => {
+    ['s3://bucket?endpoint=https%3A%2F%2Fs3.test/&forcePathStyle=false', { endpoint: 'https://s3.test' }],
+    ['s3://bucket?forcePathStyle=true', { forcePathStyle: true }],
+  ])('is read from %s', (text, members) => {
+    const location = { bucket: 'bucket', prefix: '', forcePathStyle: false, ...members };
     expect(parseLocation(text)).toEqual(location);
   });
 
