@@ -1,40 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { EvidenceExport, LocalReportItem } from '../../../src/contract/index.ts';
 import { answerOf, inProject } from '../change.ts';
+import { eachTest } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  ask,
-  EXPORT,
-  id,
-  ingestExport,
-  ORG,
-  part,
-  PROJECT,
-  SECOND_PROJECT,
-  signer,
-  createTenants,
-  token,
-  makePlane,
-  type Plane,
-} from '../make.ts';
+import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, SECOND_PROJECT, signer, token } from '../make.ts';
 
-let plane: Plane;
-let all: string;
-
-/** One control plane for the tests of a describe. */
-function inWorld(setUp: () => Promise<unknown>): void {
-  beforeAll(async () => {
-    plane = await makePlane();
-    await createTenants(plane);
-    all = await token(plane);
-    await setUp();
-  });
-  afterAll(() => plane.close());
-}
+const plane = eachTest();
 
 const base = (projectId = PROJECT, exportId = EXPORT): string =>
   inProject(`evidence-exports/${exportId}`, projectId);
-const get = (path: string, bearer = all) => ask(plane, path, { token: bearer });
+const get = (path: string, bearer = plane.token) => ask(plane, path, { token: bearer });
 
 /** Changes the stored resource of an export, as generation and deletion do. */
 const change = (over: Partial<EvidenceExport>, exportId = EXPORT): Promise<void> =>
@@ -52,16 +27,9 @@ const CONTENT = [
 ];
 
 describe('the content of an export', () => {
-  let untouched: EvidenceExport;
-  inWorld(async () => {
-    const key = signer();
-    ({ resource: untouched } = await ingestExport(plane, { parts: [await part(1)], reports: [1], key }));
+  beforeEach(async () => {
+    await ingestExport(plane, { parts: [await part(1)], reports: [1], key: signer() });
   });
-  afterEach(() =>
-    plane.store.transaction(async (tx) => {
-      await tx.exports.update({ ...(await tx.exports.find(ORG, EXPORT))!, resource: untouched });
-    }),
-  );
 
   it.each(CONTENT)('%s answers EXPORT_NOT_READY while the export is generated', async (path) => {
     for (const state of ['pending', 'generating'] as const) {
@@ -95,7 +63,7 @@ describe('an export of an organization', () => {
   const shared = id('evexp', 5);
   const paths = [...CONTENT, ''].map((path) => base(PROJECT, shared) + path);
 
-  inWorld(async () => {
+  beforeEach(async () => {
     await ingestExport(plane, {
       evidenceExportId: shared,
       scope: { kind: 'organization' },
@@ -109,7 +77,7 @@ describe('an export of an organization', () => {
     const exact = await token(plane, { projects: [PROJECT, SECOND_PROJECT] });
     for (const project of [PROJECT, SECOND_PROJECT]) {
       const through = path.replace(PROJECT, project);
-      for (const bearer of [all, exact]) expect((await get(through, bearer)).status).toBe(200);
+      for (const bearer of [plane.token, exact]) expect((await get(through, bearer)).status).toBe(200);
       await expectEnvelope(get(through, await token(plane, { projects: [project] })), 'control.NOT_FOUND');
     }
   });
@@ -165,7 +133,7 @@ async function readPages(
 describe('the list of local reports', () => {
   const numbers = Array.from({ length: 7 }, (_, n) => n + 1);
 
-  inWorld(() => ingestExport(plane, { reports: numbers }));
+  beforeEach(() => ingestExport(plane, { reports: numbers }));
 
   it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
     const items = await readPages(limit);
@@ -212,39 +180,32 @@ describe('the list of local reports', () => {
   });
 });
 
-describe('the list of exports', () => {
-  inWorld(async () => {});
+it('the list of exports has exactly the exports that are readable through the project, on every page', async () => {
+  const visible = [1, 3, 6];
+  for (let n = 1; n <= 6; n++) {
+    const projectId = visible.includes(n) ? PROJECT : SECOND_PROJECT;
+    const scope = { kind: 'project' as const, projectId };
+    await ingestExport(plane, {
+      evidenceExportId: id('evexp', n),
+      scope,
+      parts: [await part(n, { projectId })],
+    });
+  }
+  const narrow = await token(plane, { projects: [PROJECT] });
+  const ids: string[] = [];
+  let cursor: string | undefined = '';
+  while (cursor !== undefined) {
+    const query: string = `?limit=1${cursor && `&cursor=${cursor}`}`;
+    const page = await answerOf('evidence.exports.list', get(inProject('evidence-exports') + query, narrow));
+    expect(page.items).toHaveLength(1);
+    ids.push(page.items[0]!.evidenceExportId);
+    cursor = page.nextCursor;
+  }
+  expect(ids).toEqual(visible.map((n) => id('evexp', n)));
+});
 
-  it('the list of exports has exactly the exports that are readable through the project, on every page', async () => {
-    const visible = [1, 3, 6];
-    for (let n = 1; n <= 6; n++) {
-      const projectId = visible.includes(n) ? PROJECT : SECOND_PROJECT;
-      const scope = { kind: 'project' as const, projectId };
-      await ingestExport(plane, {
-        evidenceExportId: id('evexp', n),
-        scope,
-        parts: [await part(n, { projectId })],
-      });
-    }
-    const narrow = await token(plane, { projects: [PROJECT] });
-    const ids: string[] = [];
-    let cursor: string | undefined = '';
-    while (cursor !== undefined) {
-      const query: string = `?limit=1${cursor && `&cursor=${cursor}`}`;
-      const page = await answerOf(
-        'evidence.exports.list',
-        get(inProject('evidence-exports') + query, narrow),
-      );
-      expect(page.items).toHaveLength(1);
-      ids.push(page.items[0]!.evidenceExportId);
-      cursor = page.nextCursor;
-    }
-    expect(ids).toEqual(visible.map((n) => id('evexp', n)));
-  });
-
-  it('the list of exports is empty for a project without exports', async () => {
-    await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
-    const answer = get(inProject('evidence-exports', id('prj', 8)));
-    expect(await answerOf('evidence.exports.list', answer)).toEqual({ items: [] });
-  });
+it('the list of exports is empty for a project without exports', async () => {
+  await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
+  const answer = get(inProject('evidence-exports', id('prj', 8)));
+  expect(await answerOf('evidence.exports.list', answer)).toEqual({ items: [] });
 });
