@@ -29,34 +29,21 @@ const rerunOf = (hostedRunId: string) => post(plane, RERUNS.replace(ORIGINAL, ho
 it('a rerun has new ids and the pinned inputs of the original', async () => {
   plane.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired
   const original = await runOf(ORIGINAL);
+  const { finishedAtMs: _finishedAtMs, ...pinned } = original;
   const { run, operation } = await rerun();
   expect(run).toEqual({
-    schemaVersion: 1,
+    ...pinned,
     hostedRunId: run.hostedRunId,
     evidenceBundleId: run.evidenceBundleId,
-    organizationId: ORG,
-    projectId: PROJECT,
-    environmentId: ENVIRONMENT,
     sessionId: run.sessionId,
-    buildHash: HASH,
-    request: {
-      runId: run.request.runId,
-      drillId: 'restore',
-      seed: '1',
-      trial: 2,
-      trialCount: 3,
-      attempt: 4,
-      attemptLimit: 5,
-    },
-    leaseGeneration: 1,
-    revision: 1,
+    request: { ...pinned.request, runId: run.request.runId },
     state: 'created',
     deadlineAtMs: plane.clock.nowMs + HOUR_MS,
-    evidenceRetentionMs: original.evidenceRetentionMs,
     createdAtMs: plane.clock.nowMs,
     updatedAtMs: plane.clock.nowMs,
     rerunOfHostedRunId: ORIGINAL,
   });
+  expect(run.request).toMatchObject({ trial: 2, trialCount: 3, attempt: 4, attemptLimit: 5 });
   const ids = ({ hostedRunId, evidenceBundleId, sessionId, request }: typeof run) => [
     hostedRunId,
     evidenceBundleId,
@@ -79,25 +66,14 @@ it('a rerun has new ids and the pinned inputs of the original', async () => {
 });
 
 it('a rerun gets a new world with the inputs of the original world', async () => {
+  const original = (await plane.store.sessions.find(PROJECT, id('ses', 1)))!.resource;
   const { run } = await rerun();
   const answer = ask(plane, inProject(`sessions/${run.sessionId}`), plane);
   expect(await answerOf('sessions.read', answer)).toEqual({
-    schemaVersion: 1,
-    organizationId: ORG,
-    projectId: PROJECT,
-    environmentId: ENVIRONMENT,
+    ...original,
     sessionId: run.sessionId,
-    buildHash: HASH,
-    drillId: 'restore',
-    seed: '1',
-    callbackReceiverBindingIds: [],
     state: 'creating',
-    leaseGeneration: 1,
-    parentSessionId: id('ses', 1),
-    createdAtMs: NOW_MS,
-    updatedAtMs: NOW_MS,
-    expiresAtMs: NOW_MS + HOUR_MS,
-    version: 1,
+    parentSessionId: original.sessionId,
   });
 });
 
