@@ -51,11 +51,9 @@ const createWrites = (sql: Sql, dialect: Dialect) => ({
 export type Tx = Reads & ReturnType<typeof createWrites>;
 
 function createTransaction(sql: Sql, dialect: Dialect): Tx {
-  const writes = new Map<string, object>(Object.entries(createWrites(sql, dialect)));
-  const kinds = Object.entries(createReads(sql)).map(([kind, reads]) => [
-    kind,
-    { ...reads, ...writes.get(kind) },
-  ]);
+  const writes: Readonly<Record<string, object>> = createWrites(sql, dialect);
+  const reads = Object.entries(createReads(sql));
+  const kinds = reads.map(([kind, read]) => [kind, { ...read, ...writes[kind] }]);
   return Object.fromEntries(kinds) as Tx;
 }
 

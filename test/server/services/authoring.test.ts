@@ -63,29 +63,26 @@ it('a turn is queued with the defaults and is the active turn of its session', a
   ).toMatchObject({ operationId: operation.operationId, resourceId: turn.authoringTurnId, attempt: 1 });
 });
 
-it('a turn has the values of its request', async () => {
-  const asked = {
-    model: 'model_tier_3',
-    effort: 'max',
-    maxTurns: 200,
-    maxBudgetUsd: 0.01,
-    timeoutMs: 7_200_000,
-  };
-  expect((await create(asked)).turn).toMatchObject(asked);
-});
-
+const REQUEST = {
+  model: 'model_tier_3',
+  effort: 'max',
+  maxTurns: 200,
+  maxBudgetUsd: 0.01,
+  timeoutMs: 7_200_000,
+};
 it.each([
   [['small', 'large', 'largest'], {}, 'large'],
   [['only'], {}, 'only'],
+  [['model_tier_1', 'model_tier_3'], REQUEST, 'model_tier_3'],
   [['small', 'm'.repeat(64)], { model: 'm'.repeat(64) }, 'm'.repeat(64)],
 ])(
-  'a turn at a control plane with the tiers %j and the body %j has the model %s',
+  'a turn at a control plane with the tiers %j and the body %j has its values and the model %s',
   async (tiers, body, model) => {
     const { turn } = await answerOf(
       'authoring.turns.create',
       post(serveTiers(tiers), TURNS, { prompt: 'continue', ...body }),
     );
-    expect(turn.model).toBe(model);
+    expect(turn).toMatchObject({ ...body, model });
     expect((await readTurn(turn)).status).toBe(200);
   },
 );
