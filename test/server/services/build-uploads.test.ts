@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
 import type { BuildAttempt, BuildUpload } from '../../../src/contract/index.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
@@ -79,173 +79,168 @@ const createFailingServer = (state: string) =>
     return attempts.update(row);
   });
 
-describe('beginning an upload', () => {
-  it('a new upload has a waiting attempt and an address for its archive', async () => {
-    const created = await create();
-    expect(created).toEqual({
+it('a new upload has a waiting attempt and an address for its archive', async () => {
+  const created = await create();
+  expect(created).toEqual({
+    schemaVersion: 1,
+    attempt: {
       schemaVersion: 1,
-      attempt: {
-        schemaVersion: 1,
-        buildAttemptId: created.attempt.buildAttemptId,
-        organizationId: ORG,
-        projectId: PROJECT,
-        sourceKind: 'upload',
-        requestedBy: created.attempt.requestedBy,
-        state: 'awaiting_upload',
-        diagnostics: [],
-        sourceClosure: [],
-        createdAtMs: NOW_MS,
-        updatedAtMs: NOW_MS,
-        expectedBuildHash: build.buildHash,
-        expectedArtifactDigest: digestOf(build.bytes),
-        expectedBytes: build.bytes.length,
-      },
-      method: 'PUT',
-      uploadUrl: created.uploadUrl,
-      headers: { 'Content-Type': 'application/zip' },
-      expiresAtMs: NOW_MS + HOUR_MS,
-    });
-    expect(created.uploadUrl.startsWith(`${UPLOADS}/${created.attempt.buildAttemptId}?`)).toBe(true);
-    expect(await read(created.attempt)).toEqual(created.attempt);
-  });
-
-  it.each([
-    [{ bytes: 1 }, 201],
-    [{ bytes: 67_108_864 }, 201],
-    [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 }, 201],
-    [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: Number.MAX_SAFE_INTEGER }, 201],
-    [{ advanceEnvironmentId: id('env', 9), expectedEnvironmentVersion: 1 }, 404],
-  ])('an upload that announces %j is answered with %i', async (over, status) => {
-    expect((await post(plane, UPLOADS, announce(build, over))).status).toBe(status);
-  });
-
-  it('an upload address begins with the public address, whatever the Host header', async () => {
-    for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
-      const server = serverOn(plane, { publicUrl });
-      const { uploadUrl } = await create(announce(build), { ...plane, server });
-      expect(uploadUrl.startsWith(`https://control.example${UPLOADS}/`)).toBe(true);
-    }
-    const headers = {
-      'content-type': 'application/json',
-      'idempotency-key': 'key-00000001',
-      host: 'evil.example',
-      'x-forwarded-host': 'evil.example',
-      forwarded: 'host=evil.example',
-    };
-    const body = JSON.stringify(announce(build));
-    const response = await ask(plane, UPLOADS, { method: 'POST', token: plane.token, headers, body });
-    expect(await response.text()).not.toContain('evil');
-  });
-
-  it('a replayed upload has the same expiry and a valid address', async () => {
-    const other = await create();
-    const send = () =>
-      answerOf('builds.uploads.create', post(plane, UPLOADS, announce(build), 'key-00000001'));
-    const [first, replayed] = [await send(), await send()];
-    expect(replayed).toEqual(first);
-    expect(replayed.attempt.buildAttemptId).not.toBe(other.attempt.buildAttemptId);
-    const record = await plane.store.idempotency.find({
+      buildAttemptId: created.attempt.buildAttemptId,
       organizationId: ORG,
       projectId: PROJECT,
-      operation: 'builds.uploads.create',
-      principalId: first.attempt.requestedBy,
-      idempotencyKey: 'key-00000001',
-    });
-    const signature = new URL(first.uploadUrl, 'http://x').searchParams.get('signature') ?? '';
-    expect(record?.response).not.toContain(signature);
-    expect((await readAttempt(put(replayed.uploadUrl))).state).toBe('succeeded');
+      sourceKind: 'upload',
+      requestedBy: created.attempt.requestedBy,
+      state: 'awaiting_upload',
+      diagnostics: [],
+      sourceClosure: [],
+      createdAtMs: NOW_MS,
+      updatedAtMs: NOW_MS,
+      expectedBuildHash: build.buildHash,
+      expectedArtifactDigest: digestOf(build.bytes),
+      expectedBytes: build.bytes.length,
+    },
+    method: 'PUT',
+    uploadUrl: created.uploadUrl,
+    headers: { 'Content-Type': 'application/zip' },
+    expiresAtMs: NOW_MS + HOUR_MS,
+  });
+  expect(created.uploadUrl.startsWith(`${UPLOADS}/${created.attempt.buildAttemptId}?`)).toBe(true);
+  expect(await read(created.attempt)).toEqual(created.attempt);
+});
+
+it.each([
+  [{ bytes: 1 }, 201],
+  [{ bytes: 67_108_864 }, 201],
+  [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 }, 201],
+  [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: Number.MAX_SAFE_INTEGER }, 201],
+  [{ advanceEnvironmentId: id('env', 9), expectedEnvironmentVersion: 1 }, 404],
+])('an upload that announces %j is answered with %i', async (over, status) => {
+  expect((await post(plane, UPLOADS, announce(build, over))).status).toBe(status);
+});
+
+it('an upload address begins with the public address, whatever the Host header', async () => {
+  for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
+    const server = serverOn(plane, { publicUrl });
+    const { uploadUrl } = await create(announce(build), { ...plane, server });
+    expect(uploadUrl.startsWith(`https://control.example${UPLOADS}/`)).toBe(true);
+  }
+  const headers = {
+    'content-type': 'application/json',
+    'idempotency-key': 'key-00000001',
+    host: 'evil.example',
+    'x-forwarded-host': 'evil.example',
+    forwarded: 'host=evil.example',
+  };
+  const body = JSON.stringify(announce(build));
+  const response = await ask(plane, UPLOADS, { method: 'POST', token: plane.token, headers, body });
+  expect(await response.text()).not.toContain('evil');
+});
+
+it('a replayed upload has the same expiry and a valid address', async () => {
+  const other = await create();
+  const send = () => answerOf('builds.uploads.create', post(plane, UPLOADS, announce(build), 'key-00000001'));
+  const [first, replayed] = [await send(), await send()];
+  expect(replayed).toEqual(first);
+  expect(replayed.attempt.buildAttemptId).not.toBe(other.attempt.buildAttemptId);
+  const record = await plane.store.idempotency.find({
+    organizationId: ORG,
+    projectId: PROJECT,
+    operation: 'builds.uploads.create',
+    principalId: first.attempt.requestedBy,
+    idempotencyKey: 'key-00000001',
+  });
+  const signature = new URL(first.uploadUrl, 'http://x').searchParams.get('signature') ?? '';
+  expect(record?.response).not.toContain(signature);
+  expect((await readAttempt(put(replayed.uploadUrl))).state).toBe('succeeded');
+});
+
+it('an upload drives its attempt through its states to a build whose tools can be read', async () => {
+  const states: string[] = [];
+  const server = createServerUpdating((row, attempts) => {
+    states.push(row.resource.state);
+    return attempts.update(row);
+  });
+  const { uploadUrl, attempt } = await create();
+  plane.clock.nowMs += 10;
+  const done = await readAttempt(put(uploadUrl, { server }));
+  expect(states).toEqual(['queued', 'fetching', 'compiling', 'verifying', 'succeeded']);
+  expect(done).toEqual({
+    ...attempt,
+    state: 'succeeded',
+    updatedAtMs: NOW_MS + 10,
+    finishedAtMs: NOW_MS + 10,
+    buildHash: build.buildHash,
+    sourceClosure: ['greeter/index.js', 'greeter/package.json', 'greeter/ui.html'],
+    sourceDigest: digestOf(build.bytes),
+  });
+  expect(await read(attempt)).toEqual(done);
+  const path = inProject(`builds/${encodeURIComponent(build.buildHash)}/tools/source?packageId=greeter`);
+  expect(await (await ask(plane, path, plane)).json()).toMatchObject({
+    implementation: { source: SOURCE },
   });
 });
 
-describe('sending the archive', () => {
-  it('an upload drives its attempt through its states to a build whose tools can be read', async () => {
-    const states: string[] = [];
-    const server = createServerUpdating((row, attempts) => {
-      states.push(row.resource.state);
-      return attempts.update(row);
-    });
+it('sending the archive needs no token, and a token changes nothing', async () => {
+  const { uploadUrl } = await create();
+  const foreign = await token(plane, { organizationId: OTHER_ORG });
+  expect((await readAttempt(put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
+});
+
+it('a repeated upload answers with the current attempt, and 10 simultaneous ones make one build', async () => {
+  const { uploadUrl } = await create();
+  const ends = await Promise.all(Array.from({ length: 10 }, () => readAttempt(put(uploadUrl))));
+  expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['succeeded']));
+  plane.clock.nowMs += 1;
+  expect(await readAttempt(put(uploadUrl))).toEqual(ends[0]);
+});
+
+it.each([
+  ['the first byte flipped', (bytes: Uint8Array) => flipBit(bytes, 0)],
+  ['a byte in the middle flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length >> 1)],
+  ['the last byte flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length - 1)],
+  ['a byte less', (bytes: Uint8Array) => bytes.slice(0, -1)],
+  ['a byte more', (bytes: Uint8Array) => Uint8Array.from([...bytes, 0])],
+  ['nothing', () => new Uint8Array()],
+])(
+  'an upload with %s is refused with or without a Content-Length; then the right bytes are stored in chunks',
+  async (_, spoil) => {
     const { uploadUrl, attempt } = await create();
-    plane.clock.nowMs += 10;
-    const done = await readAttempt(put(uploadUrl, { server }));
-    expect(states).toEqual(['queued', 'fetching', 'compiling', 'verifying', 'succeeded']);
-    expect(done).toEqual({
-      ...attempt,
-      state: 'succeeded',
-      updatedAtMs: NOW_MS + 10,
-      finishedAtMs: NOW_MS + 10,
-      buildHash: build.buildHash,
-      sourceClosure: ['greeter/index.js', 'greeter/package.json', 'greeter/ui.html'],
-      sourceDigest: digestOf(build.bytes),
-    });
-    expect(await read(attempt)).toEqual(done);
-    const path = inProject(`builds/${encodeURIComponent(build.buildHash)}/tools/source?packageId=greeter`);
-    expect(await (await ask(plane, path, plane)).json()).toMatchObject({
-      implementation: { source: SOURCE },
-    });
-  });
-
-  it('sending the archive needs no token, and a token changes nothing', async () => {
-    const { uploadUrl } = await create();
-    const foreign = await token(plane, { organizationId: OTHER_ORG });
-    expect((await readAttempt(put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
-  });
-
-  it('a repeated upload answers with the current attempt, and 10 simultaneous ones make one build', async () => {
-    const { uploadUrl } = await create();
-    const ends = await Promise.all(Array.from({ length: 10 }, () => readAttempt(put(uploadUrl))));
-    expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['succeeded']));
-    plane.clock.nowMs += 1;
-    expect(await readAttempt(put(uploadUrl))).toEqual(ends[0]);
-  });
-
-  it.each([
-    ['the first byte flipped', (bytes: Uint8Array) => flipBit(bytes, 0)],
-    ['a byte in the middle flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length >> 1)],
-    ['the last byte flipped', (bytes: Uint8Array) => flipBit(bytes, bytes.length - 1)],
-    ['a byte less', (bytes: Uint8Array) => bytes.slice(0, -1)],
-    ['a byte more', (bytes: Uint8Array) => Uint8Array.from([...bytes, 0])],
-    ['nothing', () => new Uint8Array()],
-  ])(
-    'an upload with %s is refused with or without a Content-Length; then the right bytes are stored in chunks',
-    async (_, spoil) => {
-      const { uploadUrl, attempt } = await create();
-      const wrong = spoil(build.bytes);
-      for (const body of [wrong as BodyInit, bodyFrom([wrong])]) {
-        const response = await put(uploadUrl, { body });
-        expect(response.headers.get('connection')).toBe('close');
-        await expectEnvelope(response, 'control.UPLOAD_MISMATCH');
-        expect(await plane.blobs.has(digestOf(wrong))).toBe(false);
-      }
-      expect((await read(attempt)).state).toBe('awaiting_upload');
-      const body = bodyFrom(Array.from(build.bytes, (byte) => Uint8Array.of(byte)));
-      expect((await readAttempt(put(uploadUrl, { body }))).state).toBe('succeeded');
-    },
-  );
-
-  it('an upload that is too long is refused by its length, or at the first extra byte of a chunked body', async () => {
-    const { uploadUrl } = await create();
-    let sent = 0;
-    function* endless() {
-      for (sent = 4096; ; sent += 4096) yield new Uint8Array(4096);
+    const wrong = spoil(build.bytes);
+    for (const body of [wrong as BodyInit, bodyFrom([wrong])]) {
+      const response = await put(uploadUrl, { body });
+      expect(response.headers.get('connection')).toBe('close');
+      await expectEnvelope(response, 'control.UPLOAD_MISMATCH');
+      expect(await plane.blobs.has(digestOf(wrong))).toBe(false);
     }
-    const body = (): BodyInit => bodyFrom(endless());
-    const headers = { 'content-type': 'application/zip', 'content-length': '1000000000' };
-    await expectEnvelope(put(uploadUrl, { body: body(), headers }), 'control.UPLOAD_MISMATCH');
+    expect((await read(attempt)).state).toBe('awaiting_upload');
+    const body = bodyFrom(Array.from(build.bytes, (byte) => Uint8Array.of(byte)));
+    expect((await readAttempt(put(uploadUrl, { body }))).state).toBe('succeeded');
+  },
+);
 
-    expect(sent).toBe(0);
-    await expectEnvelope(put(uploadUrl, { body: body() }), 'control.UPLOAD_MISMATCH');
-    expect(sent).toBeLessThanOrEqual(build.bytes.length + 3 * 4096);
-  });
+it('an upload that is too long is refused by its length, or at the first extra byte of a chunked body', async () => {
+  const { uploadUrl } = await create();
+  let sent = 0;
+  function* endless() {
+    for (sent = 4096; ; sent += 4096) yield new Uint8Array(4096);
+  }
+  const body = (): BodyInit => bodyFrom(endless());
+  const headers = { 'content-type': 'application/zip', 'content-length': '1000000000' };
+  await expectEnvelope(put(uploadUrl, { body: body(), headers }), 'control.UPLOAD_MISMATCH');
 
-  it.each([
-    { 'content-type': 'application/json' },
-    { 'content-type': 'application/zip', 'content-encoding': 'gzip' },
-    {},
-  ])('an upload with the headers %j is refused', async (headers) => {
-    const { uploadUrl } = await create();
-    const body = bodyFrom([build.bytes]);
-    await expectEnvelope(put(uploadUrl, { headers, body }), 'control.UNSUPPORTED_MEDIA_TYPE');
-  });
+  expect(sent).toBe(0);
+  await expectEnvelope(put(uploadUrl, { body: body() }), 'control.UPLOAD_MISMATCH');
+  expect(sent).toBeLessThanOrEqual(build.bytes.length + 3 * 4096);
+});
+
+it.each([
+  { 'content-type': 'application/json' },
+  { 'content-type': 'application/zip', 'content-encoding': 'gzip' },
+  {},
+])('an upload with the headers %j is refused', async (headers) => {
+  const { uploadUrl } = await create();
+  const body = bodyFrom([build.bytes]);
+  await expectEnvelope(put(uploadUrl, { headers, body }), 'control.UNSUPPORTED_MEDIA_TYPE');
 });
 
 it('removed bytes leave no build, and the archive can be sent again', async () => {
@@ -260,66 +255,64 @@ it('removed bytes leave no build, and the archive can be sent again', async () =
   expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
 });
 
-describe('an upload address', () => {
-  it('a changed upload address answers 404 without revealing what exists', async () => {
-    const { uploadUrl, attempt } = await create();
-    const other = await create();
-    const change = (name: string, value: string): string => {
-      const url = new URL(uploadUrl, 'http://x');
-      url.searchParams.set(name, value);
-      return url.pathname + url.search;
-    };
-    const signature = new URL(uploadUrl, 'http://x').searchParams.get('signature') ?? '';
-    const answers = [];
-    for (const address of [
-      change('artifactDigest', `sha256:${'0'.repeat(64)}`),
-      change('bytes', '1'),
-      change('expiresAtMs', String(NOW_MS + 2 * HOUR_MS)),
-      change('signature', 'A'.repeat(43)),
-      change(
-        'signature',
-        signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
-      ),
-      uploadUrl.replace(attempt.buildAttemptId, other.attempt.buildAttemptId),
-      uploadUrl.replace(attempt.buildAttemptId, id('attempt', 9)),
-      uploadUrl.replace(PROJECT, id('prj', 2)),
-    ]) {
-      const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
-        put(address),
-        'control.NOT_FOUND',
-      );
-      answers.push(JSON.stringify(envelope));
-    }
-    expect(new Set(answers).size).toBe(1);
-    expect((await read(attempt)).state).toBe('awaiting_upload');
-  });
+it('a changed upload address answers 404 without revealing what exists', async () => {
+  const { uploadUrl, attempt } = await create();
+  const other = await create();
+  const change = (name: string, value: string): string => {
+    const url = new URL(uploadUrl, 'http://x');
+    url.searchParams.set(name, value);
+    return url.pathname + url.search;
+  };
+  const signature = new URL(uploadUrl, 'http://x').searchParams.get('signature') ?? '';
+  const answers = [];
+  for (const address of [
+    change('artifactDigest', `sha256:${'0'.repeat(64)}`),
+    change('bytes', '1'),
+    change('expiresAtMs', String(NOW_MS + 2 * HOUR_MS)),
+    change('signature', 'A'.repeat(43)),
+    change(
+      'signature',
+      signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+    ),
+    uploadUrl.replace(attempt.buildAttemptId, other.attempt.buildAttemptId),
+    uploadUrl.replace(attempt.buildAttemptId, id('attempt', 9)),
+    uploadUrl.replace(PROJECT, id('prj', 2)),
+  ]) {
+    const { correlationId: _correlationId, ...envelope } = await expectEnvelope(
+      put(address),
+      'control.NOT_FOUND',
+    );
+    answers.push(JSON.stringify(envelope));
+  }
+  expect(new Set(answers).size).toBe(1);
+  expect((await read(attempt)).state).toBe('awaiting_upload');
+});
 
-  it('an upload address expires at its millisecond, and the attempt then reads as failed', async () => {
-    const [first, second, third] = [await create(), await create(), await create()];
-    plane.clock.nowMs = NOW_MS + HOUR_MS - 1;
-    expect((await readAttempt(put(first.uploadUrl))).state).toBe('succeeded');
-    plane.clock.nowMs += 1;
-    await expectEnvelope(put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
-    expect((await read(first.attempt)).state).toBe('succeeded');
-    await expectEnvelope(put(second.uploadUrl), 'control.UPLOAD_EXPIRED');
-    for (const { attempt } of [second, third]) {
-      const failed = await read(attempt);
-      expect([failed.state, failed.finishedAtMs]).toEqual(['failed', NOW_MS + HOUR_MS]);
-      expect(listCodes(failed)).toEqual(['control.UPLOAD_EXPIRED']);
-    }
-  });
+it('an upload address expires at its millisecond, and the attempt then reads as failed', async () => {
+  const [first, second, third] = [await create(), await create(), await create()];
+  plane.clock.nowMs = NOW_MS + HOUR_MS - 1;
+  expect((await readAttempt(put(first.uploadUrl))).state).toBe('succeeded');
+  plane.clock.nowMs += 1;
+  await expectEnvelope(put(first.uploadUrl), 'control.UPLOAD_EXPIRED');
+  expect((await read(first.attempt)).state).toBe('succeeded');
+  await expectEnvelope(put(second.uploadUrl), 'control.UPLOAD_EXPIRED');
+  for (const { attempt } of [second, third]) {
+    const failed = await read(attempt);
+    expect([failed.state, failed.finishedAtMs]).toEqual(['failed', NOW_MS + HOUR_MS]);
+    expect(listCodes(failed)).toEqual(['control.UPLOAD_EXPIRED']);
+  }
+});
 
-  it('an upload address that expires during the upload stores nothing', async () => {
-    const { uploadUrl, attempt } = await create();
-    async function* late() {
-      yield build.bytes.slice(0, 10);
-      plane.clock.nowMs = NOW_MS + HOUR_MS;
-      yield build.bytes.slice(10);
-    }
-    await expectEnvelope(put(uploadUrl, { body: bodyFrom(late()) }), 'control.UPLOAD_EXPIRED');
-    expect(listCodes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
-    expect(await findBuild(build)).toBeUndefined();
-  });
+it('an upload address that expires during the upload stores nothing', async () => {
+  const { uploadUrl, attempt } = await create();
+  async function* late() {
+    yield build.bytes.slice(0, 10);
+    plane.clock.nowMs = NOW_MS + HOUR_MS;
+    yield build.bytes.slice(10);
+  }
+  await expectEnvelope(put(uploadUrl, { body: bodyFrom(late()) }), 'control.UPLOAD_EXPIRED');
+  expect(listCodes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
+  expect(await findBuild(build)).toBeUndefined();
 });
 
 const readEnvironment = async () => (await plane.store.environments.find(PROJECT, ENVIRONMENT))!;
@@ -342,41 +335,39 @@ it.each<[string, () => Archive | Promise<Archive>, string]>([
   expect(await plane.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
 });
 
-describe('an environment that is named', () => {
-  it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
-    const { uploadUrl } = await create(announce(build, ADVANCE));
-    await plane.store.transaction(async (tx) => {
-      const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
-      await tx.environments.update({ ...row, version: 2 });
-    });
-    const before = await readEnvironment();
-    const failed = await readAttempt(put(uploadUrl));
-    expect([failed.state, listCodes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
-    expect(await readEnvironment()).toEqual(before);
-    expect(await findBuild(build)).toBeUndefined();
+it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
+  const { uploadUrl } = await create(announce(build, ADVANCE));
+  await plane.store.transaction(async (tx) => {
+    const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
+    await tx.environments.update({ ...row, version: 2 });
   });
+  const before = await readEnvironment();
+  const failed = await readAttempt(put(uploadUrl));
+  expect([failed.state, listCodes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
+  expect(await readEnvironment()).toEqual(before);
+  expect(await findBuild(build)).toBeUndefined();
+});
 
-  it('one of 10 uploads that expect the same version advances the environment', async () => {
-    const uploads = await Promise.all(Array.from({ length: 10 }, () => create(announce(build, ADVANCE))));
-    const ends = await Promise.all(uploads.map(({ uploadUrl }) => readAttempt(put(uploadUrl))));
-    expect(ends.filter(({ state }) => state === 'succeeded')).toHaveLength(1);
-    expect(ends.flatMap(listCodes)).toEqual(
-      Array.from({ length: 9 }, () => 'build.ENVIRONMENT_VERSION_MISMATCH'),
-    );
-    expect((await readEnvironment()).version).toBe(2);
-  });
+it('one of 10 uploads that expect the same version advances the environment', async () => {
+  const uploads = await Promise.all(Array.from({ length: 10 }, () => create(announce(build, ADVANCE))));
+  const ends = await Promise.all(uploads.map(({ uploadUrl }) => readAttempt(put(uploadUrl))));
+  expect(ends.filter(({ state }) => state === 'succeeded')).toHaveLength(1);
+  expect(ends.flatMap(listCodes)).toEqual(
+    Array.from({ length: 9 }, () => 'build.ENVIRONMENT_VERSION_MISMATCH'),
+  );
+  expect((await readEnvironment()).version).toBe(2);
+});
 
-  it('the named environment gets the build and the next version only with the end of the attempt', async () => {
-    const { uploadUrl, attempt } = await create(announce(build, ADVANCE));
-    await expectEnvelope(put(uploadUrl, { server: createFailingServer('succeeded') }), 'control.INTERNAL');
-    expect((await readEnvironment()).version).toBe(1);
-    expect(await findBuild(build)).toBeUndefined();
-    expect((await read(attempt)).state).toBe('verifying');
-    plane.clock.nowMs += 3;
-    expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
-    const advanced = { buildHash: build.buildHash, version: 2, updatedAtMs: NOW_MS + 3 };
-    expect(await readEnvironment()).toMatchObject(advanced);
-  });
+it('the named environment gets the build and the next version only with the end of the attempt', async () => {
+  const { uploadUrl, attempt } = await create(announce(build, ADVANCE));
+  await expectEnvelope(put(uploadUrl, { server: createFailingServer('succeeded') }), 'control.INTERNAL');
+  expect((await readEnvironment()).version).toBe(1);
+  expect(await findBuild(build)).toBeUndefined();
+  expect((await read(attempt)).state).toBe('verifying');
+  plane.clock.nowMs += 3;
+  expect((await readAttempt(put(uploadUrl))).state).toBe('succeeded');
+  const advanced = { buildHash: build.buildHash, version: 2, updatedAtMs: NOW_MS + 3 };
+  expect(await readEnvironment()).toMatchObject(advanced);
 });
 
 const sweep = (): Promise<number> =>
