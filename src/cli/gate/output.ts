@@ -85,7 +85,7 @@ export async function appendStepSummary(cli: Cli, decision: Decision): Promise<v
   if (maxBytes < LEAST_BYTES)
     return printNote(cli, 'the step summary is full: the decision was not added to it');
   try {
-    await appendFile(file, renderDecisionMarkdown(decision, { maxBytes }));
+    await appendFile(file, renderDecisionMarkdown(decision, maxBytes));
   } catch (error) {
     throw ioError(error, file, 'write');
   }

@@ -4,11 +4,7 @@ import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } fro
 import { count } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
-export type MarkdownOptions = {
-  /** The greatest number of UTF-8 bytes. Default 1,024 KiB, the limit of GitHub for a step summary. */
-  readonly maxBytes?: number;
-};
-
+/** The limit of GitHub for a step summary. */
 const MAX_BYTES = 1024 * 1024;
 const STATES = {
   passed: 'passed',
@@ -22,10 +18,9 @@ const STATES = {
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
  * Text from outside is in code spans, in which nothing is a link, a mention, HTML or a table. If the page would exceed
- * `maxBytes`, the least severe reasons are omitted, and the page states how many.
+ * `maxBytes` of UTF-8, the least severe reasons are omitted, and the page states how many.
  */
-export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
-  const { maxBytes = MAX_BYTES } = options;
+export function renderDecisionMarkdown(decision: Decision, maxBytes = MAX_BYTES): string {
   const head = `# drillproof gate: ${formatAnswer(decision)}\n\n${formatBasis(decision)}`;
   const tail = `${formatRuleTable(decision)}${formatUnused(decision)}`;
   const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));

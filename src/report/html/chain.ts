@@ -46,7 +46,7 @@ type Row = {
 };
 
 /** The links of the chain; each check of an export and its parts is in exactly one. */
-const LINKS = {
+export const LINKS = {
   documents: {
     title: 'Export documents',
     claim: 'The manifest follows its format, and every document of the export agrees with it.',
@@ -98,8 +98,7 @@ const LINKS = {
 } as const satisfies Readonly<Record<string, Row>>;
 type LinkId = keyof typeof LINKS;
 const ROWS: Readonly<Record<LinkId, Row>> = LINKS;
-export const LINK_IDS = Object.keys(LINKS) as readonly LinkId[];
-export const checksOfLink = (id: LinkId): readonly CheckId[] => ROWS[id].checks;
+const LINK_IDS = Object.keys(LINKS) as readonly LinkId[];
 
 type Result = { readonly state: LinkState; readonly why?: string };
 type Subject = ExportReport | BundleReport | LocalReportReport;

@@ -52,10 +52,12 @@ const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
     ? html`<br />which is the fingerprint of the public key`
     : html`<br />fingerprint of the public key: ${quote(thumbprint)}`;
 
-const formatSigned = (times: readonly number[]): string =>
-  times.length === 0
-    ? 'no statement here'
-    : `${countNoun(times.length, 'statement')}, ${formatTimeRange(Math.min(...times), Math.max(...times))}`;
+function formatSigned(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b);
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return 'no statement here';
+  return `${countNoun(times.length, 'statement')}, ${formatTimeRange(first, last)}`;
+}
 
 const DAY_MS = 86_400_000;
 

@@ -19,7 +19,7 @@ const MAX_HELPERS = 8;
 /** Below this size, one worker is done before others have started. */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-export type Session = {
+type Session = {
   /** Requests the details of a part, which arrive as progress. */
   askPart(part: number): void;
   /** Ends every worker at once. */

@@ -49,7 +49,7 @@ describe('the Markdown of a decision', () => {
   });
 
   it.each([20_000, 60_000, 1_048_576])('stays within %i bytes, and states what it omitted', (maxBytes) => {
-    const text = renderDecisionMarkdown(withReasons(10_000), { maxBytes });
+    const text = renderDecisionMarkdown(withReasons(10_000), maxBytes);
     expect(bytes(text)).toBeLessThanOrEqual(maxBytes);
     expect(bytes(text)).toBeGreaterThan(maxBytes - 1000);
     const [, omitted] = /\*\*([\d,]+) more reasons are omitted/.exec(text) ?? [];

@@ -176,24 +176,20 @@ const at = (name: string, path?: string): string => {
 };
 
 describe('the location of a result', () => {
-  it('is a URI relative to where the gate ran, percent-encoded', () => {
-    expect(at('./mirror', 'parts/a b#c.zip')).toBe('mirror/parts/a%20b');
-    expect(at('mirror/', 'parts/ü%41.zip')).toBe('mirror/parts/%C3%BC%2541.zip');
-    expect(at('../up/100% (a).zip')).toBe('../up/100%25%20%28a%29.zip');
-    expect(at('a:b')).toBe('a%3Ab');
-  });
-
-  it('is a separate URI for a file elsewhere', () => {
-    expect(at('/srv/mirror', 'manifest.json')).toBe('file:///srv/mirror/manifest.json');
-    expect(at('s3://bucket/a b?c', 'manifest.json')).toBe('s3://bucket/a%20b%3Fc/manifest.json');
-  });
-
-  it('names the file, and not the place inside it', () => {
-    expect(at('mirror', 'parts/a.zip#/payload')).toBe('mirror/parts/a.zip');
+  it.each([
+    ['relative to where the gate ran', './mirror', 'parts/a.zip', 'mirror/parts/a.zip'],
+    ['without the place inside the file', 'mirror', 'parts/a b#/payload', 'mirror/parts/a%20b'],
+    ['percent-encoded', 'mirror/', 'parts/ü%41.zip', 'mirror/parts/%C3%BC%2541.zip'],
+    ['the input itself', '../up/100% (a).zip', undefined, '../up/100%25%20%28a%29.zip'],
+    ['not taken for a scheme', 'a:b', undefined, 'a%3Ab'],
+    ['a URI for an absolute path', '/srv/mirror', 'manifest.json', 'file:///srv/mirror/manifest.json'],
+    ['a URI in S3', 's3://bucket/a b?c', 'manifest.json', 's3://bucket/a%20b%3Fc/manifest.json'],
+    ['inside the input', 'mirror', '../../etc/passwd', 'mirror/%2E%2E/%2E%2E/etc/passwd'],
+  ])('is %s: %s, %s', (_what, name, path, uri) => {
+    expect(at(name, path)).toBe(uri);
   });
 
   it('does not climb out of its input, whatever the path in the evidence', () => {
-    expect(at('mirror', '../../etc/passwd')).toBe('mirror/%2E%2E/%2E%2E/etc/passwd');
     forAll(100, [hostile], (inside) => {
       const uri = new URL(uriOf({ root: 'mirror', inside }), 'https://root.example/x/');
       expect(uri.origin).toBe('https://root.example');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { chainOf, checksOfLink, LINK_IDS } from '../../../src/report/html/chain.ts';
+import { chainOf, LINKS } from '../../../src/report/html/chain.ts';
 import type { LinkState } from '../../../src/report/html/blocks.ts';
 import { CHECKS } from '../../../src/verify/checks.ts';
 import {
@@ -12,6 +12,7 @@ import {
 import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 
+const LINK_IDS = Object.keys(LINKS);
 const sample = await makeExport({ parts: 2 });
 const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
 
@@ -89,7 +90,7 @@ describe('the chain of a report', () => {
   });
 
   it('has every check of an export, a bundle and a local report in exactly one link', () => {
-    const linked = LINK_IDS.flatMap(checksOfLink);
+    const linked: string[] = Object.values(LINKS).flatMap(({ checks }) => checks);
     const rows = Object.entries(CHECKS).filter(([, { of }]) =>
       of.some((subject) => ['export', 'bundle', 'local-report'].includes(subject)),
     );

@@ -1,6 +1,8 @@
 import type { ScrubReport } from '../../../src/report/index.ts';
 import { expect, it } from 'vitest';
 import { renderChainPage, renderHistoryPage, renderScrubPage } from '../../../src/report/index.ts';
+import { markupText } from '../../../src/report/html/document.ts';
+import { renderKeys } from '../../../src/report/html/keys.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { finding } from '../../../src/verify/index.ts';
@@ -71,6 +73,12 @@ it('the page about a decision shows the answer, its reasons with expected and ac
   const page = renderDecisionPage(NO);
   for (const words of ['NO: ', 'restore-backup', 'outcome.verdict', 'Expected', 'Actual', 'ops@example.org'])
     expect(page).toContain(words);
+});
+
+it('the table of keys has the first and the last of 200,000 signatures', () => {
+  const issuedAtMs = Array.from({ length: 200_000 }, (_, at) => (at * 7_919) % 200_000);
+  const keys = markupText(renderKeys([{ issuer: 'i', keyId: 'k', issuedAtMs }], 0));
+  expect(keys).toContain('200,000 statements, 1970-01-01T00:00:00.000Z to 1970-01-01T00:03:19.999Z');
 });
 
 it('the page about many reports counts bundles by verdict, and puts plots into images', () => {

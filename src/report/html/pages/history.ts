@@ -168,7 +168,8 @@ function listEvidence(report: SignableReport): readonly Evidence[] {
 
 function timeOf(report: SignableReport, evidence: readonly Evidence[]): number | undefined {
   if (report.kind === 'decision') return report.asOfMs;
-  return evidence.length === 0 ? undefined : Math.max(...evidence.map(({ asOfMs }) => asOfMs));
+  const last = evidence.reduce((latest, { asOfMs }) => Math.max(latest, asOfMs), -Infinity);
+  return evidence.length === 0 ? undefined : last;
 }
 
 /** Counts bundles by their verdict, for scrubs mirrors, and for decisions inputs. */
