@@ -62,7 +62,8 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
-@media screen and (max-width:32rem){table,caption,tbody,tr,tbody th,td{display:block}
+@media screen and (max-width:32rem){figure{overflow-x:auto}figure>svg.plot{min-width:34rem}
+table,caption,tbody,tr,tbody th,td{display:block}
 thead{display:none}
 tr{border-bottom:1px solid var(--line);padding:.4rem 0}
 tbody th,td{border:0;padding:.1rem 0;min-width:0}
