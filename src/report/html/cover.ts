@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/index.ts';
-import { COMPLETENESS, formatRun } from '../text/facts.ts';
+import { COMPLETENESS, formatRun, formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { summarizeParts } from '../text/headline.ts';
 import { countSigners, partsOf } from '../text/tally.ts';
@@ -90,9 +90,6 @@ function describeTimes(report: ExportReport | BundleReport): readonly Fact[] {
     ['Signed', times.length === 0 ? undefined : formatTimeRange(first, last)],
   ];
 }
-
-export const formatTimeRange = (firstMs: number, lastMs: number): string =>
-  firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
 export function listSigners(report: ExportReport | BundleReport): readonly SignedBy[] {
   const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];

@@ -2,10 +2,10 @@ import { defined, isoTime } from '../../bytes/index.ts';
 import { thumbprintOf, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { ExportReport, SignedBy } from '../../verify/index.ts';
 import { clipEnd } from '../printable.ts';
+import { formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
 import { type ItemColumn, quote, renderItems } from './blocks.ts';
-import { formatTimeRange } from './cover.ts';
 import { html, type Markup } from './document.ts';
 
 /** A key on a page: its issuer, its validity, and the times of its signatures. `key` is absent without a trust store. */

@@ -11,7 +11,7 @@ import type {
 } from '../../verify/index.ts';
 import { count, countNoun, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
-import { countSigners, type SignerCount } from './tally.ts';
+import { countSigners } from './tally.ts';
 
 const NAME_WIDTH = 16;
 
@@ -38,7 +38,7 @@ export function formatSigners(page: Page, signers: readonly SignedBy[], what = '
     return [
       ...wrapLabel(page, '  - ', key),
       ...wrapLabel(page, '    ', `key ${escapeText(row.keyId)}`),
-      ...wrapIndented(page, `signed ${formatIssueTimes(row)}`, 4),
+      ...wrapIndented(page, `signed ${formatTimeRange(row.firstIssuedAtMs, row.lastIssuedAtMs)}`, 4),
     ];
   });
 }
@@ -49,10 +49,8 @@ export function explainNoSigner(findings: readonly Finding[]): string {
   return hasNoStore ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
 
-function formatIssueTimes({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
-  if (firstIssuedAtMs === lastIssuedAtMs) return isoTime(firstIssuedAtMs);
-  return `between ${isoTime(firstIssuedAtMs)} and ${isoTime(lastIssuedAtMs)}`;
-}
+export const formatTimeRange = (firstMs: number, lastMs: number): string =>
+  firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
 export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
   pinned: 'pinned: the list of bundles has the digest that you gave',

@@ -57,7 +57,7 @@ function increase<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-export type SignerCount = {
+type SignerCount = {
   readonly issuer: string;
   readonly keyId: string;
   readonly parts: number;

@@ -2,6 +2,7 @@ import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../..
 import type {
   AttestationReport,
   BundleReport,
+  Check,
   ExportReport,
   Finding,
   Report,
@@ -69,12 +70,11 @@ function reportText(page: Page, report: Report): string[] {
   const head = isEvidence
     ? formatVerdictLines(page, report)
     : wrapHeadline(page, report.verdict, subjectOf(report));
-  const checks = report.kind === 'export' ? exportChecks(report) : [[report.checks]];
   return [
     ...head,
     ...sections(page, [
       ...buildSections(page, report),
-      ...buildClosingSections(page, checks, listFindingsIn(report), caveatsOf(report)),
+      ...buildClosingSections(page, groupChecks(report), listFindingsIn(report), caveatsOf(report)),
     ]),
     ...(isEvidence ? ['', ...head] : []),
   ];
@@ -85,11 +85,11 @@ const subjectOf = (report: AttestationReport | ToolSourceReport): string =>
     ? 'attestation alone, without its evidence'
     : `tool source of ${escapeText(report.packageId ?? 'an unknown package')}`;
 
-const exportChecks = ({ checks, parts, localReports }: ExportReport) => [
-  [checks],
-  parts.map((part) => part.checks),
-  localReports.map((local) => local.checks),
-];
+/** The checks of a report, with one group for each kind of subject. */
+const groupChecks = (report: Report): readonly (readonly (readonly Check[])[])[] =>
+  report.kind === 'export'
+    ? [[report], report.parts, report.localReports].map((group) => group.map(({ checks }) => checks))
+    : [[report.checks]];
 
 function buildSections(page: Page, report: Report): readonly Section[] {
   const checked = { title: 'Checked', lines: formatChecks(page, report.checks) };
@@ -252,7 +252,11 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
     ...verdict,
     ...formatCountedSigners(page, report),
     ...formatFact(page, 'drills', summarizeOutcomes(partsOf(report)) || undefined),
-    ...formatFact(page, 'not checked', [...summarizeUnchecked(checksIn(report)), CONTENT].join('; ')),
+    ...formatFact(
+      page,
+      'not checked',
+      [...summarizeUnchecked(groupChecks(report).flat()), CONTENT].join('; '),
+    ),
     ...formatFact(page, 'completeness', completenessOf(report)),
     ...formatFact(page, 'coverage', summarizeCoverage(report)),
     ...formatFact(page, 'warnings', countCodes(findings, 'warning')),
@@ -262,11 +266,6 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
     ...verdict,
   ];
 }
-
-const checksIn = (report: ExportReport | BundleReport) =>
-  report.kind === 'export'
-    ? [report, ...report.parts, ...report.localReports].map(({ checks }) => checks)
-    : [report.checks];
 
 const completenessOf = (report: ExportReport | BundleReport): string =>
   report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;

@@ -75,7 +75,7 @@ describe('the report of an export', () => {
       'Signed by',
     );
     expect(text).toContain(`acme-ci, 4 parts\n    key ${SIGNER.keyId}\n`);
-    expect(text).toContain('signed between 2026-11-21T11:59:59.001Z and 2026-11-21T11:59:59.005Z');
+    expect(text).toContain('signed 2026-11-21T11:59:59.001Z to 2026-11-21T11:59:59.005Z');
     expect(text).toContain('other, 1 part\n');
     expect(text).toContain('1 unsigned part');
   });
