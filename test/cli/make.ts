@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
 import { EXIT } from '../../src/cli/shared/output/exit.ts';
@@ -120,6 +120,12 @@ export async function expectPass(words: Words, options: CallOptions = {}): Promi
   const { code, stdout, stderr } = await call(words, options);
   if (code !== 0) throw new Error(`${splitWords(words).join(' ')}: ${stderr}`);
   return stdout;
+}
+
+/** Runs a command line that must end with this code and print this text. */
+export async function expectExit(words: Words, exit: number, text = '', options: CallOptions = {}) {
+  const { code, stdout, stderr } = await call(words, options);
+  expect([code, stdout + stderr]).toEqual([exit, expect.stringContaining(text)]);
 }
 
 /** The exit code of a command that fails, and the code of its error. */
