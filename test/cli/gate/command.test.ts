@@ -2,18 +2,8 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/run.ts';
 import { writeFiles } from '../../support/folder.ts';
-import {
-  call,
-  drillproof,
-  expectPass,
-  NOW_MS,
-  readFailure,
-  recorder,
-  SIGNER,
-  world,
-  type CliResult,
-} from '../make.ts';
-import { useEvidenceFolder } from '../make.ts';
+import { call, expectPass, NOW_MS, readFailure, recorder, SIGNER } from '../make.ts';
+import { useEvidenceFolder, world, type CliResult } from '../make.ts';
 import { listViolations, readDecision, writeEnvelope, writePolicy } from './make.ts';
 
 useEvidenceFolder(async () => {
@@ -80,10 +70,8 @@ describe('gate', () => {
 
   it('gate binds --param, and the digest of the policy is the same for every value', async () => {
     const option = await writePolicy('parameters: { t: { type: text } }\nrun: { targets: [{ param: t }] }\n');
-    const [right, wrong] = [
-      await decide(`good ${option} --param t=package-1`),
-      await decide(`good ${option} --param t=*`),
-    ];
+    const decideFor = (value: string) => decide(`good ${option} --param t=${value}`);
+    const [right, wrong] = [await decideFor('package-1'), await decideFor('*')];
     expect([right.answer, wrong.answer]).toEqual(['yes', 'no']);
     expect(right.policy).toMatchObject({ parameters: { t: 'package-1' } });
     expect(right.policy.digest).toBe(wrong.policy.digest);
@@ -102,27 +90,14 @@ describe('gate', () => {
     expect((await gate('export --report-only --policy absent.yaml')).code).toBe(2);
   });
 
-  it.each([
-    ['1m', 'yes'],
-    ['59s', 'no'],
-  ])(
-    'gate with the clock skew %s answers %s to a statement 60 seconds in the future',
-    async (skew, answer) => {
-      const option = await writePolicy(`clockSkew: ${skew}\n`);
-      const early = `--as-of ${formatIso(NOW_MS - 60_000)} --allow-past`;
-      expect((await decide(`good ${option} ${early}`)).answer).toBe(answer);
-    },
-  );
-
-  it('gate evaluates as of the time of --as-of', async () => {
-    const option = await writePolicy('age: { max: 1d }\n');
-    const at = (ms: number) => summarize(`good ${option} --as-of ${formatIso(NOW_MS + ms)}`);
-    expect(await at(86_400_000)).toEqual([0, 'yes', []]);
-    expect(await at(86_400_001)).toEqual([1, 'no', ['policy.TOO_OLD']]);
-  });
-
-  it('gate --second-opinion verifies with both implementations', async () => {
-    expect(await summarize('good --second-opinion')).toEqual([0, 'yes', []]);
+  it.each<[string, number, string[]]>([
+    ['clockSkew: 1m', -60_000, []],
+    ['clockSkew: 59s', -60_000, ['policy.BUNDLE_VERDICT', 'policy.EXPORT_VERDICT']],
+    ['age: { max: 1d }', 86_400_000, []],
+    ['age: { max: 1d }', 86_400_001, ['policy.TOO_OLD']],
+  ])('gate under "%s" as of %i ms after the signature reports %j', async (rule, ms, codes) => {
+    const time = `--as-of ${formatIso(NOW_MS + ms)} --allow-past`;
+    expect((await summarize(`good ${await writePolicy(`${rule}\n`)} ${time}`))[2]).toEqual(codes);
   });
 
   it('gate counts the keys of an envelope and of the attestation, each once', async () => {
@@ -131,10 +106,9 @@ describe('gate', () => {
     await expectPass('keys add key.pub.pem --issuer acme-ci --trust two.json');
     await expectPass('keys add key.pub.pem --issuer acme-qa --trust two.json');
     const option = await writePolicy('signers: { distinct: 2 }\n', 'two.yaml');
+    const line = `gate part-1.zip --trust two.json ${option} --json`;
     const violations = async (envelope: string) =>
-      listViolations(
-        readDecision(await call(`gate part-1.zip --trust two.json ${option} --json ${envelope}`)),
-      );
+      listViolations(readDecision(await call(`${line} ${envelope}`)));
     expect(await violations(await writeEnvelope('part-1', 'second', 'acme-qa'))).toEqual([]);
     const again = await writeEnvelope('part-1', 'key', 'acme-qa');
     for (const envelope of [again, '']) expect(await violations(envelope)).toEqual(['policy.TOO_FEW_KEYS']);
@@ -169,11 +143,9 @@ describe('nothing to check is never success', () => {
   });
 
   it('gate answers no without a trust store, and names --trust', async () => {
-    const result = await call('gate good --json --jobs 1');
-    expect([result.code, readDecision(result).answer]).toEqual([1, 'no']);
-    expect(result.stderr).toContain('--trust FILE');
-    const { stdout } = await call('gate good --jobs 1');
-    expect(stdout).toContain('to do: Pass a trust store with --trust FILE');
+    const { code, stdout, stderr } = await call('gate good --jobs 1');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--trust FILE')]);
+    expect(stdout).toMatch(/^NO: [^]*to do: Pass a trust store with --trust FILE/);
   });
 
   it('gate reports an internal error and ends with 3', async () => {
@@ -221,7 +193,7 @@ it.each([
   ['an unknown format', '--format pdf'],
   ['two formats on one output', '--format text --format json'],
   ['two formats in one file', '--format text=out --format json=out'],
-  ['a file that exists', '--format json=any.yaml'],
+
   ['a project without a control plane', '--project prj_000000000001'],
   ['an unknown option', '--polcy any.yaml'],
   ['an envelope for two paths', 'export --dsse any.yaml'],
@@ -234,7 +206,6 @@ it.each([
 
 describe('the output of gate', () => {
   it('is text on standard output, and the files that --format names', async () => {
-    await rm('decision.json', { force: true });
     const stdout = await expectPass(`gate good ${TRUST} --format json=decision.json`);
     expect(stdout).toMatch(/^YES: 13 of 13 rules hold for 1 input; 1 more had nothing to check\n/);
     const decision = { kind: 'decision', answer: 'yes' };
@@ -294,10 +265,5 @@ describe('the output of gate', () => {
     const line = 'gate good export --trust trust.json --as-of 2026-11-21 --json --jobs';
     const [one, four] = await Promise.all([call(`${line} 1`), call(`${line} 4`)]);
     expect(one.stdout).toBe(four.stdout);
-  });
-
-  it('is the same from a separate process', async () => {
-    const stdout = expect.stringMatching(/^NO: /) as string;
-    expect(await drillproof('gate export --trust trust.json')).toEqual({ code: 1, stderr: '', stdout });
   });
 });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { writeFiles } from '../../support/folder.ts';
 import { privateAuthority } from '../../support/tls.ts';
-import { call, callJson, drillproof, readFailure, scratch } from '../make.ts';
+import { callJson, drillproof, expectExit, scratch } from '../make.ts';
 
 const HEAD = 'schemaVersion: 1\nkind: policy\n';
 const pin = (text: string): string => `#sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -37,31 +37,21 @@ async function inRepository<T>(work: () => Promise<T>): Promise<T> {
 
 it('a policy in a git revision is read with its parents as of the revision, not as the files are now', async () => {
   await inRepository(async () => {
-    const { code, stdout } = await call(`policy check git:v1:rules/top.yaml${pin(top)} --json`);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      name: 'top',
-      sources: [{ path: 'git:v1:rules/base.yaml' }, { path: 'git:v1:rules/top.yaml' }],
-    });
-  });
-});
-
-it('a policy in a git revision needs no certificate authority, so the gate refuses --ca-file for it', async () => {
-  await inRepository(async () => {
-    const policy = `--policy git:v1:rules/top.yaml${pin(top)}`;
-    const { code, stderr } = await call(`gate any ${policy} --ca-file rules/top.yaml`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID: --ca-file')]);
+    const sources = ['base', 'top'].map((name) => ({ path: `git:v1:rules/${name}.yaml` }));
+    const policy = await callJson(`policy check git:v1:rules/top.yaml${pin(top)}`);
+    expect(policy).toMatchObject({ kind: 'policy-check', name: 'top', sources });
   });
 });
 
 it.each([
+  ['with --ca-file', `git:v1:rules/top.yaml${pin(top)} --ca-file rules/top.yaml`, 'usage.INVALID: --ca-file'],
   ['without a digest', 'git:v1:rules/top.yaml', 'policy.SOURCE_UNPINNED'],
   ['with another digest', `git:v1:rules/top.yaml${ZEROS}`, 'policy.SOURCE_MISMATCH'],
   ['of a revision that does not exist', `git:v2:rules/top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
   ['of an option in place of a revision', `git:--help:top.yaml${ZEROS}`, 'policy.SOURCE_UNREADABLE'],
 ])('a policy in a git revision %s is refused', async (_, place, expected) => {
   await inRepository(async () => {
-    expect(await readFailure(call(`gate any --policy ${place}`))).toEqual([2, expected]);
+    await expectExit(`gate any --policy ${place}`, 2, `drillproof: ${expected}`);
   });
 });
 
@@ -78,24 +68,17 @@ it('a policy at an https address is read with its parents, pinned by its digest,
   try {
     const { port } = server.address() as AddressInfo;
     const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
-    const check = (place: string, options = '') =>
-      drillproof(`policy check ${at(place)} --json ${options}`, {
-        env: options === '' ? { NODE_EXTRA_CA_CERTS: authority.file } : {},
-      });
+    const place = at(`top.yaml${pin(top)}`);
     const trusted = `--ca-file ${authority.file}`;
-    expect((await check(`top.yaml${pin(top)}`, trusted)).code).toBe(0);
-    expect((await check(`top.yaml${pin(top)}`, '--quiet')).stdout).toContain('policy.SOURCE_UNREADABLE');
-    const decision = await callJson(`gate absent --policy ${at(`top.yaml${pin(top)}`)} ${trusted}`);
+    await expectExit(`policy check ${place} ${trusted}`, 0, 'top is valid');
+    await expectExit(`policy check ${place}`, 2, 'policy.SOURCE_UNREADABLE');
+    await expectExit(`policy check ${at(`top.yaml${ZEROS}`)} ${trusted}`, 2, 'policy.SOURCE_MISMATCH');
+    const moved = at(`moved.yaml${pin(top)}`);
+    await expectExit(`policy check ${moved} ${trusted}`, 2, 'policy.SOURCE_UNREADABLE');
+    const decision = await callJson(`gate absent --policy ${place} ${trusted}`);
     expect(decision).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
-    const [good, changed, redirected] = await Promise.all([
-      check(`top.yaml${pin(top)}`),
-      check(`top.yaml${ZEROS}`),
-      check(`moved.yaml${pin(top)}`),
-    ]);
-    expect(JSON.parse(good.stdout)).toMatchObject({ name: 'top' });
-    expect([good.code, changed.code, redirected.code]).toEqual([0, 2, 2]);
-    expect(changed.stdout + changed.stderr).toContain('policy.SOURCE_MISMATCH');
-    expect(redirected.stdout + redirected.stderr).toContain('policy.SOURCE_UNREADABLE');
+    const env = { NODE_EXTRA_CA_CERTS: authority.file };
+    expect(await drillproof(`policy check ${place}`, { env })).toMatchObject({ code: 0 });
   } finally {
     server.close();
     authority.remove();
@@ -103,6 +86,5 @@ it('a policy at an https address is read with its parents, pinned by its digest,
 });
 
 it('a policy at an https address is refused over http', async () => {
-  const line = `policy check http://127.0.0.1:1/p.yaml${ZEROS}`;
-  expect(await readFailure(call(line))).toEqual([2, 'policy.SOURCE_UNREADABLE']);
+  await expectExit(`policy check http://127.0.0.1:1/p.yaml${ZEROS}`, 2, 'policy.SOURCE_UNREADABLE');
 });

@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { call, drillproof, ROLES, scratch, SIGNER, type CliResult, useEvidenceFolder } from '../make.ts';
+import {
+  call,
+  drillproof,
+  expectPass,
+  ROLES,
+  scratch,
+  SIGNER,
+  type CliResult,
+  useEvidenceFolder,
+} from '../make.ts';
 import { isDeep } from '../../support/deep.ts';
 import { writeFiles } from '../../support/folder.ts';
 
@@ -35,6 +44,8 @@ describe('bad input', () => {
     ['verify part-1.zip --key rsa.pem,issuer=acme-ci', 'trust.KEY_PRIVATE'],
     ['verify part-1.zip --expect-export evexp_000000000001', 'usage.INVALID'],
     ['verify part-1.zip --format json=part-2.zip', 'io.EXISTS'],
+    [`gate part-1.zip --vsa part-2.zip --vsa-key key.pem --verifier-id https://a.example`, 'io.EXISTS'],
+    [`dsse create part-1.zip ${SIGNER} --out part-2.zip`, 'io.EXISTS'],
     ['inspect absent', 'io.NOT_FOUND'],
     ['inspect empty', 'export.NOT_AN_EXPORT'],
     ['inspect cut.zip', 'zip.NOT_A_ZIP', 1],
@@ -116,49 +127,32 @@ it('an unreachable server ends with 3', async () => {
 
 const asRoot = process.getuid?.() === 0;
 
-const mount = (folder: string, options: string): void =>
-  void execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-
 if (isDeep) {
-  describe('a target that cannot store the result (needs root for a mount)', () => {
-    it('a full target contains no half-written file', async () => {
+  const big = `pack run-1 --run run-1.json ${PACK} --compression store --out`;
+  it.each([
+    ['a full', 'size=1m', 'io.DISK_FULL', `${big} OUT.zip`],
+    ['a full', 'size=1m', 'io.DISK_FULL', 'export big.zip --out OUT'],
+    ['a full', 'size=1m', 'io.DISK_FULL', 'export big.zip --out OUT.zip'],
+    ['a read-only', 'ro', 'io.READ_ONLY', 'keys generate --out OUT'],
+    ['a read-only', 'ro', 'io.READ_ONLY', 'export part-1.zip --out OUT'],
+    ['a read-only', 'ro', 'io.READ_ONLY', 'export part-1.zip --out OUT.zip'],
+    ['a read-only', 'ro', 'io.READ_ONLY', 'inspect --export-signature export --out OUT'],
+  ])(
+    '%s target (%s, needs root) is reported with %s, and stays empty: %s',
+    async (_, options, code, line) => {
       await using place = await scratch();
-      await mkdir(place.path('small'));
-      mount(place.path('small'), 'size=1m');
+      await writeFile('run-1/big.bin', Buffer.alloc(3_000_000, 7));
+      await expectPass(`${big} big.zip --force`);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', place.root]);
       try {
-        await writeFile('run-1/big.bin', Buffer.alloc(3_000_000, 7));
-        const pack = `pack run-1 --run run-1.json ${PACK} --compression store --out`;
-        expect((await call(`${pack} big.zip`)).code).toBe(0);
-        for (const line of [`${pack} OUT.zip`, 'export big.zip --out OUT', 'export big.zip --out OUT.zip']) {
-          const result = await call(line.replace('OUT', place.path('small/out')));
-          expect([codeOf(result), result.code]).toEqual(['io.DISK_FULL', 3]);
-        }
-        expect(await readdir(place.path('small'))).toEqual([]);
+        const result = await call(line.replace('OUT', place.path('out')));
+        expect([codeOf(result), result.code]).toEqual([code, 3]);
+        expect(await readdir(place.root)).toEqual([]);
       } finally {
-        execFileSync('umount', [place.path('small')]);
+        execFileSync('umount', [place.root]);
       }
-    });
-
-    it('a read-only file or folder is reported as read-only', async () => {
-      await using place = await scratch();
-      await mkdir(place.path('fixed'));
-      mount(place.path('fixed'), 'ro');
-      try {
-        const lines = [
-          'keys generate --out OUT',
-          'export part-1.zip --out OUT',
-          'export part-1.zip --out OUT.zip',
-          'inspect --export-signature export --out OUT',
-        ];
-        for (const line of lines) {
-          const result = await call(line.replace('OUT', place.path('fixed/out')));
-          expect([line, codeOf(result), result.code]).toEqual([line, 'io.READ_ONLY', 3]);
-        }
-      } finally {
-        execFileSync('umount', [place.path('fixed')]);
-      }
-    });
-  });
+    },
+  );
 }
 
 /** Root may read everything, so as root the program runs as this user. */

@@ -3,7 +3,7 @@ import { link, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node
 import { beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../../src/bytes/index.ts';
 import { planOutputs } from '../../../../src/cli/shared/output/targets.ts';
-import { call, expectPass, ROLES, SIGNER, type CliResult, useEvidenceFolder, world } from '../../make.ts';
+import { call, expectExit, expectPass, ROLES, SIGNER, useEvidenceFolder, world } from '../../make.ts';
 
 const isRoot = process.getuid?.() === 0;
 const dir = useEvidenceFolder(async () => {
@@ -16,97 +16,87 @@ const dir = useEvidenceFolder(async () => {
   await writeFile('policy.yaml', `schemaVersion: 1\nkind: policy\nname: child\n${parent}`);
 });
 
-const gate = (options: string): Promise<CliResult> =>
-  call(`gate good --trust trust.json --jobs 1 ${options}`);
-const verify = (options: string): Promise<CliResult> =>
-  call(`verify good --trust trust.json --jobs 1 ${options}`);
 const VSA = '--vsa-key key.pem --verifier-id https://ci.example/gate';
 
 type FormatOptions = Parameters<typeof planOutputs<'text' | 'json'>>[1];
 const plan = (options: FormatOptions) => planOutputs(world(), options);
 
-/** Each option that writes a file, with an input of the command that is a file. */
-const WRITERS: readonly (readonly [string, string, (out: string) => Promise<CliResult>])[] = [
-  ['verify --format', 'trust.json', (out) => verify(`--force --format json=${out}`)],
-  ['gate --format', 'trust.json', (out) => gate(`--force --format json=${out}`)],
-  ['gate --vsa', 'key.pem', (out) => gate(`--force ${VSA} --vsa ${out}`)],
-  ['pack --out', 'key.pem', (out) => call(`${PACK} --force --out ${out}`)],
-  ['export --out', 'part-1.zip', (out) => call(`export part-1.zip --force --out ${out}`)],
-  ['dsse create --out', 'part-1.zip', (out) => call(`dsse create part-1.zip ${SIGNER} --force --out ${out}`)],
+const GATE = 'gate good --trust trust.json --jobs 1 --force';
+const PACK = `pack run-1 --run run-1.json ${SIGNER} ${ROLES} --force --out OUT`;
+/** Command lines that write OUT, each with an input that is a file. */
+const WRITERS = [
+  ['verify good --trust trust.json --jobs 1 --force --format json=OUT', 'trust.json'],
+  [`${GATE} --format json=OUT`, 'trust.json'],
+  [`${GATE} ${VSA} --vsa OUT`, 'key.pem'],
+  [PACK, 'key.pem'],
+  ['export part-1.zip --force --out OUT', 'part-1.zip'],
+  [`dsse create part-1.zip ${SIGNER} --force --out OUT`, 'part-1.zip'],
+] as const;
+const ALL = [
+  ...WRITERS.map(([line]) => line),
+  'policy init OUT --force',
+  'keys generate --public any.pub --force --out OUT',
+  'keys generate --out any.key --force --public OUT',
 ];
-const PACK = `pack run-1 --run run-1.json ${SIGNER} ${ROLES}`;
-/** The options of commands without an input that is a file. */
-const MAKERS: readonly (readonly [string, (out: string) => Promise<CliResult>])[] = [
-  ['policy init', (out) => call(`policy init ${out} --force`)],
-  ['keys generate --out', (out) => call(`keys generate --public any.pub --force --out ${out}`)],
-  ['keys generate --public', (out) => call(`keys generate --out any.key --force --public ${out}`)],
-];
-const ALL = [...WRITERS.map(([name, , write]) => [name, write] as const), ...MAKERS];
-/** The name of an output: `export` writes a folder unless it ends with .zip. */
-const outFor = (name: string): string => (name.startsWith('export') ? 'out.zip' : 'out');
+const write = (line: string, out = 'out.zip') => call(line.replace('OUT', out));
 
-beforeEach(() => rm('out', { force: true }).then(() => rm('out.zip', { force: true })));
+beforeEach(() => rm('out.zip', { force: true }));
 
 describe('an output that is not a regular file', () => {
-  it.each(ALL)('%s writes through a link to a file, which stays a link', async (name, write) => {
-    const out = outFor(name);
+  it.each(ALL)('%s writes through a link to a file, which stays a link', async (line) => {
     await writeFile('target', 'old');
-    await symlink('target', out);
-    expect((await write(out)).code).toBeLessThan(2);
-    expect((await lstat(out)).isSymbolicLink()).toBe(true);
+    await symlink('target', 'out.zip');
+    expect((await write(line)).code).toBeLessThan(2);
+    expect((await lstat('out.zip')).isSymbolicLink()).toBe(true);
     expect((await readFile('target')).length).toBeGreaterThan(3);
     await rm('target');
   });
 
-  it.each(ALL)('%s creates the missing file that a link names', async (name, write) => {
-    const out = outFor(name);
-    await symlink('created', out);
-    expect((await write(out)).code).toBeLessThan(2);
-    expect((await lstat(out)).isSymbolicLink()).toBe(true);
+  it.each(ALL)('%s creates the missing file that a link names', async (line) => {
+    await symlink('created', 'out.zip');
+    expect((await write(line)).code).toBeLessThan(2);
+    expect((await lstat('out.zip')).isSymbolicLink()).toBe(true);
     expect((await stat('created')).size).toBeGreaterThan(0);
     await rm('created');
   });
 
-  it.each(ALL)('%s writes into a FIFO, which stays a FIFO', async (name, write) => {
-    const out = outFor(name);
-    execFileSync('mkfifo', [out]);
-    const [bytes, { code }] = await Promise.all([readFile(out), write(out)]);
+  it.each(ALL)('%s writes into a FIFO, which stays a FIFO', async (line) => {
+    execFileSync('mkfifo', ['out.zip']);
+    const [bytes, { code }] = await Promise.all([readFile('out.zip'), write(line)]);
     expect(code).toBeLessThan(2);
     expect(bytes.length).toBeGreaterThan(0);
-    expect((await lstat(out)).isFIFO()).toBe(true);
+    expect((await lstat('out.zip')).isFIFO()).toBe(true);
   });
 
-  it.runIf(isRoot).each(ALL)('%s writes into a device, which stays a device', async (name, write) => {
-    const out = outFor(name);
-    execFileSync('mknod', [out, 'c', '1', '3']); // a null device
-    expect((await write(out)).code).toBeLessThan(2);
-    expect((await lstat(out)).isCharacterDevice()).toBe(true);
+  it.runIf(isRoot).each(ALL)('%s writes into a device, which stays a device', async (line) => {
+    execFileSync('mknod', ['out.zip', 'c', '1', '3']); // a null device
+    expect((await write(line)).code).toBeLessThan(2);
+    expect((await lstat('out.zip')).isCharacterDevice()).toBe(true);
   });
 
   it('gate ends with 3 for a full device, and prints the decision', async () => {
     const full = isRoot ? dir.path('full') : '/dev/full'; // a broken check lets root replace the device itself
     if (isRoot) execFileSync('mknod', [full, 'c', '1', '7']);
-    const { code, stdout, stderr } = await gate(`--force --format json=${full}`);
-    expect(code).toBe(3);
-    expect(stdout).toMatch(/^YES/);
+    const { code, stdout, stderr } = await call(`${GATE} --format json=${full}`);
+    expect([code, stdout]).toEqual([3, expect.stringMatching(/^YES/)]);
     expect(stderr).toContain(`io.DISK_FULL: cannot write ${full}`);
   });
 });
 
 describe('an output that is an input of the same command', () => {
-  it.each(WRITERS)('%s refuses it, and does not change it', async (name, input, write) => {
-    const before = await readFile(input);
-    const suffix = name.startsWith('export') ? '.zip' : '';
-    await symlink(input, `link${suffix}`);
-    await link(input, `hard${suffix}`);
-    for (const out of [input, `./run-1/../${input}`, dir.path(input), `link${suffix}`, `hard${suffix}`]) {
-      const { code, stderr } = await write(out);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID') as string]);
-    }
-    expect(await readFile(input)).toEqual(before);
-    await rm(`link${suffix}`);
-    await rm(`hard${suffix}`);
-  });
+  const inputs = ['run-1/state.json', 'result-1.json', 'run-1.json'];
+  it.each([...WRITERS, ...inputs.map((input) => [PACK, input] as const)])(
+    '%s refuses to write to %s, and does not change it',
+    async (line, input) => {
+      const before = await readFile(input);
+      await symlink(input, 'link.zip');
+      await link(input, 'hard.zip');
+      for (const out of [input, `./run-1/../${input}`, dir.path(input), 'link.zip', 'hard.zip'])
+        await expectExit(line.replace('OUT', out), 2, 'usage.INVALID');
+      expect(await readFile(input)).toEqual(before);
+      for (const name of ['link.zip', 'hard.zip']) await rm(name);
+    },
+  );
 
   const part = 'good/parts/evidence_000000000001.zip';
   it.each([
@@ -128,17 +118,9 @@ describe('an output that is an input of the same command', () => {
     await rm('same.zip', { force: true });
     await link(part, 'same.zip');
     const before = await readFile(input);
-    const { code, stderr } = await gate(`${options} --force --format json=${input}`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is read by the same command') as string]);
+    await expectExit(`${GATE} ${options} --format json=${input}`, 2, 'is read by the same command');
     expect(await readFile(input)).toEqual(before);
   });
-
-  it.each(['run-1/state.json', 'result-1.json', 'run-1.json'])(
-    'pack refuses to write to its input %s',
-    async (out) => {
-      expect((await call(`${PACK} --force --out ${out}`)).code).toBe(2);
-    },
-  );
 });
 
 describe('outputs that are checked before the work', () => {
@@ -151,15 +133,14 @@ describe('outputs that are checked before the work', () => {
     });
   });
 
-  it.each([
-    ['verify', verify],
-    ['gate', gate],
-  ])('%s refuses one file for two formats, a folder, and a file in a missing folder', async (_, write) => {
-    await mkdir('folder', { recursive: true });
-    expect((await write('--format json=out --format text=./out')).code).toBe(2);
-    for (const out of ['folder', 'absent/out.json'])
-      expect(await write(`--force --format json=${out}`)).toMatchObject({ code: 2, stdout: '' });
-  });
+  it.each(['verify', 'gate'])(
+    '%s refuses one file for two formats, and a place for no file',
+    async (name) => {
+      await mkdir('folder', { recursive: true });
+      for (const format of ['json=out --format text=./out', 'json=folder', 'json=absent/out.json'])
+        expect(await call(`${name} good --force --format ${format}`)).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
 });
 
 describe('reports of an earlier run', () => {
@@ -175,8 +156,7 @@ describe('reports of an earlier run', () => {
     await writeFile('stale.vsa', 'stale');
     const files = `--force --format json=out --format text=stale-link ${VSA} --vsa stale.vsa`;
     const signal = exit === 130 ? AbortSignal.abort() : new AbortController().signal;
-    const { code } = await call(`gate good --trust trust.json ${options} ${files}`, { signal });
-    expect(code).toBe(exit);
+    await expectExit(`gate good --trust trust.json ${options} ${files}`, exit, '', { signal });
     for (const name of ['out', 'stale.vsa'])
       await expect(readFile(name)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readFile('target', 'utf8')).toBe('');
@@ -185,7 +165,7 @@ describe('reports of an earlier run', () => {
 
   it('stay when --force is not given', async () => {
     await writeFile('out', 'stale');
-    expect((await gate('--format json=out')).code).toBe(2);
+    await expectExit('gate good --trust trust.json --format json=out', 2, 'io.EXISTS');
     expect(await readFile('out', 'utf8')).toBe('stale');
   });
 });
