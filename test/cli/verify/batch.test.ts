@@ -1,7 +1,7 @@
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, drillproof, readFailure, useEvidenceFolder, type CliResult } from '../make.ts';
+import { call, drillproof, expectExit, readFailure, useEvidenceFolder, type CliResult } from '../make.ts';
 import { writeDamaged, writeTwins } from './make.ts';
 
 useEvidenceFolder(async () => {
@@ -94,9 +94,8 @@ describe('verify --list', () => {
 
   it('verify --list refuses names that are not UTF-8 before it verifies anything', async () => {
     await writeFile('bytes.txt', Uint8Array.of(0x70, 0xff, 0x0a));
-    const result = await verify('--list bytes.txt');
-    expect(result).toMatchObject({ code: 1, stdout: '' });
-    expect((await readFailure(result))[1]).toBe('encoding.UTF8_INVALID');
+    const stderr = expect.stringContaining('encoding.UTF8_INVALID') as string;
+    expect(await verify('--list bytes.txt')).toMatchObject({ code: 1, stdout: '', stderr });
   });
 });
 
@@ -153,17 +152,18 @@ describe('verify of many paths', () => {
 
   it('verify ends with 1 for one export id with two manifests, though each alone is verified', async () => {
     for (const path of ['twin-1', 'twin-2']) expect((await verify(path)).code).toBe(0);
-    const result = await verify('twin-1 twin-2 --json');
-    expect(result.code).toBe(1);
+    const total = '\nTOTAL 2 of 2 paths passed; 1 export with different manifests\n';
+    await expectExit(`verify twin-1 twin-2 ${TRUST}`, 1, total);
     const copies = [{ evidenceExportId: 'evexp_000000000077', same: false, paths: ['twin-1', 'twin-2'] }];
-    expect(reportsIn(result).summary).toMatchObject({ passed: 2, copies });
-    expect((await verify('twin-1 twin-2')).stdout).toContain('with different manifests');
+    const run = { exitCode: 1, unmet: [{ requirement: 'one manifest for each export' }] };
+    const reports = reportsIn(await verify('twin-1 twin-2 --json'));
+    expect(reports).toMatchObject({ summary: { passed: 2, copies }, run });
   });
 
   it('verify ends with 0 for one export in two places, and names it', async () => {
-    const result = await verify('twin-1 twin-1-again --json');
-    expect(result.code).toBe(0);
-    expect(reportsIn(result).summary).toMatchObject({ copies: [{ same: true, times: 2 }] });
+    const summary = { copies: [{ same: true, times: 2 }] };
+    const reports = reportsIn(await verify('twin-1 twin-1-again --json'));
+    expect(reports).toMatchObject({ summary, run: { exitCode: 0 } });
   });
 
   it('verify writes the same bytes to a file as to standard output', async () => {
@@ -206,8 +206,7 @@ describe('diff', () => {
   });
 
   it('diff reads one report from standard input', async () => {
-    const input = await readFile('damaged.json', 'utf8');
-    expect((await call('diff before.json -', { input })).code).toBe(1);
+    await expectExit('diff before.json -', 1, '', { input: await readFile('damaged.json', 'utf8') });
   });
 
   it.each([

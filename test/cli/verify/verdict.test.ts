@@ -3,14 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../src/report/merge/reports.ts';
 import { run } from '../../../src/cli/run.ts';
 import { call, callJson, expectPass, recorder, useEvidenceFolder, world } from '../make.ts';
-import { writeDamaged, writeTwins } from './make.ts';
+import { writeDamaged } from './make.ts';
 
 const home = process.cwd();
 useEvidenceFolder(async () => {
   for (const path of ['unsigned-list', 'stray'])
     await expectPass(`export part-1.zip part-2.zip --through 2100-01-01 --out ${path}`);
   await writeFile('stray/notes.txt', 'hello');
-  await writeTwins();
   await writeDamaged();
 });
 
@@ -60,15 +59,6 @@ describe('the first line, the JSON verdict and the exit code of verify agree', (
   it('a list that is only claimed is never VERIFIED without that in the same line', async () => {
     const { stdout } = await verify(`unsigned-list ${TRUST}`);
     expect(stdout.split('\n')[0]).toMatch(/^VERIFIED .*completeness not attested \(list claimed\)$/);
-  });
-
-  it('two manifests with one export id fail the run, as text and as JSON', async () => {
-    const text = await verify(`twin-1 twin-2 ${TRUST}`);
-    expect(text.stdout).toMatch(/\nTOTAL 2 of 2 paths passed; 1 export with different manifests\n$/);
-    const json = await verify(`twin-1 twin-2 ${TRUST} --json`);
-    expect([text.code, json.code]).toEqual([1, 1]);
-    const unmet = [{ requirement: 'one manifest for each export' }];
-    expect(JSON.parse(json.stdout)).toMatchObject({ run: { exitCode: 1, unmet } });
   });
 });
 
