@@ -115,6 +115,13 @@ async function* chunkOf(text: string): AsyncGenerator<Uint8Array> {
 export const callJson = async (words: Words, options: CallOptions = {}) =>
   JSON.parse((await call([...splitWords(words), '--json'], options)).stdout);
 
+/** Parses each line of a text as JSON. */
+export const parseLines = (text: string): any[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
 /** Runs a command line that must end with 0; returns what it prints. */
 export async function expectPass(words: Words, options: CallOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await call(words, options);
@@ -123,9 +130,14 @@ export async function expectPass(words: Words, options: CallOptions = {}): Promi
 }
 
 /** Runs a command line that must end with this code and print this text. */
-export async function expectExit(words: Words, exit: number, text = '', options: CallOptions = {}) {
-  const { code, stdout, stderr } = await call(words, options);
+export const expectExit = (words: Words, exit: number, text = '', options: CallOptions = {}) =>
+  expectResult(call(words, options), exit, text);
+
+/** Expects the exit code of a command, and that it prints this text; returns all that it prints. */
+export async function expectResult(result: CliResult | Promise<CliResult>, exit: number, text = '') {
+  const { code, stdout, stderr } = await result;
   expect([code, stdout + stderr]).toEqual([exit, expect.stringContaining(text)]);
+  return stdout + stderr;
 }
 
 /** The exit code of a command that fails, and the code of its error. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { link, lstat, symlink, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildArchive, localReport, SOURCE } from '../server/make.ts';
-import { call as callWith, expectPass, readFailure, SIGNER, useEvidenceFolder } from './make.ts';
+import { call as callWith, expectPass, expectResult, SIGNER, useEvidenceFolder } from './make.ts';
 import { startPlane } from './mirror/served-exports.ts';
 
 const PROJECT = '--project prj_000000000001';
@@ -56,7 +56,7 @@ describe('admin', () => {
     const list = () => call(`reports ${exportId} ${remote}`, { DRILLPROOF_TOKEN: created.token });
     expect((await list()).code).toBe(0);
     await pass(`admin token revoke ${created.tokenId} --data plane`);
-    expect(await readFailure(list())).toEqual([3, 'control.UNAUTHENTICATED']);
+    await expectResult(list(), 3, 'control.UNAUTHENTICATED');
     expect((await call(`admin token revoke ${created.tokenId} --data plane`)).code).toBe(3);
   });
 
@@ -100,7 +100,7 @@ describe('mirror', () => {
 
   it('mirror of an unknown export ends with 3', async () => {
     const result = call(`mirror evexp_000000000099 ${remote} --to unknown`);
-    expect(await readFailure(result)).toEqual([3, 'control.NOT_FOUND']);
+    await expectResult(result, 3, 'control.NOT_FOUND');
   });
 });
 

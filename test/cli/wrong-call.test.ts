@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, readFailure } from './make.ts';
+import { call } from './make.ts';
 
 it.each([
   ['verfy', 'verify'],
@@ -43,10 +43,9 @@ it.each([
 it.each(['--json', '--format json', '--format=json'])(
   '%s writes a wrong call as JSON to stdout',
   async (option) => {
-    const result = await call(`explain nothing.SUCH ${option}`);
-    expect(await readFailure(result)).toEqual([2, 'usage.INVALID']);
+    const { code, stdout } = await call(`explain nothing.SUCH ${option}`);
     const error = { kind: 'error', code: 'usage.INVALID', class: 'usage', exitCode: 2 };
-    expect(JSON.parse(result.stdout)).toMatchObject({ schemaVersion: 1, ...error });
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { schemaVersion: 1, ...error }]);
   },
 );
 

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/run.ts';
 import { writeFiles } from '../../support/folder.ts';
-import { call, expectPass, NOW_MS, readFailure, recorder, SIGNER } from '../make.ts';
+import { call, expectPass, expectResult, NOW_MS, recorder, SIGNER } from '../make.ts';
 import { useEvidenceFolder, world, type CliResult } from '../make.ts';
 import { listViolations, readDecision, writeEnvelope, writePolicy } from './make.ts';
 
@@ -80,7 +80,7 @@ describe('gate', () => {
       ['--param t=a --param u=b', 'policy.PARAMETER_UNKNOWN'],
       ['--param t=a --param t=b', 'usage.INVALID'],
     ])
-      expect(await readFailure(gate(`good ${option} ${params}`))).toEqual([2, code]);
+      await expectResult(gate(`good ${option} ${params}`), 2, code);
   });
 
   it('gate --report-only ends with 0 for a no, and with 2 for a wrong call', async () => {

@@ -5,7 +5,7 @@ import { faultsOf, missedFaults, schemaOf } from '../../docs/schema-of.ts';
 import { etagOf, exportRef, type Fault, makeExport, sendBytes } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { cleanUp, newFolder, source, TOKEN } from '../../mirror/make.ts';
-import { call } from '../make.ts';
+import { call, parseLines } from '../make.ts';
 
 afterEach(cleanUp);
 
@@ -15,10 +15,7 @@ const { evidenceExportId, projectId } = exportRef;
 const part = (n: number): string => `parts/evidence_${String(n).padStart(12, '0')}.zip`;
 
 function eventsIn(text: string): readonly Event[] {
-  const events = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Event);
+  const events: Event[] = parseLines(text);
   expect(events.flatMap((event) => faultsOf(schema, event))).toEqual([]);
   expect(text).not.toContain(TOKEN);
   return events;

@@ -12,7 +12,7 @@ import {
   rot,
 } from '../../node/scrub/make.ts';
 import { NOW, PROJECT } from '../../support/evidence.ts';
-import { call } from '../make.ts';
+import { call, expectResult } from '../make.ts';
 
 afterEach(cleanUp);
 
@@ -68,8 +68,7 @@ describe('mirror --from', () => {
   it('mirror --from refuses a changed part of the second mirror, and keeps the other files', async () => {
     const { first, to } = await makeMirror();
     await rot(partOf(first));
-    const { code, stderr } = await run(`mirror --from ${first} --to ${to}`);
-    expect([code, stderr]).toEqual([3, expect.stringContaining('part.DIGEST_MISMATCH')]);
+    await expectResult(run(`mirror --from ${first} --to ${to}`), 3, 'part.DIGEST_MISMATCH');
     expect(await readdir(join(to, 'parts'))).toHaveLength(2);
     expect(await filesBelow(to)).not.toContain('/manifest.json');
   });
@@ -78,11 +77,10 @@ describe('mirror --from', () => {
     const { folder, first, to, digest } = await makeMirror();
     const other = join(folder, 'other');
     await mirrorInto(other, await makeExportWithId(1, 4));
-    const pinned = await run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
-    expect([pinned.code, pinned.stderr]).toEqual([1, expect.stringContaining('expect.MANIFEST_MISMATCH')]);
+    const pinned = run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
+    await expectResult(pinned, 1, 'expect.MANIFEST_MISMATCH');
     await rot(join(first, 'manifest.json'));
-    const mixed = await run(`mirror --from ${first} --to ${to}`);
-    expect([mixed.code, mixed.stderr]).toEqual([1, expect.stringContaining('export.RESOURCE_MISMATCH')]);
+    await expectResult(run(`mirror --from ${first} --to ${to}`), 1, 'export.RESOURCE_MISMATCH');
     await expect(readdir(join(to, 'parts'))).rejects.toThrow('ENOENT');
   });
 
@@ -101,7 +99,6 @@ describe('mirror --from', () => {
     const { folder, first, to } = await makeMirror();
     await rm(first, { recursive: true });
     expect((await run(`mirror --from ${folder} --to ${to}`)).code).toBe(3);
-    const { code, stderr } = await run(`mirror ${exportId(1)} --to ${to}`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--url is missing')]);
+    await expectResult(run(`mirror ${exportId(1)} --to ${to}`), 2, '--url is missing');
   });
 });

@@ -6,7 +6,7 @@ import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
 import { json } from '../../faults/server.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
-import { readFailure } from '../make.ts';
+import { expectResult } from '../make.ts';
 import { servedExports } from './served-exports.ts';
 
 const VALIDATOR = join(import.meta.dirname, '../../mirror/bagit-check.py');
@@ -50,7 +50,7 @@ describe('mirror --check', () => {
   it.each(['--store store', '--wait-lock', '--s3-legal-hold'])(
     'mirror --check refuses %s, which writes',
     async (option) => {
-      expect(await readFailure(mirror(`--to absent --check ${option}`))).toEqual([2, 'usage.INVALID']);
+      await expectResult(mirror(`--to absent --check ${option}`), 2, 'usage.INVALID');
       await expect(readdir(served.path('store'))).rejects.toThrow('ENOENT');
     },
   );
@@ -70,7 +70,7 @@ it.each([
   ['token', 'io.KIND'],
 ])('mirror --store refuses %s', async (store, error) => {
   await writeFile(served.path('token'), 'a file');
-  expect(await readFailure(mirror(`--to unstored --store ${store}`))).toEqual([2, error]);
+  await expectResult(mirror(`--to unstored --store ${store}`), 2, error);
   await expect(readdir(served.path('unstored'))).rejects.toThrow('ENOENT');
 });
 
@@ -82,7 +82,7 @@ it('mirror --limit-rate copies the same bytes', async () => {
 it.each(['0', '-1', '1.5M', '10MB', '10m', '9999999999G', 'k'])(
   'mirror --limit-rate refuses %s',
   async (value) => {
-    expect(await readFailure(mirror(`--to unlimited --limit-rate=${value}`))).toEqual([2, 'usage.INVALID']);
+    await expectResult(mirror(`--to unlimited --limit-rate=${value}`), 2, 'usage.INVALID');
   },
 );
 
@@ -110,7 +110,7 @@ describe('mirror --wait', () => {
     'mirror --wait and --wait-lock refuse the duration %s',
     async (value) => {
       for (const option of ['--wait', '--wait-lock']) {
-        expect(await readFailure(mirror(`--to unmade ${option}=${value}`))).toEqual([2, 'usage.INVALID']);
+        await expectResult(mirror(`--to unmade ${option}=${value}`), 2, 'usage.INVALID');
       }
     },
   );
@@ -118,7 +118,7 @@ describe('mirror --wait', () => {
 
 it('mirror --wait-lock continues when the lock is released, and without it the lock is reported', async () => {
   const target = await mirrorDirectory(served.path('held')).open();
-  expect(await readFailure(mirror('--to held'))).toEqual([3, 'io.LOCKED']);
+  await expectResult(mirror('--to held'), 3, 'io.LOCKED');
   expect((await mirror('--to held --wait-lock 1s')).code).toBe(3);
   const work = mirror('--to held --wait-lock');
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openReport, type ReportChain } from '../../../src/report/index.ts';
-import { call, callJson, expectPass, readFailure, useEvidenceFolder } from '../make.ts';
+import { call, callJson, expectExit, expectPass, useEvidenceFolder } from '../make.ts';
 
 const SIGN = '--sign auditor.pem --issuer auditor';
 const EVIDENCE = 'export --trust trust.json';
@@ -61,7 +61,7 @@ describe('--sign', () => {
     ['with a previous report and no key', '--json --previous 1.json'],
     ['with both key and command', `--json ${SIGN} --signer true`],
   ])('is refused %s', async (_, options) => {
-    expect(await readFailure(call(`verify ${EVIDENCE} ${options}`))).toEqual([2, 'usage.INVALID']);
+    await expectExit(`verify ${EVIDENCE} ${options}`, 2, 'usage.INVALID');
   });
 
   it('refuses a previous report that is not signed, before it verifies anything', async () => {

@@ -8,7 +8,7 @@ import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../no
 import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
 import { trustStoreJwks } from '../../../src/trust/index.ts';
 import { makeTrust, NOW } from '../../support/evidence.ts';
-import { call, callJson, drillproof } from '../make.ts';
+import { call, callJson, drillproof, expectResult } from '../make.ts';
 
 afterEach(cleanUp);
 afterEach(endServers);
@@ -90,9 +90,7 @@ describe('drillproof scrub', () => {
     await cp(mirror, join(second, exportId(1)), { recursive: true });
     await rot(partOf(mirror));
     const line = `scrub ${mirror} --repair-from ${second}`;
-    const { code, stdout } = await run(line);
-    expect([code, stdout]).toEqual([1, expect.stringContaining('scrub.MANIFEST_UNDECIDABLE')]);
-    expect(stdout).toContain('--expect-manifest');
+    expect(await expectResult(run(line), 1, 'scrub.MANIFEST_UNDECIDABLE')).toContain('--expect-manifest');
     expect((await run(`${line} --expect-manifest ${exports[0]!.packed.manifestDigest}`)).code).toBe(0);
   });
 
@@ -139,8 +137,7 @@ describe('drillproof scrub', () => {
     chmodSync(journal, 0o777);
     const nobody = { uid: 65_534 };
     chmodSync(join(root, '..'), 0o1777);
-    const without = await drillproof(`scrub ${root}`, nobody);
-    expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('io.READ_ONLY')]);
+    await expectResult(drillproof(`scrub ${root}`, nobody), 3, 'io.READ_ONLY');
     expect((await drillproof(`scrub ${root} --journal ${journal}/new`, nobody)).code).toBe(0);
     await rm(journal, { recursive: true });
   });

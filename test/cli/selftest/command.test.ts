@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selftestReportSchema } from '../../../src/selftest/index.ts';
 import { COUNTS } from '../../vectors/counts.ts';
-import { call, drillproof, readFailure, useScratch } from '../make.ts';
+import { call, drillproof, expectResult, useScratch } from '../make.ts';
 import { isDeep, isExhaustive } from '../../support/deep.ts';
 
 const dir = useScratch();
@@ -64,7 +64,7 @@ describe('selftest with vectors of a folder', () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as { cases: unknown[] };
     await writeFile(at('hex.json'), JSON.stringify({ ...file, cases: file.cases.slice(1) }));
     const result = call(`selftest --vectors ${at('')}`);
-    expect(await readFailure(result)).toEqual([2, 'selftest.VECTORS_INVALID']);
+    await expectResult(result, 2, 'selftest.VECTORS_INVALID');
   });
 
   it('selftest reports a missing folder of vectors', async () => {

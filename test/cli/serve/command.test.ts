@@ -7,7 +7,7 @@ import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
 import { EXPORT, id, ingestExport, ORG, part, PROJECT, createTenants, token } from '../../server/make.ts';
-import { call, drillproof, type ProcessOptions, start, useScratch } from '../make.ts';
+import { call, drillproof, expectResult, type ProcessOptions, start, useScratch } from '../make.ts';
 
 type Serving = {
   readonly child: ReturnType<typeof start>;
@@ -118,16 +118,14 @@ describe('the settings of serve', () => {
 
   it.each(['0', 'many', '', '99999999999'])('a variable with the value "%s" is refused', async (value) => {
     const env = { DRILLPROOF_REQUEST_RATE: value };
-    const { code, stderr } = await drillproof(`serve ${formatData()}`, { env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('DRILLPROOF_REQUEST_RATE')]);
+    await expectResult(drillproof(`serve ${formatData()}`, { env }), 2, 'DRILLPROOF_REQUEST_RATE');
   });
 
   it.each([
     [{ DRILLPROOF_MODEL_TIERS: 'small,,large' }, ''],
     [{ DRILLPROOF_MODEL_TIERS: 'small,large' }, '--model-tiers small,small'],
   ])('the model tiers of %j and the options "%s" are refused', async (env, options) => {
-    const { code, stderr } = await drillproof(`serve ${formatData()} ${options}`, { env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('model tiers')]);
+    await expectResult(drillproof(`serve ${formatData()} ${options}`, { env }), 2, 'model tiers');
   });
 
   it('limit the parallel downloads of a token, and of all tokens', async () => {

@@ -7,7 +7,7 @@ import { startPostgres } from '../../support/postgres.ts';
 import type { Fault } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { PROJECT } from '../../support/evidence.ts';
-import { call, drillproof, readFailure, type CliResult } from '../make.ts';
+import { call, type CliResult, drillproof, expectExit } from '../make.ts';
 import { gate, realExports, sharedWork, TOKEN } from './shared-work.ts';
 
 const s3 = await startS3();
@@ -219,5 +219,5 @@ it.each([
   ['a shard too', 's3://bucket/a --queue postgres://h/d --queue-name x --shard 0/2'],
   ['a folder', './archive --queue postgres://h/d --queue-name x'],
 ])('scrub --queue is refused with %s', async (_what, words) => {
-  expect(await readFailure(call(`scrub ${words}`))).toEqual([2, 'usage.INVALID']);
+  await expectExit(`scrub ${words}`, 2, 'usage.INVALID');
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, expect, it } from 'vitest';
 import { idOf } from '../../support/evidence.ts';
 import { serveExports } from '../../faults/export-source.ts';
-import { call, readFailure, scratch } from '../make.ts';
+import { call, expectResult, scratch } from '../make.ts';
 import { realExports, TOKEN } from './shared-work.ts';
 
 const exports = await realExports(7);
@@ -40,8 +40,7 @@ it('three shards mirror, verify and scrub everything once, and report merge join
   expect([merged.code, JSON.parse(merged.stdout)]).toMatchObject([0, { exports: 7, complete: 7 }]);
   const mirrored = ids.map((evidenceExportId) => ({ evidenceExportId }));
   expect(JSON.parse(merged.stdout)).toMatchObject({ mirrored });
-  const again = await run(`report merge ${mirrors.join(' ')}`);
-  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('7: 7 complete, 0 failed')]);
+  await expectResult(run(`report merge ${mirrors.join(' ')}`), 0, '7: 7 complete, 0 failed');
 
   const paths = ids.map((id) => `${archive}/${id}`).join('\n');
   const verified = await runShards(
@@ -76,8 +75,7 @@ it('report merge refuses shards of different lists', async () => {
       return file(`list-${index}.json`);
     }),
   );
-  const { code, stderr } = await run(`report merge ${files.join(' ')}`);
-  expect([code, stderr]).toEqual([1, expect.stringContaining('report.MERGE_CONFLICT')]);
+  await expectResult(run(`report merge ${files.join(' ')}`), 1, 'report.MERGE_CONFLICT');
 });
 
 it('report merge ends with the exit code of a failed shard', async () => {
@@ -87,8 +85,7 @@ it('report merge ends with the exit code of a failed shard', async () => {
     (shard) => `mirror --list - ${AT} --to ${file('bad')} ${shard}`,
     listed,
   );
-  const { code, stdout } = await run(`report merge ${files.join(' ')}`);
-  expect([code, stdout]).toEqual([3, expect.stringContaining('control.NOT_FOUND')]);
+  await expectResult(run(`report merge ${files.join(' ')}`), 3, 'control.NOT_FOUND');
 });
 
 const halfLine = (index: number): string =>
@@ -98,7 +95,7 @@ it.each(['3/3', '4/3', '0/0', '-1/3', '1', '1/3/5', 'a/b', '0/10001', '1.0/3', '
   '--shard refuses %j',
   async (value) => {
     const line = `mirror --list - ${AT} --to x --shard=${value}`;
-    expect(await readFailure(run(line, ids.join('\n')))).toEqual([2, 'usage.INVALID']);
+    await expectResult(run(line, ids.join('\n')), 2, 'usage.INVALID');
   },
 );
 
@@ -124,6 +121,6 @@ it('report merge refuses a file that is not a report, and standard input twice',
     ['report merge - -', 2, 'usage.INVALID'],
     [`report merge ${file('absent')}`, 2, 'io.NOT_FOUND'],
   ] as const) {
-    expect(await readFailure(run(line))).toEqual([exit, code]);
+    await expectResult(run(line), exit, code);
   }
 });

@@ -8,7 +8,7 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
 import { buildArchive, id, PROJECT, createTenants, token, importWorlds } from '../../server/make.ts';
-import { call, drillproof, readFailure, scratch, start } from '../make.ts';
+import { drillproof, expectExit, scratch, start } from '../make.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../docs/examples/runner.js', import.meta.url));
 
@@ -104,7 +104,7 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
 it('worker ends with 2 and writes nothing for a runner that cannot be loaded', async () => {
   await using folder = await scratch();
   const line = `worker --data ${folder.path('none')} --runner ${folder.path('none.js')}`;
-  expect(await readFailure(call(line))).toEqual([2, 'server.CONFIG_INVALID']);
+  await expectExit(line, 2, 'server.CONFIG_INVALID');
   expect(await readdir(folder.root)).toEqual([]);
 });
 

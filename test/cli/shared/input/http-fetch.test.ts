@@ -7,7 +7,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, serveExport, type ExportSource } from '../../../faults/export-source.ts';
 import { httpProxy, type HttpProxy } from '../../../support/http-proxy.ts';
 import { privateAuthority, type Authority } from '../../../support/tls.ts';
-import { call, drillproof, readFailure, scratch, type ProcessOptions } from '../../make.ts';
+import { call, drillproof, expectExit, expectResult, type ProcessOptions, scratch } from '../../make.ts';
 
 const TOKEN = 'token-that-must-never-appear';
 const { evidenceExportId, projectId } = exportRef;
@@ -64,7 +64,7 @@ const CA = `--ca-file ${authority.file}`;
 describe('a private certificate authority', () => {
   it('is trusted when --ca-file names it, and not otherwise', async () => {
     const url = addressOf(secure);
-    expect(await readFailure(mirror(url))).toEqual([3, 'transport.UNREACHABLE']);
+    await expectResult(mirror(url), 3, 'transport.UNREACHABLE');
     expect((await mirror(url, {}, CA)).code).toBe(0);
   });
 
@@ -73,8 +73,8 @@ describe('a private certificate authority', () => {
     async (line) => {
       const args = `${line} --project ${projectId} --url ${addressOf(secure)}`;
       const options = { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now };
-      expect(await readFailure(call(args, options))).toEqual([3, 'transport.UNREACHABLE']);
-      expect(await readFailure(call(`${args} ${CA}`, options))).toEqual([3, 'control.NOT_FOUND']);
+      await expectExit(args, 3, 'transport.UNREACHABLE', options);
+      await expectExit(`${args} ${CA}`, 3, 'control.NOT_FOUND', options);
     },
   );
 
@@ -82,7 +82,7 @@ describe('a private certificate authority', () => {
     const { port } = await startProxy();
     for (const env of [{}, { HTTPS_PROXY: `http://127.0.0.1:${port}` }]) {
       const result = mirror(addressOf(misnamed), env, CA);
-      expect(await readFailure(result)).toEqual([3, 'transport.UNREACHABLE']);
+      await expectResult(result, 3, 'transport.UNREACHABLE');
     }
   });
 
@@ -107,7 +107,7 @@ describe('a private certificate authority', () => {
   ])('in %s is refused', async (_what, text) => {
     await writeFile(dir.path('ca.pem'), text);
     const result = mirror(plain.url, {}, `--ca-file ${dir.path('ca.pem')}`);
-    expect(await readFailure(result)).toEqual([2, 'usage.INVALID']);
+    await expectResult(result, 2, 'usage.INVALID');
   });
 });
 
@@ -157,19 +157,17 @@ describe('a proxy', () => {
   ])('that refuses with %i is reported, without its password', async (status, text) => {
     const proxy = await startProxy({ status });
     const env = { HTTPS_PROXY: `http://me:s3cret@127.0.0.1:${proxy.port}` };
-    const { code, stderr } = await mirror(addressOf(secure), env, CA);
-    expect([code, stderr]).toEqual([3, expect.stringContaining('transport.UNREACHABLE')]);
-    expect(stderr).toContain(text);
-    expect(stderr).not.toContain('s3cret');
+    const printed = await expectResult(mirror(addressOf(secure), env, CA), 3, 'transport.UNREACHABLE');
+    expect(printed).toContain(text);
+    expect(printed).not.toContain('s3cret');
     expect(proxy.seen).toHaveLength(1);
   });
 
   it.each(['socks5://127.0.0.1:1', 'http://me:s3cret@:x', 'ftp://me:s3cret@h'])(
     'of another kind ends with 2: %s',
     async (address) => {
-      const { code, stderr } = await mirror(plain.url, { HTTP_PROXY: address });
-      expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID')]);
-      expect(stderr).not.toContain('s3cret');
+      const result = mirror(plain.url, { HTTP_PROXY: address });
+      expect(await expectResult(result, 2, 'usage.INVALID')).not.toContain('s3cret');
     },
   );
 });
