@@ -4,7 +4,8 @@ import { digestOf } from '../../src/bytes/index.ts';
 import type { ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
 import { isDeep, tries } from '../support/deep.ts';
-import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
+import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS } from './change.ts';
+import type { Prepared } from './each-test.ts';
 import { createDeadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
 import {
@@ -17,18 +18,7 @@ import {
   makeWorker,
   prepareWork,
 } from './jobs/make.ts';
-import {
-  ask,
-  buildArchive,
-  ENVIRONMENT,
-  id,
-  NOW_MS,
-  ORG,
-  PROJECT,
-  createTenants,
-  token,
-  type Plane,
-} from './make.ts';
+import { ask, buildArchive, ENVIRONMENT, id, NOW_MS, ORG, PROJECT, createTenants, token } from './make.ts';
 import { chooseStore } from './stores.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -51,28 +41,24 @@ type Queued = {
   state: string;
 };
 
+type Answered = Record<'path' | 'key' | 'text', string> & { readonly body: unknown; readonly atMs: number };
+
 /** The state that the control plane must store, as simply as possible. */
-type Model = {
-  nowMs: number;
-  session: { version: number; expiresAtMs: number; expired?: boolean };
-  environmentVersion: number;
-  activeTurn: string | undefined;
-  turns: number;
-  readonly uploads: Upload[];
-  readonly queue: Queued[];
-  readonly answers: {
-    readonly path: string;
-    readonly body: unknown;
-    readonly key: string;
-    readonly text: string;
-    readonly atMs: number;
-  }[];
-};
+const makeModel = () => ({
+  nowMs: NOW_MS,
+  session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS, expired: false },
+  environmentVersion: 1,
+  activeTurn: undefined as string | undefined,
+  turns: 0,
+  uploads: [] as Upload[],
+  queue: [] as Queued[],
+  answers: [] as Answered[],
+});
+type Model = ReturnType<typeof makeModel>;
 
 /** The control plane itself, and what its requests need. */
 type Real = {
-  readonly plane: Plane;
-  readonly sender: Sender;
+  readonly plane: Prepared;
   readonly archive: { bytes: Uint8Array; buildHash: string };
   keys: number;
 };
@@ -105,7 +91,7 @@ const commandOn = <T>(
 /** Sends a change and remembers its answer for replays. */
 async function change(model: Model, real: Real, path: string, body: unknown): Promise<Response> {
   const key = `model-key-${real.keys++}`;
-  const response = await post(real.sender, path, body, key);
+  const response = await post(real.plane, path, body, key);
   if (response.ok)
     model.answers.push({ path, body, key, text: await response.clone().text(), atMs: model.nowMs });
   return response;
@@ -134,13 +120,10 @@ const extend = (stale: number, lease: number, ttlMs: number): Command =>
       await expectEnvelope(response, refusal);
       return;
     }
-    model.session = { version: model.session.version + 1, expiresAtMs: model.nowMs + ttlMs };
-    const { session, operation } = await answerOf('sessions.extend', response);
-    expect([session.version, session.expiresAtMs, operation.state]).toEqual([
-      model.session.version,
-      model.session.expiresAtMs,
-      'succeeded',
-    ]);
+    const session = { version: model.session.version + 1, expiresAtMs: model.nowMs + ttlMs };
+    model.session = { ...session, expired: false };
+    const answer = await answerOf('sessions.extend', response);
+    expect(answer).toMatchObject({ session, operation: { state: 'succeeded' } });
   });
 
 const createTurn = command('turn', async (model, real) => {
@@ -217,12 +200,12 @@ const put = commandOn(
 const replay = commandOn(
   'replay',
   ({ answers }) => answers,
-  async ({ path, body, key, text }, _model, { sender }) => {
-    const response = await post(sender, path, body, key);
+  async ({ path, body, key, text }, _model, { plane }) => {
+    const response = await post(plane, path, body, key);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     // The address of an upload is signed again, with the same result: no part of it depends on the time.
     expect(await response.json()).toEqual(JSON.parse(text));
-    await expectEnvelope(post(sender, path, { another: 'request' }, key), 'control.REQUEST_INVALID');
+    await expectEnvelope(post(plane, path, { another: 'request' }, key), 'control.REQUEST_INVALID');
   },
   // A key is kept for at least 24 hours; a later request is a new one.
   ({ atMs }, { nowMs }) => nowMs - atMs < 24 * HOUR_MS,
@@ -286,14 +269,10 @@ const advance = (ms: number): Command =>
   });
 
 /** Compares everything that is stored with the model. */
-const compare = command('compare', async (model, real) => {
-  const { plane } = real;
+const compare = command('compare', async (model, { plane }) => {
   const session = await sessionOf(plane, id('ses', 1));
-  expect([session.version, session.expiresAtMs, session.leaseGeneration]).toEqual([
-    model.session.version,
-    model.session.expiresAtMs,
-    1,
-  ]);
+  const { version, expiresAtMs } = model.session;
+  expect(session).toMatchObject({ version, expiresAtMs, leaseGeneration: 1 });
   // The run that has not ended moves with its session.
   expect((await runOf(plane, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
   expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
@@ -307,8 +286,7 @@ const compare = command('compare', async (model, real) => {
   }
   for (const upload of model.uploads) {
     const path = inProject(`build-attempts/${upload.attemptId}`);
-    const attempt = await answerOf('builds.attempts.read', ask(plane, path, real.sender));
-
+    const attempt = await answerOf('builds.attempts.read', ask(plane, path, plane));
     if (upload.state === 'awaiting_upload' && upload.expiresAtMs <= model.nowMs) upload.state = 'failed';
     expect(attempt.state).toBe(upload.state);
   }
@@ -337,16 +315,6 @@ const commands = fc.commands(
   { maxCommands: MAX_COMMANDS, size: 'max' },
 );
 
-const makeModel = (): Model => ({
-  nowMs: NOW_MS,
-  session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
-  environmentVersion: 1,
-  activeTurn: undefined,
-  turns: 0,
-  uploads: [],
-  queue: [],
-  answers: [],
-});
 const make = await chooseStore(isDeep);
 
 it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
@@ -355,9 +323,8 @@ it('commands in any order give the results of the simple model', { timeout: 300_
     try {
       await createTenants(plane);
       await prepareWork(plane);
-      const sender = { server: plane.server, token: await token(plane) };
       const archive = await buildArchive('export const other = 1;\n');
-      const real: Real = { plane, sender, archive, keys: 0 };
+      const real: Real = { plane: { ...plane, token: await token(plane) }, archive, keys: 0 };
       await fc.asyncModelRun(() => ({ model: makeModel(), real }), [...drawn, compare]);
     } finally {
       await plane.close();

@@ -1,7 +1,8 @@
-import { assert, asyncProperty, integer, oneof, property } from 'fast-check';
+import { integer, oneof } from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { isDeep, tries } from '../../support/deep.ts';
+import { forAll, forAllAsync } from '../../support/property.ts';
 import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
@@ -24,18 +25,18 @@ import {
 import { controlTime } from './time.ts';
 
 const LATE = { state: 'failed', error: { code: 'control.DEADLINE_EXCEEDED' } };
+const EXPIRED = { state: 'expired', failure: LATE.error, termination: { outcome: 'timed_out' } };
 const TIMEOUT_MS = 1_000;
 
 it('the pause before the next check is positive and ends no later than the deadline and the heartbeat', () => {
   const ms = integer({ min: -1e9, max: 1e9 });
-  assert(
-    property(ms, ms, integer({ min: 1_000, max: 60_000 }), (deadlineAtMs, nowMs, heartbeatMs) => {
-      const waitMs = computePauseMs(deadlineAtMs, nowMs, heartbeatMs);
-      expect(waitMs).toBeGreaterThan(0);
-      expect(waitMs).toBeLessThanOrEqual(heartbeatMs);
-      if (deadlineAtMs > nowMs) expect(nowMs + waitMs).toBeLessThanOrEqual(deadlineAtMs);
-    }),
-  );
+  const heartbeat = integer({ min: 1_000, max: 60_000 });
+  forAll(100, [ms, ms, heartbeat], (deadlineAtMs, nowMs, heartbeatMs) => {
+    const waitMs = computePauseMs(deadlineAtMs, nowMs, heartbeatMs);
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThanOrEqual(heartbeatMs);
+    if (deadlineAtMs > nowMs) expect(nowMs + waitMs).toBeLessThanOrEqual(deadlineAtMs);
+  });
   expect(computePauseMs(undefined, 0, 10_000)).toBe(10_000);
 });
 
@@ -70,23 +71,18 @@ it.each([
 });
 
 it('a result is a success exactly when it comes before the deadline, even if no timer could fire', async () => {
-  await assert(
-    asyncProperty(
-      integer({ min: 1_000, max: 7_200_000 }),
-      oneof(integer({ min: -2, max: 2 }), integer({ min: -1_000, max: 1_000_000 })),
-      async (timeoutMs, offMs) => {
-        const { turn } = await queueShortTurn(timeoutMs);
-        const runner = makeRunner(async (job, context) => {
-          plane.clock.nowMs += timeoutMs + offMs; // the process was suspended
-          return goodRunner.run(job, context);
-        });
-        const end = offMs < 0 ? 'succeeded' : 'failed';
-        expect(await makeWorker(plane, runner).workOnce()).toBe(end);
-        expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
-      },
-    ),
-    { numRuns: tries(20, 200) },
-  );
+  const timeout = integer({ min: 1_000, max: 7_200_000 });
+  const off = oneof(integer({ min: -2, max: 2 }), integer({ min: -1_000, max: 1_000_000 }));
+  await forAllAsync(tries(20, 200), [timeout, off], async (timeoutMs, offMs) => {
+    const { turn } = await queueShortTurn(timeoutMs);
+    const runner = makeRunner(async (job, context) => {
+      plane.clock.nowMs += timeoutMs + offMs; // the process was suspended
+      return goodRunner.run(job, context);
+    });
+    const end = offMs < 0 ? 'succeeded' : 'failed';
+    expect(await makeWorker(plane, runner).workOnce()).toBe(end);
+    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
+  });
 });
 
 it.each([
@@ -103,14 +99,9 @@ it.each([
   expect(await makeWorker(plane, makeRunner(work)).workOnce()).toBe(state);
   expect(work).toHaveBeenCalledTimes(state === 'succeeded' ? 1 : 0);
   expect((await sessionOf(plane, run.sessionId)).state).toBe(world);
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject(
-    state === 'succeeded'
-      ? { state }
-      : { state: 'expired', failure: LATE.error, termination: { outcome: 'timed_out' } },
-  );
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(
-    state === 'succeeded' ? { state } : LATE,
-  );
+  const isDone = state === 'succeeded';
+  expect(await runOf(plane, run.hostedRunId)).toMatchObject(isDone ? { state } : EXPIRED);
+  expect(await operationOf(plane, operation.operationId)).toMatchObject(isDone ? { state } : LATE);
 });
 
 it('progress after the deadline is refused and does not make the world ready', async () => {
@@ -156,9 +147,5 @@ it('a rerun continues while its deadline is extended, and is stopped at the new 
   await expect.poll(() => signal.aborted).toBe(true);
   release();
   expect(await working).toBe('failed');
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject({
-    state: 'expired',
-    termination: { outcome: 'timed_out' },
-    failure: LATE.error,
-  });
+  expect(await runOf(plane, run.hostedRunId)).toMatchObject(EXPIRED);
 });
