@@ -38,7 +38,10 @@ export async function* readBodyChunks(
     if (!ended) void reader.cancel().catch(() => undefined); // can wait for the peer, so nothing waits for it
     close?.();
   }
-  assertWhole(declared, bytes);
+  if (declared === undefined || declared === bytes) return;
+  throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {
+    details: { passes: true },
+  });
 }
 
 /**
@@ -63,13 +66,6 @@ function createStallWatch({ timeouts, now }: BodyRules) {
       return chunk?.length ?? 0;
     },
   };
-}
-
-function assertWhole(declared: number | undefined, bytes: number): void {
-  if (declared === undefined || declared === bytes) return;
-  throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {
-    details: { passes: true },
-  });
 }
 
 /** The `Content-Length` of an answer, or `undefined` when it has none that is a plain number. */

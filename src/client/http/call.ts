@@ -48,7 +48,7 @@ function isTransient(failure: unknown): boolean {
 }
 
 const isTransientStatus = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599 && status !== 501);
+  [408, 425, 429].includes(status) || (status >= 500 && status <= 599 && status !== 501);
 
 /** Milliseconds that the server asks to wait; 0 if it does not ask. */
 export const readRequestedDelayMs = (failure: unknown): number =>

@@ -3,9 +3,9 @@ import { isControlCode } from '../../contract/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 
 /** One rule of the operation that the request breaks. */
-export type ControlIssue = { readonly path: string; readonly code: string; readonly message: string };
+type ControlIssue = { readonly path: string; readonly code: string; readonly message: string };
 
-export type ControlFailure = {
+type ControlFailure = {
   readonly code: string;
   readonly message: string;
   readonly status: number;
@@ -49,7 +49,9 @@ export class HttpStatusError extends TransportError {
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, retryAfterMs: number | undefined) {
-    super(selectGatewayCode(status), `the server answered with status ${status} and no error envelope`, {
+    // The server behind a gateway is unavailable (RFC 9110 §15.6).
+    const code = [502, 503, 504].includes(status) ? 'transport.UNREACHABLE' : 'transport.RESPONSE_INVALID';
+    super(code, `the server answered with status ${status} and no error envelope`, {
       details: { status, ...waitOf(retryAfterMs) },
     });
     this.status = status;
@@ -60,10 +62,6 @@ export class HttpStatusError extends TransportError {
 // As JSON can hold it: 10^400 seconds are forever.
 const waitOf = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
   retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
-
-// The statuses of a gateway whose server is unavailable (RFC 9110 §15.6).
-const selectGatewayCode = (status: number): Code =>
-  status === 502 || status === 503 || status === 504 ? 'transport.UNREACHABLE' : 'transport.RESPONSE_INVALID';
 
 /**
  * The HTTP status with which a call failed, or `undefined` if it failed without an answer (control API, Errors).
@@ -76,7 +74,7 @@ export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof ControlError || error instanceof HttpStatusError ? error.status : undefined;
 }
 
-export type Phase = 'headers' | 'body';
+type Phase = 'headers' | 'body';
 type NetworkFailure = { readonly why: string; readonly code?: Code; readonly passes: boolean };
 
 const NO_HTTP: NetworkFailure = {
@@ -107,10 +105,6 @@ const NETWORK_FAILURES = new Map<string, NetworkFailure>([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', NO_HTTP],
   ['HTTPParserError', NO_HTTP],
 ]);
-// What the parser refuses has a code of its own in some versions of Node, and in others only a name.
-const PARSER_CODES = 'HPE_';
-const PARSER_ERROR = 'HTTPParserError';
-
 /**
  * The error for an exchange that broke without an HTTP status. Its message is made here: the one of the platform
  * could repeat what was sent.
@@ -118,7 +112,8 @@ const PARSER_ERROR = 'HTTPParserError';
 export function networkError(cause: unknown, phase: Phase): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = causeCode(cause);
-  const reason = errno?.startsWith(PARSER_CODES) === true ? NO_HTTP : NETWORK_FAILURES.get(errno ?? '');
+  // What the parser refuses has a code of its own in some versions of Node, and in others only a name.
+  const reason = errno?.startsWith('HPE_') === true ? NO_HTTP : NETWORK_FAILURES.get(errno ?? '');
   const code = reason?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
   const why = reason?.why ?? errno ?? 'the connection failed';
   // A browser gives no name to a failure, and most of them are failures of the connection.
@@ -138,7 +133,7 @@ function causeCode(error: unknown): string | undefined {
   let cause = error;
   for (let depth = 0; depth < 4 && cause instanceof Error; depth++) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
-    if (cause.name === PARSER_ERROR) return PARSER_ERROR;
+    if (cause.name === 'HTTPParserError') return cause.name;
     ({ cause } = cause);
   }
   return undefined;

@@ -115,7 +115,11 @@ async function run(options: CommandSignerOptions, request: string, input: Uint8A
     windowsHide: true,
   });
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(timeoutError(program, timeoutMs)), timeoutMs);
+  const late = `${program} did not answer within ${timeoutMs / 1000} s`;
+  const timer = setTimeout(
+    () => deadline.abort(new DrillproofError('trust.SIGNER_TIMEOUT', late)),
+    timeoutMs,
+  );
   const stop = AbortSignal.any(signal === undefined ? [deadline.signal] : [deadline.signal, signal]);
   try {
     return await readAnswer(child, program, input, stop);
@@ -179,7 +183,9 @@ function readAnswer(child: ChildProcess, program: string, input: Uint8Array, sto
     child.stdout?.on('data', (chunk: Uint8Array) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > MAX_ANSWER_BYTES) reject(outputError(program));
+      if (bytes <= MAX_ANSWER_BYTES) return;
+      const message = `${program} wrote more than ${MAX_ANSWER_BYTES} bytes`;
+      reject(new DrillproofError('trust.SIGNER_OUTPUT', message));
     });
     child.on('close', (code, killedBy) => {
       if (code === 0) return resolve(Buffer.concat(chunks));
@@ -195,7 +201,3 @@ function startError(program: string, cause: unknown): DrillproofError {
   const why = errno === 'ENOENT' ? 'the program does not exist' : (errno ?? 'unknown');
   return new DrillproofError('trust.SIGNER_FAILED', `${program} cannot be started: ${why}`, { cause });
 }
-const timeoutError = (program: string, timeoutMs: number): DrillproofError =>
-  new DrillproofError('trust.SIGNER_TIMEOUT', `${program} did not answer within ${timeoutMs / 1000} s`);
-const outputError = (program: string): DrillproofError =>
-  new DrillproofError('trust.SIGNER_OUTPUT', `${program} wrote more than ${MAX_ANSWER_BYTES} bytes`);
