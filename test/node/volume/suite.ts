@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromUtf8, toUtf8 } from '../../../src/bytes/index.ts';
 import { readFile } from '../../../src/evidence/index.ts';
 import { mirrorVolume } from '../../../src/node/volume/mirror.ts';
 import { openExport, type Volume } from '../../../src/node/volume/volume.ts';
@@ -12,9 +13,7 @@ export type Place = {
 
 const makeSink = (volume: Volume) =>
   mirrorVolume(async () => ({ ...volume, close: () => Promise.resolve() }));
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array | undefined): string | undefined =>
-  bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+const textOf = (bytes: Uint8Array | undefined) => bytes && fromUtf8(bytes);
 
 /** Tests the properties of every kind of volume that mirror, scrub and the readers of evidence need. */
 export function testVolume(kind: string, makePlace: () => Promise<Place>): void {
@@ -62,7 +61,7 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
     it('shows the files of a mirror to the next reader', async () => {
       const { volume, place } = await openWith();
       const target = await makeSink(volume).open();
-      await target.write('receipts/a.json', bytesOf('{}'));
+      await target.write('receipts/a.json', toUtf8('{}'));
       await target.close();
       const reopened = await place.open();
       expect(textOf(await readFile(reopened.source(), 'receipts/a.json', 10))).toBe('{}');
@@ -72,7 +71,7 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
       const { volume } = await openWith();
       const target = await makeSink(volume).open();
       for (const path of ['../outside', '/etc/passwd', 'a/../../b', 'a\\b', 'C:x', '', '.', 'a//b', 'con']) {
-        await expect(target.write(path, bytesOf('x'))).rejects.toMatchObject({ code: 'io.KIND' });
+        await expect(target.write(path, toUtf8('x'))).rejects.toMatchObject({ code: 'io.KIND' });
         await expect(target.partial(path)).rejects.toMatchObject({ code: 'io.KIND' });
       }
       await target.close();
@@ -103,14 +102,14 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
       const { volume } = await openWith();
       const log = volume.log('.drillproof/scrub/one.jsonl');
       expect(await log.read()).toBeUndefined();
-      for (const line of ['a\n', 'b\n']) await log.append(bytesOf(line));
+      for (const line of ['a\n', 'b\n']) await log.append(toUtf8(line));
       expect(textOf(await log.read())).toBe('a\nb\n');
     });
 
     it('loses no line of processes that append at the same time', async () => {
       const { volume } = await openWith();
       const lines = ['a\n', 'b\n', 'c\n'];
-      await Promise.all(lines.map((line) => volume.log('log').append(bytesOf(line))));
+      await Promise.all(lines.map((line) => volume.log('log').append(toUtf8(line))));
       const text = textOf(await volume.log('log').read());
       expect(text?.split('\n').toSorted()).toEqual(['', 'a', 'b', 'c']);
     });
@@ -118,8 +117,8 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
     it('is replaced as a whole, and leaves no other file', async () => {
       const { volume } = await openWith();
       const log = volume.log('log');
-      await log.append(bytesOf('worn\n'));
-      await log.replace(bytesOf('new\n'));
+      await log.append(toUtf8('worn\n'));
+      await log.replace(toUtf8('new\n'));
       expect(textOf(await log.read())).toBe('new\n');
       expect(await volume.list()).toEqual({ folders: [], files: ['log'] });
     });
