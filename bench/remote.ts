@@ -19,7 +19,7 @@ import { exportOf, small, type Shape } from './inputs.ts';
 import type { Contender } from './measure.ts';
 import { cli, program, shell, type Race } from './race.ts';
 import { missing } from './peers.ts';
-import { makeSessions, seed, sessionPaths, start, startNginx, startPlane } from './servers.ts';
+import { makeSessions, openPlane, seed, sessionPaths, startNginx, startServer } from './servers.ts';
 
 const MIB = 2 ** 20;
 const EXPORT_PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT_ID}`;
@@ -28,6 +28,7 @@ const CURL_ALONE = 'curl -Z alone, nothing verified';
 const BARE_CLIENT = 'bare node:http client, hash and write';
 const HASH_AND_COPY = 'openssl dgst, cp and sync';
 
+const stored = (count: number, logBytes: number): Shape => ({ parts: count, logBytes, compression: 'store' });
 const partNames = (root: string): string[] => readdirSync(`${root}/export/parts`);
 const pathOf = (name: string): string => `${EXPORT_PATH}/parts/${name.replace('.zip', '')}`;
 const partPaths = (root: string): string[] => partNames(root).map(pathOf);
@@ -81,13 +82,11 @@ function writeDownloadLists(
 
 const prepareMirror =
   (shapeOf: (short: boolean) => Shape): Race['prepare'] =>
-  async ({ folder, short, resources }) => {
+  async (setting) => {
+    const { folder, short } = setting;
     const shape = shapeOf(short);
     const root = await exportOf(shape);
-    const data = join(folder, 'data');
-    const token = seed(data, { root });
-    const { url, stop } = await startPlane(data);
-    resources.defer(stop);
+    const { url, token } = await openPlane(setting, { root });
     writeDownloadLists(folder, root, { url, token });
     const [mirror, cwd] = [join(folder, 'mirror'), join(folder, 'fetched')];
     const before = emptyFolder(shape, cwd);
@@ -156,21 +155,24 @@ const prepareIngest =
     ];
   };
 
-type Load = {
-  readonly paths: string;
-  readonly token?: string;
-  readonly connections?: number;
-  readonly short: boolean;
-};
+type Served = { readonly url: string; readonly pid?: number; readonly token?: string };
+type Load = { readonly paths: string; readonly connections?: number; readonly short: boolean };
 
-/** wrk on one core: what it prints is the answers per second. */
-function wrk(
-  url: string,
-  { paths, token = '', connections = 16, short }: Load,
+/** A server under the load of wrk on one core: what wrk prints is the answers per second. */
+function serving(
+  name: string,
+  { url, token = '', ...served }: Served,
+  { paths, connections = 16, short }: Load,
   ...more: string[]
-): Contender['command'] {
+): Contender {
   const options = ['-t1', `-c${connections}`, `-d${short ? 1 : 2}s`, '--timeout', '30s'];
-  return ['wrk', ...options, '-s', join(import.meta.dirname, 'load.lua'), url, '--', paths, token, ...more];
+  const script = join(import.meta.dirname, 'load.lua');
+  return {
+    name,
+    command: ['wrk', ...options, '-s', script, url, '--', paths, token, ...more],
+    ...served,
+    needs: ['wrk'],
+  };
 }
 
 function writePaths(folder: string, name: string, paths: readonly string[]): string {
@@ -194,47 +196,35 @@ const ONE_QUERY = 'plain node:http with one query';
 
 const prepareRead =
   (kind: StoreKind): Race['prepare'] =>
-  async ({ folder, short, resources }) => {
+  async (setting) => {
+    const { folder, short, resources } = setting;
     const env = await openRows(kind, resources);
-    const sessions = makeSessions(1);
-    const data = join(folder, 'data');
-    const token = seed(data, { env, sessions });
-    const paths = writePaths(folder, 'paths', sessionPaths(0));
-    const load = { paths, token, short };
-    const starting = [
-      startPlane(data, env),
-      ...['json', 'hono', ...(kind === 'postgres' ? ['query'] : [])].map((mode) =>
-        start((port) => program('server.ts', String(port), mode, `${data}.json`), env),
-      ),
-    ];
-    const running = await Promise.all(starting);
-    for (const { stop } of running) resources.defer(stop);
-    const names = [`drillproof serve on ${STORES[kind]}`, PLAIN, 'bare Hono', ONE_QUERY];
-    return running.map(({ url, pid }, at) => ({
-      name: names[at]!,
-      command: wrk(url, load),
-      pid,
-      needs: ['wrk'],
-    }));
+    const plane = await openPlane(setting, { env, sessions: makeSessions(1) });
+    const load = { paths: writePaths(folder, 'paths', sessionPaths(0)), short };
+    const contenders = [serving(`drillproof serve on ${STORES[kind]}`, plane, load)];
+    for (const [name, mode] of [
+      [PLAIN, 'json'],
+      ['bare Hono', 'hono'],
+      ...(kind === 'postgres' ? [[ONE_QUERY, 'query'] as const] : []),
+    ] as const) {
+      const server = resources.use(await startServer(mode, join(folder, 'data.json'), env));
+      contenders.push(serving(name, server, load));
+    }
+    return contenders;
   };
 
 const ROUNDS = 5;
 const prepareExtend =
   (kind: StoreKind): Race['prepare'] =>
-  async ({ folder, short, resources }) => {
+  async (setting) => {
+    const { folder, short, resources } = setting;
     const env = await openRows(kind, resources);
-    const data = join(folder, 'data');
-    const token = seed(data, { env, sessions: makeSessions(ROUNDS) });
-    const { url, pid, stop } = await startPlane(data, env);
-    resources.defer(stop);
+    const plane = await openPlane(setting, { env, sessions: makeSessions(ROUNDS) });
     const paths = join(folder, 'paths');
     const file = join(folder, 'bare.sqlite');
     return [
       {
-        name: `drillproof serve on ${STORES[kind]}`,
-        command: wrk(url, { paths, token, short }, 'extend'),
-        pid,
-        needs: ['wrk'],
+        ...serving(`drillproof serve on ${STORES[kind]}`, plane, { paths, short }, 'extend'),
         // Versions count from 1, so each round has sessions of its own.
         before: (round) =>
           void writePaths(
@@ -254,36 +244,20 @@ const prepareExtend =
 /** Downloads of whole parts of this size by wrk. */
 const preparePart =
   (logBytes: number, connections: number): Race['prepare'] =>
-  async ({ folder, short, resources }) => {
-    const root = await exportOf({ parts: 4, logBytes, compression: 'store' });
-    const data = join(folder, 'data');
-    const token = seed(data, { root });
+  async (setting) => {
+    const { folder, short, resources } = setting;
+    const root = await exportOf(stored(4, logBytes));
     const files = `${root}/export/parts`;
-    const ours = writePaths(folder, 'ours', partPaths(root));
-    const theirs = writePaths(
-      folder,
-      'theirs',
-      partNames(root).map((name) => `/${name}`),
-    );
-    const load = { short, connections };
-    const add = async (
-      name: string,
-      starting: ReturnType<typeof start>,
-      more: Partial<Load>,
-    ): Promise<Contender> => {
-      const { url, pid, stop } = await starting;
-      resources.defer(stop);
-      return { name, command: wrk(url, { paths: theirs, ...load, ...more }), pid, needs: ['wrk'] };
-    };
+    const plane = await openPlane(setting, { root });
+    const plain = resources.use(await startServer('files', files));
+    const names = partNames(root).map((name) => `/${name}`);
+    const ours = { paths: writePaths(folder, 'ours', partPaths(root)), short, connections };
+    const theirs = { ...ours, paths: writePaths(folder, 'theirs', names) };
     return [
-      await add('drillproof serve', startPlane(data), { paths: ours, token }),
-      await add(
-        PLAIN,
-        start((port) => program('server.ts', String(port), 'files', files)),
-        {},
-      ),
+      serving('drillproof serve', plane, ours),
+      serving(PLAIN, plain, theirs),
       missing(['nginx']).length === 0
-        ? await add('nginx', startNginx(folder, files), {})
+        ? serving('nginx', resources.use(await startNginx(folder, files)), theirs)
         : { name: 'nginx', command: ['nginx'] as const, needs: ['nginx'] as const },
     ];
   };
@@ -300,11 +274,12 @@ const mayRead = (Bucket: string): string =>
 /** The same downloads, of parts that are stored in S3: through our control plane, and from the bucket. */
 const prepareS3Part =
   (logBytes: number, connections: number): Race['prepare'] =>
-  async ({ folder, short, resources }) => {
-    const names = ['drillproof serve', BUCKET];
+  async (setting) => {
+    const { folder, short, resources } = setting;
+    const names = ['drillproof serve', BUCKET] as const;
     if (missing(['radosgw']).length > 0)
       return names.map((name) => ({ name, command: ['radosgw'], needs: ['radosgw'] }));
-    const root = await exportOf({ parts: 4, logBytes, compression: 'store' });
+    const root = await exportOf(stored(4, logBytes));
     const { endpoint, stop, client, env, url: urlOf } = await launchS3();
     resources.defer(async () => {
       client.destroy();
@@ -313,23 +288,19 @@ const prepareS3Part =
     const Bucket = `bench-${randomUUID()}`;
     await client.send(new CreateBucketCommand({ Bucket }));
     await client.send(new PutBucketPolicyCommand({ Bucket, Policy: mayRead(Bucket) }));
-    const data = join(folder, 'data');
-    const places = { ...env, BLOBS_URL: urlOf(Bucket) };
-    const token = seed(data, { env: places, root });
-    const { url, pid, stop: stopPlane } = await startPlane(data, places);
-    resources.defer(stopPlane);
+    const plane = await openPlane(setting, { env: { ...env, BLOBS_URL: urlOf(Bucket) }, root });
     const digests = Array.from(readDigests(root).values());
-    const load = { connections, short };
     const blobs = digests.map((digest) => `/${Bucket}/blobs/${digest.slice(0, 2)}/${digest.slice(2)}`);
-    const theirs = writePaths(folder, 'theirs', blobs);
-    const ours = writePaths(folder, 'ours', partPaths(root));
-    return [
-      { name: names[0]!, command: wrk(url, { paths: ours, token, ...load }), pid, needs: ['wrk'] },
-      { name: BUCKET, command: wrk(endpoint, { paths: theirs, ...load }), needs: ['wrk'] },
-    ];
+    const ours = { paths: writePaths(folder, 'ours', partPaths(root)), connections, short };
+    const theirs = { ...ours, paths: writePaths(folder, 'theirs', blobs) };
+    return [serving(names[0], plane, ours), serving(BUCKET, { url: endpoint }, theirs)];
   };
 
-const parts = (count: number, logBytes: number): Shape => ({ parts: count, logBytes, compression: 'store' });
+const DOWNLOADS = [
+  ['small', '16 KiB', { logBytes: 14 * 1024, connections: 16, target: 0.8 }],
+  ['large', '16 MiB', { logBytes: 16 * MIB, connections: 4, target: 0.9 }],
+] as const;
+
 /** The races of mirrors, ingestion and the control plane. */
 export const REMOTE_RACES: readonly Race[] = [
   {
@@ -346,7 +317,7 @@ export const REMOTE_RACES: readonly Race[] = [
     target: 1.2,
     yardstick: CURL,
     limit: CURL_ALONE,
-    prepare: prepareMirror((short) => parts(short ? 16 : 64, 16 * MIB)),
+    prepare: prepareMirror((short) => stored(short ? 16 : 64, 16 * MIB)),
   },
   {
     name: 'ingest-large',
@@ -354,7 +325,7 @@ export const REMOTE_RACES: readonly Race[] = [
     target: 0.5,
     yardstick: HASH_AND_COPY,
     limit: HASH_AND_COPY,
-    prepare: prepareIngest((short) => parts(short ? 16 : 64, 16 * MIB)),
+    prepare: prepareIngest((short) => stored(short ? 16 : 64, 16 * MIB)),
   },
   {
     name: 'ingest-small',
@@ -380,28 +351,15 @@ export const REMOTE_RACES: readonly Race[] = [
     limit: `bare ${STORES[kind]}`,
     prepare: prepareExtend(kind),
   })),
-  {
-    name: 'serve-part-small',
-    title: 'Part of 16 KiB downloaded, from a folder',
-    target: 0.8,
+  ...DOWNLOADS.map(([name, size, { target, logBytes, connections }]): Race => ({
+    name: `serve-part-${name}`,
+    title: `Part of ${size} downloaded, from a folder`,
+    target,
     yardstick: PLAIN,
     limit: 'nginx',
-    prepare: preparePart(14 * 1024, 16),
-  },
-  {
-    name: 'serve-part-large',
-    title: 'Part of 16 MiB downloaded, from a folder',
-    target: 0.9,
-    yardstick: PLAIN,
-    limit: 'nginx',
-    prepare: preparePart(16 * MIB, 4),
-  },
-  ...(
-    [
-      ['small', '16 KiB', 14 * 1024, 16],
-      ['large', '16 MiB', 16 * MIB, 4],
-    ] as const
-  ).map(([name, size, logBytes, connections]): Race => ({
+    prepare: preparePart(logBytes, connections),
+  })),
+  ...DOWNLOADS.map(([name, size, { logBytes, connections }]): Race => ({
     name: `serve-part-${name}-s3`,
     title: `Part of ${size} downloaded, from S3`,
     target: 0.7,

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { idOf, ORGANIZATION, PROJECT } from '../test/support/evidence.ts';
 import { freePort } from '../test/support/ports.ts';
 import { makeEnvironment, makeSession } from '../test/server/make.ts';
-import { cli, program } from './race.ts';
+import { cli, program, type Setting } from './race.ts';
 
 type Environment = Readonly<Record<string, string>>;
-export type Running = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> };
+type Running = AsyncDisposable & { readonly url: string; readonly pid: number };
 
 async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
@@ -21,7 +21,7 @@ async function acceptsConnections(port: number): Promise<boolean> {
 }
 
 /** Starts a program and waits until it listens on a free port. */
-export async function start(
+async function start(
   commandOf: (port: number) => readonly string[],
   env: Environment = {},
 ): Promise<Running> {
@@ -36,11 +36,11 @@ export async function start(
     if (tries === 100 || child.exitCode !== null) throw new Error(`${file} does not listen`);
     await sleep(100);
   }
-  const stop = async (): Promise<void> => {
+  const dispose = async (): Promise<void> => {
     if (child.exitCode !== null || !child.kill()) return;
     await once(child, 'exit');
   };
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid!, stop };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid!, [Symbol.asyncDispose]: dispose };
 }
 
 /** Starts nginx as one process, like the other servers, for the files of a folder. */
@@ -86,11 +86,10 @@ export function makeSessions(rounds: number) {
   return { schemaVersion: 1, environments: [environment], sessions, runs: [], authoringSessions: [] };
 }
 
+type Content = { env?: Environment; root?: string; sessions?: unknown };
+
 /** Creates a data folder with an organization and a project, the export of `root` and `sessions`; returns a token. */
-export function seed(
-  data: string,
-  { env = {}, root, sessions }: { env?: Environment; root?: string; sessions?: unknown },
-): string {
+export function seed(data: string, { env = {}, root, sessions }: Content): string {
   admin(data, env, 'org', 'create', '--id', ORGANIZATION, '--name', 'bench');
   admin(data, env, 'project', 'create', '--organization', ORGANIZATION, '--id', PROJECT, '--name', 'bench');
   if (root !== undefined) admin(data, env, 'ingest', 'export', `${root}/export`);
@@ -103,5 +102,14 @@ export function seed(
   return admin(data, env, 'token', 'create', '--organization', ORGANIZATION, '--all-projects', ...allowed);
 }
 
-export const startPlane = (data: string, env: Environment = {}): Promise<Running> =>
-  start((port) => program('server.ts', String(port), 'plane', data), env);
+/** Starts a program of `server.ts` for this source. */
+export const startServer = (kind: string, source: string, env?: Environment): Promise<Running> =>
+  start((port) => program('server.ts', String(port), kind, source), env);
+
+/** Our control plane with this content, in the folder of a race. */
+export async function openPlane({ folder, resources }: Setting, content: Content) {
+  const data = join(folder, 'data');
+  const token = seed(data, content);
+  const { url, pid } = resources.use(await startServer('plane', data, content.env));
+  return { url, pid, token };
+}

@@ -9,7 +9,7 @@
  */
 import { createReadStream, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
@@ -32,14 +32,16 @@ async function fillTable(pool: Pool): Promise<void> {
     await pool.query('INSERT INTO bare_read VALUES ($1, $2)', [id, JSON.stringify(session)]);
 }
 
+function answer(response: ServerResponse, body: string): void {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  response.writeHead(200, headers).end(body);
+}
+
 const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
   json() {
     const resources = readResources();
-    return ({ url = '' }, response) => {
-      const body = JSON.stringify(resources.get(url.slice(url.lastIndexOf('/') + 1)));
-      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      response.writeHead(200, headers).end(body);
-    };
+    return ({ url = '' }, response) =>
+      answer(response, JSON.stringify(resources.get(url.slice(url.lastIndexOf('/') + 1))));
   },
   hono() {
     const resources = readResources();
@@ -59,10 +61,7 @@ const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
       return rows[0]!.body;
     };
     return ({ url = '' }, response) =>
-      void read(url.slice(url.lastIndexOf('/') + 1)).then((body) => {
-        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-        response.writeHead(200, headers).end(body);
-      });
+      void read(url.slice(url.lastIndexOf('/') + 1)).then((body) => answer(response, body));
   },
   files() {
     return (request, response) => {
