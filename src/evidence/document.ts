@@ -142,10 +142,7 @@ const listIssues = (error: z.core.$ZodError, parent: readonly PropertyKey[]): Do
   }));
 
 /** The error for a document with these issues; the first one is its message. */
-export function documentError(
-  code: Code,
-  issues: readonly [DocumentIssue, ...DocumentIssue[]] | DocumentIssue[],
-): DrillproofError {
+export function documentError(code: Code, issues: readonly DocumentIssue[]): DrillproofError {
   const [first = { path: '', message: 'the document breaks its format' }] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   return new DrillproofError(code, `${first.message}${more}`, { path: first.path, details: { issues } });

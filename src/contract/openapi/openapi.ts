@@ -6,6 +6,7 @@ import {
   inlineSchema,
   type JsonSchema,
   openResponsesOf,
+  type Reference,
   referenceTo,
   responseHeaders,
   responsesOf,
@@ -18,18 +19,15 @@ import {
   operationRow,
 } from '../operations/operations.ts';
 
+const json = { mediaType: 'application/json', mayBeUnavailable: false } as const;
+
 /** The endpoints next to `/v1` that need no token: documents of the service, and what its operators read. */
 export const openEndpoints = {
-  healthz: {
-    path: '/healthz',
-    summary: 'State whether the process is running.',
-    mediaType: 'application/json',
-    mayBeUnavailable: false,
-  },
+  healthz: { ...json, path: '/healthz', summary: 'State whether the process is running.' },
   readyz: {
+    ...json,
     path: '/readyz',
     summary: 'State whether the process accepts work, and count queued work.',
-    mediaType: 'application/json',
     mayBeUnavailable: true,
   },
   metrics: {
@@ -38,12 +36,7 @@ export const openEndpoints = {
     mediaType: 'text/plain',
     mayBeUnavailable: false,
   },
-  openapi: {
-    path: '/openapi.json',
-    summary: 'This document.',
-    mediaType: 'application/json',
-    mayBeUnavailable: false,
-  },
+  openapi: { ...json, path: '/openapi.json', summary: 'This document.' },
 } as const;
 
 export type OpenEndpointName = keyof typeof openEndpoints;
@@ -63,7 +56,6 @@ type Parameter = {
   readonly description?: string;
   readonly schema: JsonSchema;
 };
-type Reference = { readonly $ref: string };
 
 type OperationObject = {
   readonly operationId: OperationName | OpenEndpointName;

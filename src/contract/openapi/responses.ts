@@ -12,6 +12,7 @@ import { errorsOf } from '../operations/rows.ts';
 import type { BytesSuccess, Operation } from '../operations/operations.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
+export type Reference = { readonly $ref: string };
 
 const answered = {
   Environment: session.environmentSchema,
@@ -62,7 +63,7 @@ const address = (name: string): string => `#/components/schemas/${name}`;
  * A reference to the component that describes a schema.
  * @throws TypeError for a schema that has no name here
  */
-export function referenceTo(schema: z.ZodMiniType): { $ref: string } {
+export function referenceTo(schema: z.ZodMiniType): Reference {
   const name = names.get(schema);
   if (name === undefined) throw new TypeError('the body or answer of an operation has no name for OpenAPI');
   return { $ref: address(name) };
@@ -97,7 +98,6 @@ type Header = {
   readonly required?: boolean;
   readonly schema: JsonSchema;
 };
-type Reference = { readonly $ref: string };
 type Response = {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;

@@ -23,7 +23,6 @@ const maxTurnsSchema = z.int().check(z.positive(), z.lte(200));
 const maxBudgetUsdSchema = z.number().check(z.positive(), z.lte(1000));
 const timeoutMsSchema = z.int().check(z.gte(1000), z.lte(7_200_000));
 
-/** A conversation in which a repository is authored (control API, Authoring session). */
 export const authoringSessionSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   authoringSessionId: ids.authoringSessionIdSchema,
@@ -42,7 +41,6 @@ export const authoringSessionSchema = z.strictObject({
   closedAtMs: z.optional(msSchema),
 });
 
-/** One prompt of a conversation and its result (control API, Authoring turn). */
 export const authoringTurnSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   authoringTurnId: ids.opaqueIdSchema,
@@ -82,8 +80,8 @@ export const turnRequestSchema = z.strictObject({
   timeoutMs: z.optional(timeoutMsSchema),
 });
 
-/** A conversation in which a world is written (control API, Authoring session and turn). */
+/** A conversation in which a repository is authored (control API, Authoring session). */
 export type AuthoringSession = z.infer<typeof authoringSessionSchema>;
-/** One turn of an authoring session (control API, Authoring session and turn). `durationMs` is in milliseconds. */
+/** One prompt of an authoring session and its result (control API, Authoring turn). `durationMs` is in milliseconds. */
 export type AuthoringTurn = z.infer<typeof authoringTurnSchema>;
 export type TurnRequest = z.infer<typeof turnRequestSchema>;

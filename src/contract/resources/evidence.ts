@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import * as ids from '../scalars.ts';
 import * as scalars from '../scalars.ts';
 
 /** The predicate type of a statement about an evidence bundle (formats §2). */
@@ -15,33 +14,33 @@ export const SIGNATURE_ENCODING = 'der-base64url';
 export const reproductionSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   scope: z.literal('world_inputs'),
-  drillId: ids.slugSchema,
-  targetId: ids.opaqueIdSchema,
-  buildHash: ids.digestSchema,
-  packageLockHash: ids.digestSchema,
-  seed: ids.seedSchema,
+  drillId: scalars.slugSchema,
+  targetId: scalars.opaqueIdSchema,
+  buildHash: scalars.digestSchema,
+  packageLockHash: scalars.digestSchema,
+  seed: scalars.seedSchema,
   originalTrial: scalars.integerSchema,
   originalTrialCount: scalars.integerSchema,
   originalAttempt: scalars.integerSchema,
   originalAttemptLimit: scalars.integerSchema,
-  scenarioId: z.optional(ids.slugSchema),
-  setupHash: z.optional(ids.digestSchema),
+  scenarioId: z.optional(scalars.slugSchema),
+  setupHash: z.optional(scalars.digestSchema),
 });
 
 const evidenceSubjectSchema = z.strictObject({
-  manifestDigest: ids.digestSchema,
-  runId: ids.runIdSchema,
+  manifestDigest: scalars.digestSchema,
+  runId: scalars.runIdSchema,
   reproduction: reproductionSchema,
-  runResultHash: ids.digestSchema,
-  evidenceHash: ids.digestSchema,
-  stateHash: ids.digestSchema,
-  trajectoryHash: ids.digestSchema,
+  runResultHash: scalars.digestSchema,
+  evidenceHash: scalars.digestSchema,
+  stateHash: scalars.digestSchema,
+  trajectoryHash: scalars.digestSchema,
 });
 
 const exportSubjectSchema = z.strictObject({
-  evidenceExportId: ids.evidenceExportIdSchema,
-  organizationId: ids.organizationIdSchema,
-  manifestDigest: ids.digestSchema,
+  evidenceExportId: scalars.evidenceExportIdSchema,
+  organizationId: scalars.organizationIdSchema,
+  manifestDigest: scalars.digestSchema,
 });
 
 // The predicate type is any text here: the verifier decides which ones it accepts, with a code of its own.
@@ -97,11 +96,11 @@ const bundleStorageSchema = z.strictObject({
 /** Safe metadata of a hosted evidence bundle (control API, Evidence bundle). */
 export const evidenceBundleSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  evidenceBundleId: ids.evidenceBundleIdSchema,
-  projectId: ids.projectIdSchema,
-  hostedRunId: ids.hostedRunIdSchema,
-  runId: ids.runIdSchema,
-  manifestDigest: ids.digestSchema,
+  evidenceBundleId: scalars.evidenceBundleIdSchema,
+  projectId: scalars.projectIdSchema,
+  hostedRunId: scalars.hostedRunIdSchema,
+  runId: scalars.runIdSchema,
+  manifestDigest: scalars.digestSchema,
   signed: z.boolean(),
   state: z.enum(['available', 'deleted']),
   createdAtMs: scalars.msSchema,
@@ -126,28 +125,28 @@ const itemCountSchema = z.int().check(z.gte(0), z.lte(MAX_EXPORT_ITEMS));
 /** The scope of an export: one project, or every project of the organization. */
 export const exportScopeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('organization') }),
-  z.strictObject({ kind: z.literal('project'), projectId: ids.projectIdSchema }),
+  z.strictObject({ kind: z.literal('project'), projectId: scalars.projectIdSchema }),
 ]);
 
 const deletionSchema = z.strictObject({
   state: scalars.openEnumeration(['requested', 'deleting', 'deleted']),
   version: scalars.integerSchema,
-  operationId: ids.operationIdSchema,
+  operationId: scalars.operationIdSchema,
   requestedAtMs: scalars.msSchema,
 });
 
 /** The state of one evidence export (control API, Evidence export). `manifestDigest` is present once it is available. */
 export const evidenceExportSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  evidenceExportId: ids.evidenceExportIdSchema,
-  organizationId: ids.organizationIdSchema,
+  evidenceExportId: scalars.evidenceExportIdSchema,
+  organizationId: scalars.organizationIdSchema,
   scope: exportScopeSchema,
-  operationId: ids.operationIdSchema,
+  operationId: scalars.operationIdSchema,
   state: z.enum(['pending', 'generating', 'available', 'failed']),
-  requestedBy: ids.principalSchema,
+  requestedBy: scalars.principalSchema,
   fromAtMs: scalars.msSchema,
   throughAtMs: scalars.msSchema,
-  selectionDigest: ids.digestSchema,
+  selectionDigest: scalars.digestSchema,
   bundleCount: itemCountSchema,
   completedBundleCount: itemCountSchema,
   sourceBytes: scalars.decimalBytesSchema,
@@ -156,7 +155,7 @@ export const evidenceExportSchema = z.strictObject({
   updatedAtMs: scalars.msSchema,
   localReportCount: z.optional(z.int().check(z.positive(), z.lte(MAX_EXPORT_ITEMS))),
   completedLocalReportCount: z.optional(itemCountSchema),
-  manifestDigest: z.optional(ids.digestSchema),
+  manifestDigest: z.optional(scalars.digestSchema),
   manifestBytes: z.optional(scalars.decimalBytesSchema),
   // 3 to 80 characters after "control."
   failureCode: z.optional(scalars.codeSchema('control').check(z.minLength(11), z.maxLength(88))),
@@ -174,30 +173,30 @@ export type EvidenceExport = z.infer<typeof evidenceExportSchema>;
 const reportProvenanceSchema = z.strictObject({
   origin: z.literal('user_produced'),
   trust: z.literal('unattested'),
-  uploadedBy: ids.principalSchema,
+  uploadedBy: scalars.principalSchema,
 });
 
 const reportSummarySchema = z.strictObject({
-  runId: ids.runIdSchema,
-  drillId: ids.slugSchema,
-  targetId: ids.opaqueIdSchema,
-  reportedBuildHash: ids.digestSchema,
-  reportedPackageLockHash: ids.digestSchema,
-  seed: ids.seedSchema,
+  runId: scalars.runIdSchema,
+  drillId: scalars.slugSchema,
+  targetId: scalars.opaqueIdSchema,
+  reportedBuildHash: scalars.digestSchema,
+  reportedPackageLockHash: scalars.digestSchema,
+  seed: scalars.seedSchema,
   reportedStatus: scalars.textSchema(1, 64),
   artifactCount: scalars.integerSchema,
   expandedBytes: scalars.integerSchema,
   redacted: z.boolean(),
-  scenarioId: z.optional(ids.slugSchema),
+  scenarioId: z.optional(scalars.slugSchema),
   reportedVerdict: z.optional(scalars.textSchema(1, 64)),
 });
 
 const reportSourceSchema = z.strictObject({
   ordinal: scalars.integerSchema,
-  projectId: ids.projectIdSchema,
-  localReportId: ids.localReportIdSchema,
-  submissionDigest: ids.digestSchema,
-  manifestDigest: ids.digestSchema,
+  projectId: scalars.projectIdSchema,
+  localReportId: scalars.localReportIdSchema,
+  submissionDigest: scalars.digestSchema,
+  manifestDigest: scalars.digestSchema,
   archiveBytes: scalars.integerSchema,
   provenance: reportProvenanceSchema,
   summary: reportSummarySchema,
@@ -206,9 +205,9 @@ const reportSourceSchema = z.strictObject({
 });
 
 const reportArchiveSchema = z.strictObject({
-  localReportId: ids.localReportIdSchema,
+  localReportId: scalars.localReportIdSchema,
   path: z.string().check(z.minLength(1)),
-  digest: ids.digestSchema,
+  digest: scalars.digestSchema,
   bytes: scalars.decimalBytesSchema,
 });
 

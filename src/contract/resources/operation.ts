@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import * as ids from '../scalars.ts';
 import * as scalars from '../scalars.ts';
 
 const operationIssueSchema = z.looseObject({
@@ -10,7 +9,7 @@ const operationIssueSchema = z.looseObject({
 });
 
 const operationErrorEvidenceSchema = z.looseObject({
-  runId: z.optional(ids.runIdSchema),
+  runId: z.optional(scalars.runIdSchema),
   sequence: z.optional(scalars.positiveIntegerSchema),
 });
 
@@ -21,7 +20,7 @@ export const operationErrorSchema = z.looseObject({
   source: z.enum(['framework', 'world', 'tool', 'target', 'assertion', 'reporter', 'control']),
   message: scalars.textSchema(1, 4000),
   retryable: z.boolean(),
-  correlationId: z.optional(ids.correlationIdSchema),
+  correlationId: z.optional(scalars.correlationIdSchema),
   issues: z._default(z.array(operationIssueSchema), []),
   details: z.optional(scalars.openObjectSchema),
   evidence: z.optional(operationErrorEvidenceSchema),
@@ -31,11 +30,11 @@ export type OperationError = z.infer<typeof operationErrorSchema>;
 
 const resultMembers = {
   schemaVersion: scalars.schemaVersionSchema,
-  operationId: ids.operationIdSchema,
-  sessionId: ids.sessionIdSchema,
+  operationId: scalars.operationIdSchema,
+  sessionId: scalars.sessionIdSchema,
   leaseGeneration: scalars.positiveIntegerSchema,
-  buildHash: ids.digestSchema,
-  correlationId: ids.correlationIdSchema,
+  buildHash: scalars.digestSchema,
+  correlationId: scalars.correlationIdSchema,
   evidenceBeforeSequence: scalars.integerSchema,
   evidenceAfterSequence: scalars.integerSchema,
 };
@@ -55,7 +54,7 @@ export const timeAdvanceResultSchema = z.strictObject({
     z.strictObject({
       code: scalars.codeSchema('control|framework|world').check(z.maxLength(128)),
       message: scalars.textSchema(1, 1000),
-      scheduledEventId: z.optional(ids.pendingEventIdSchema),
+      scheduledEventId: z.optional(scalars.pendingEventIdSchema),
     }),
   ),
 });
@@ -64,8 +63,8 @@ export const timeAdvanceResultSchema = z.strictObject({
 export const faultSetResultSchema = z.strictObject({
   ...resultMembers,
   kind: z.literal('world.fault.set'),
-  packageId: ids.slugSchema,
-  faultId: ids.slugSchema,
+  packageId: scalars.slugSchema,
+  faultId: scalars.slugSchema,
   requestedActive: z.boolean(),
   virtualTimeUs: scalars.usSchema,
   status: z.enum(['completed', 'interrupted']),
@@ -89,20 +88,19 @@ export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'ca
 
 const operationKindSchema = z.string().check(z.regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/));
 
-/** Long-running work and its result (control API, Operation). */
 export const operationResourceSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  operationId: ids.operationIdSchema,
-  organizationId: ids.organizationIdSchema,
-  projectId: z.optional(ids.projectIdSchema),
+  operationId: scalars.operationIdSchema,
+  organizationId: scalars.organizationIdSchema,
+  projectId: z.optional(scalars.projectIdSchema),
   kind: operationKindSchema,
   state: z.enum(operationStates),
   resourceType: z.optional(scalars.textSchema(1, 80)),
   resourceId: z.optional(scalars.textSchema(1, 128)),
   error: z.optional(operationErrorSchema),
   result: z.optional(operationResultSchema),
-  idempotencyKey: ids.idempotencyKeySchema,
-  requestHash: ids.digestSchema,
+  idempotencyKey: scalars.idempotencyKeySchema,
+  requestHash: scalars.digestSchema,
   cancelRequestedAtMs: z.optional(scalars.msSchema),
   startedAtMs: z.optional(scalars.msSchema),
   finishedAtMs: z.optional(scalars.msSchema),

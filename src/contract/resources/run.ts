@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import * as ids from '../scalars.ts';
 import { operationErrorSchema } from './operation.ts';
 import * as scalars from '../scalars.ts';
 
@@ -8,7 +7,7 @@ export const verdictSchema = scalars.openEnumeration(verdicts);
 
 const assertionLocationSchema = z.strictObject({
   subject: z.string(),
-  packageId: z.optional(ids.slugSchema),
+  packageId: z.optional(scalars.slugSchema),
   namespace: z.optional(z.string()),
   path: z.optional(z.array(z.union([z.string(), scalars.countSchema]))),
   rowId: z.optional(z.string()),
@@ -23,7 +22,7 @@ const assertionDiffSchema = z.strictObject({
 /** The result of one assertion. `expected` and `actual` are any JSON (control API, Hosted run, assertionResults). */
 export const assertionResultSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  assertionId: ids.opaqueIdSchema,
+  assertionId: scalars.opaqueIdSchema,
   kind: scalars.openEnumeration(['state', 'trajectory', 'output']),
   status: scalars.openEnumeration(['passed', 'failed', 'error']),
   gate: z.boolean(),
@@ -44,11 +43,11 @@ const captureKindSchema = scalars.openEnumeration(['log', 'screenshot', 'video',
 const attachmentSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   kind: z.literal('file'),
-  id: ids.opaqueIdSchema,
+  id: scalars.opaqueIdSchema,
   name: z.string(),
   mediaType: z.string(),
   bytes: scalars.countSchema,
-  hash: ids.digestSchema,
+  hash: scalars.digestSchema,
   redaction: z.optional(z.strictObject({ status: scalars.textSchema(1, 64), note: z.optional(z.string()) })),
 });
 
@@ -56,14 +55,14 @@ const capturedSchema = z.strictObject({
   kind: captureKindSchema,
   policy: capturePolicySchema,
   attachment: attachmentSchema,
-  interactionId: z.optional(ids.opaqueIdSchema),
+  interactionId: z.optional(scalars.opaqueIdSchema),
 });
 
 const captureErrorSchema = z.strictObject({
   code: scalars.textSchema(1, 128),
   message: z.string(),
   kind: captureKindSchema,
-  interactionId: z.optional(ids.opaqueIdSchema),
+  interactionId: z.optional(scalars.opaqueIdSchema),
 });
 
 /** The recordings of a run, and those that failed (control API, Hosted run, capture). */
@@ -88,13 +87,13 @@ export const runCaptureSchema = z.strictObject({
 const openObjectsSchema = z.array(scalars.openObjectSchema);
 
 const toolOverrideSchema = z.strictObject({
-  id: ids.opaqueIdSchema,
-  operation: z.strictObject({ packageId: ids.slugSchema, operationId: ids.opaqueIdSchema }),
+  id: scalars.opaqueIdSchema,
+  operation: z.strictObject({ packageId: scalars.slugSchema, operationId: scalars.opaqueIdSchema }),
   outcome: z.strictObject({ kind: scalars.textSchema(1, 64), value: z.optional(z.unknown()) }),
   when: z.optional(
     z.strictObject({
       arguments: z.optional(scalars.openObjectSchema),
-      actorId: z.optional(ids.opaqueIdSchema),
+      actorId: z.optional(scalars.opaqueIdSchema),
     }),
   ),
   times: z.optional(scalars.integerSchema),
@@ -112,13 +111,13 @@ const setupScenarioSchema = z.strictObject({
 /** The world when the run began (control API, Hosted run, setup). */
 export const runSetupSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  drillId: ids.slugSchema,
+  drillId: scalars.slugSchema,
   setup: z.strictObject({
     tools: z.strictObject({ packages: openObjectsSchema, behaviorOverrides: openObjectsSchema }),
     bindings: z.strictObject({ environment: scalars.openObjectSchema }),
     scenario: setupScenarioSchema,
   }),
-  setupHash: ids.digestSchema,
+  setupHash: scalars.digestSchema,
 });
 
 export const resultStatuses = ['completed', 'failed'] as const;
@@ -126,19 +125,19 @@ const bindingEvidenceSchema = scalars.openEnumeration(['complete', 'partial']);
 
 /** The identity of a run (control API, Hosted run, identity). */
 export const runIdentitySchema = z.strictObject({
-  runId: ids.runIdSchema,
-  worldInstanceId: ids.opaqueIdSchema,
-  drillId: ids.slugSchema,
-  targetId: ids.opaqueIdSchema,
-  buildHash: ids.digestSchema,
-  packageLockHash: ids.digestSchema,
-  seed: ids.seedSchema,
+  runId: scalars.runIdSchema,
+  worldInstanceId: scalars.opaqueIdSchema,
+  drillId: scalars.slugSchema,
+  targetId: scalars.opaqueIdSchema,
+  buildHash: scalars.digestSchema,
+  packageLockHash: scalars.digestSchema,
+  seed: scalars.seedSchema,
   trial: scalars.integerSchema,
   trialCount: scalars.integerSchema,
   attempt: scalars.integerSchema,
   attemptLimit: scalars.integerSchema,
-  scenarioId: z.optional(ids.slugSchema),
-  setupHash: z.optional(ids.digestSchema),
+  scenarioId: z.optional(scalars.slugSchema),
+  setupHash: z.optional(scalars.digestSchema),
 });
 
 /** The task of the target; `input` is any JSON. */
@@ -154,8 +153,8 @@ const targetResultSchema = z.strictObject({
 
 const interactionResultSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  interactionId: ids.opaqueIdSchema,
-  actorId: ids.opaqueIdSchema,
+  interactionId: scalars.opaqueIdSchema,
+  actorId: scalars.opaqueIdSchema,
   task: taskSchema,
   scheduledAtVirtualUs: scalars.usSchema,
   startedAtVirtualUs: scalars.usSchema,
@@ -166,12 +165,12 @@ const interactionResultSchema = z.strictObject({
 
 const checkpointSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  checkpointId: ids.opaqueIdSchema,
+  checkpointId: scalars.opaqueIdSchema,
   kind: scalars.openEnumeration(['interaction', 'final']),
   virtualTimeUs: scalars.usSchema,
   verdict: verdictSchema,
   assertionResults: z.array(assertionResultSchema),
-  interactionId: z.optional(ids.opaqueIdSchema),
+  interactionId: z.optional(scalars.opaqueIdSchema),
 });
 
 const budgetUsageSchema = z.strictObject({
@@ -202,9 +201,9 @@ export const runResultSchema = z.strictObject({
   verdict: verdictSchema,
   assertionResults: z.array(assertionResultSchema),
   evidenceRange: z.strictObject({ fromSequence: scalars.integerSchema, toSequence: scalars.integerSchema }),
-  stateHash: ids.digestSchema,
-  evidenceHash: ids.digestSchema,
-  trajectoryHash: ids.digestSchema,
+  stateHash: scalars.digestSchema,
+  evidenceHash: scalars.digestSchema,
+  trajectoryHash: scalars.digestSchema,
   setup: z.optional(runSetupSchema),
   capture: z.optional(runCaptureSchema),
 });
@@ -219,9 +218,9 @@ export const hostedRunStates = ['created', 'running', 'succeeded', 'failed', 'ca
 /** The states in which a run has ended and can be rerun. */
 export const terminalRunStates = ['succeeded', 'failed', 'cancelled', 'expired'] as const;
 const runRequestSchema = z.strictObject({
-  runId: ids.runIdSchema,
-  drillId: ids.slugSchema,
-  seed: ids.seedSchema,
+  runId: scalars.runIdSchema,
+  drillId: scalars.slugSchema,
+  seed: scalars.seedSchema,
   trial: scalars.integerSchema,
   trialCount: scalars.integerSchema,
   attempt: scalars.integerSchema,
@@ -238,9 +237,9 @@ const terminationSchema = z.strictObject({
 const pendingInteractionSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   interaction: z.strictObject({
-    id: ids.opaqueIdSchema,
+    id: scalars.opaqueIdSchema,
     afterStartUs: scalars.usSchema,
-    actorId: ids.opaqueIdSchema,
+    actorId: scalars.opaqueIdSchema,
     task: taskSchema,
   }),
   scheduledAtVirtualUs: scalars.usSchema,
@@ -251,13 +250,13 @@ const pendingInteractionSchema = z.strictObject({
 /** One run of a drill on the control plane (control API, Hosted run). */
 export const hostedRunSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
-  hostedRunId: ids.hostedRunIdSchema,
-  evidenceBundleId: ids.evidenceBundleIdSchema,
-  organizationId: ids.organizationIdSchema,
-  projectId: ids.projectIdSchema,
-  environmentId: ids.environmentIdSchema,
-  sessionId: ids.sessionIdSchema,
-  buildHash: ids.digestSchema,
+  hostedRunId: scalars.hostedRunIdSchema,
+  evidenceBundleId: scalars.evidenceBundleIdSchema,
+  organizationId: scalars.organizationIdSchema,
+  projectId: scalars.projectIdSchema,
+  environmentId: scalars.environmentIdSchema,
+  sessionId: scalars.sessionIdSchema,
+  buildHash: scalars.digestSchema,
   request: runRequestSchema,
   leaseGeneration: scalars.integerSchema,
   revision: scalars.integerSchema,
@@ -266,7 +265,7 @@ export const hostedRunSchema = z.strictObject({
   evidenceRetentionMs: scalars.integerSchema,
   createdAtMs: scalars.msSchema,
   updatedAtMs: scalars.msSchema,
-  rerunOfHostedRunId: z.optional(ids.hostedRunIdSchema),
+  rerunOfHostedRunId: z.optional(scalars.hostedRunIdSchema),
   identity: z.optional(runIdentitySchema),
   termination: z.optional(terminationSchema),
   pendingInteraction: z.optional(pendingInteractionSchema),
