@@ -1,13 +1,10 @@
 import { readDer, readDerItems, toUtf8 } from '../../src/bytes/index.ts';
-import type { Code } from '../../src/codes/index.ts';
 import { bytes32, encode, integers, N, P } from './makers.ts';
-
-/** The expected result for a signature: it verifies, it does not verify, or it is not strict DER. */
-export type Expected = boolean | Extract<Code, 'encoding.DER_INVALID'>;
 
 /** A change of a signature; `r` and `s` are its numbers. */
 type Damage = {
-  readonly expected: Expected;
+  /** It verifies, it does not verify, or it is not strict DER. */
+  readonly expected: boolean | 'encoding.DER_INVALID';
   readonly apply: (signature: Uint8Array, r: bigint, s: bigint) => Uint8Array;
 };
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type P256, toHex } from '../../src/bytes/index.ts';
 import { publicKeyPem, verifySignature } from '../../src/trust/index.ts';
-import { DAMAGES, damaged, type Expected } from './damages.ts';
+import { DAMAGES, damaged } from './damages.ts';
 import {
   bytes32,
   codeOf,
@@ -48,32 +48,16 @@ const bothOutcomes = (point: Uint8Array, text: Uint8Array, signature: Uint8Array
 describe('a signature, by both implementations at once', () => {
   const scalar = fc.bigInt({ min: 1n, max: N - 1n }).map(bytes32);
 
-  it('has one verdict and one code for every key, message, signer and damage', () => {
-    const text = fc.uint8Array({ maxLength: 200 });
-    const side = fc.constantFrom(native, portable);
-    forAll(tries(40, 300), [scalar, text, side, fc.constantFrom(...names)], (key, content, by, name) => {
-      const signer = by.signer(key);
-      const expected: Expected = DAMAGES[name]!.expected;
-      expect([name, ...bothOutcomes(signer.point, content, damaged(signer.sign(content), name))]).toEqual([
-        name,
-        expected,
-        expected,
-      ]);
-    });
-  });
+  const text = fc.uint8Array({ maxLength: 200 });
+  const side = fc.constantFrom(native, portable);
 
-  it.each(names)('has the expected verdict with this damage: %s', (name) => {
-    for (const [seed, by] of [
-      [1, native],
-      [2, portable],
-    ] as const) {
-      const signer = by.signer(scalarOf(seed));
-      const { expected } = DAMAGES[name]!;
-      expect(bothOutcomes(signer.point, message, damaged(signer.sign(message), name))).toEqual([
-        expected,
-        expected,
-      ]);
-    }
+  it.each(names)('has the expected verdict for any key, message and signer with this damage: %s', (name) => {
+    const { expected } = DAMAGES[name]!;
+    forAll(tries(2, 10), [scalar, text, side], (key, content, by) => {
+      const signer = by.signer(key);
+      const signature = damaged(signer.sign(content), name);
+      expect(bothOutcomes(signer.point, content, signature)).toEqual([expected, expected]);
+    });
   });
 
   it.each(names)('has the expected verdict without our strict parser, with this damage: %s', (name) => {
