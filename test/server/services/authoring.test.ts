@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import type { AuthoringTurn } from '../../../src/contract/index.ts';
-import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
 import { answerOf, post, readOperation, TURNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, id, NOW_MS, ORG, PROJECT, serverOn, importWorlds } from '../make.ts';
@@ -15,13 +14,8 @@ const create = (body: Record<string, unknown> = {}, path = TURNS) =>
   answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));
 const readSession = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
-/** Ends a turn as a worker does. */
-const finish = (turn: AuthoringTurn): Promise<void> =>
-  plane.store.transaction(async (tx) => {
-    const ref = { organizationId: ORG, projectId: PROJECT, resourceId: turn.authoringTurnId };
-    await abandonTurn(tx, ref, { state: 'cancelled', timedOut: false }, plane.clock.nowMs);
-  });
-
+const finish = ({ operationId }: AuthoringTurn) =>
+  plane.admin.cancelOperation({ organizationId: ORG, operationId });
 const readTurn = ({ authoringTurnId }: AuthoringTurn, path = TURNS) =>
   ask(plane, `${path}/${authoringTurnId}`, plane);
 const serveTiers = (modelTiers: readonly string[]) => ({ ...plane, server: serverOn(plane, { modelTiers }) });
