@@ -15,50 +15,28 @@ export type ExtendFacts = {
   readonly maxTtlMs: number;
 };
 
-type Rule = {
-  readonly code: ControlCode;
-  readonly message: string;
-  readonly breaks: (facts: ExtendFacts) => boolean;
-};
-
-/** The rules of sessions.extend in the order in which they are checked (control API, sessions.extend). */
-const RULES: readonly Rule[] = [
-  {
-    code: 'control.SESSION_EXPIRED',
-    message: 'the session has expired',
-    breaks: ({ session, admittedAtMs }) => session.state === 'expired' || session.expiresAtMs <= admittedAtMs,
-  },
-  {
-    code: 'control.SESSION_NOT_READY',
-    message: 'the session is not ready',
-    breaks: ({ session }) => session.state !== 'ready' || !isOpenToAgents(session),
-  },
-  {
-    code: 'control.LEASE_GENERATION_MISMATCH',
-    message: 'expectedLeaseGeneration does not match the session',
-    breaks: ({ session, request }) => session.leaseGeneration !== request.expectedLeaseGeneration,
-  },
-  {
-    code: 'control.VERSION_MISMATCH',
-    message: 'expectedVersion does not match the session',
-    breaks: ({ session, request }) => session.version !== request.expectedVersion,
-  },
-  {
-    code: 'control.LIFETIME_NOT_LATER',
-    message: 'the new deadline is not later than the current one',
-    breaks: ({ session, request, admittedAtMs }) => admittedAtMs + request.ttlMs <= session.expiresAtMs,
-  },
-  {
-    code: 'control.ENTITLEMENT_EXCEEDED',
-    message: 'the lifetime is longer than the organization is entitled to',
-    breaks: ({ request, maxTtlMs }) => request.ttlMs > maxTtlMs,
-  },
-];
-
-export function assertExtendable(facts: ExtendFacts): void {
-  const broken = RULES.find(({ breaks }) => breaks(facts));
-  if (broken !== undefined) throw new ControlError(broken.code, broken.message);
+/**
+ * Checks the rules of sessions.extend in their order (control API, sessions.extend).
+ * @throws ControlError the code of the first broken rule
+ */
+export function assertExtendable({ session, request, admittedAtMs, maxTtlMs }: ExtendFacts): void {
+  const { expectedLeaseGeneration, expectedVersion, ttlMs } = request;
+  if (session.state === 'expired' || session.expiresAtMs <= admittedAtMs)
+    throw new ControlError('control.SESSION_EXPIRED', 'the session has expired');
+  if (session.state !== 'ready' || !isOpenToAgents(session))
+    throw new ControlError('control.SESSION_NOT_READY', 'the session is not ready');
+  if (session.leaseGeneration !== expectedLeaseGeneration)
+    throw mismatchError('control.LEASE_GENERATION_MISMATCH', 'expectedLeaseGeneration');
+  if (session.version !== expectedVersion) throw mismatchError('control.VERSION_MISMATCH', 'expectedVersion');
+  if (admittedAtMs + ttlMs <= session.expiresAtMs)
+    throw new ControlError('control.LIFETIME_NOT_LATER', NOT_LATER);
+  if (ttlMs > maxTtlMs) throw new ControlError('control.ENTITLEMENT_EXCEEDED', TOO_LONG);
 }
+
+const NOT_LATER = 'the new deadline is not later than the current one';
+const TOO_LONG = 'the lifetime is longer than the organization is entitled to';
+const mismatchError = (code: ControlCode, member: string): ControlError =>
+  new ControlError(code, `${member} does not match the session`);
 
 async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs: number, nowMs: number) {
   for (const row of runs) {
