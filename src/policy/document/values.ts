@@ -15,6 +15,9 @@ export const meetsAny = (text: string, conditions: readonly Condition[]): boolea
 export const formatCondition = (condition: Condition): string =>
   typeof condition === 'string' ? condition : `like ${condition.pattern}`;
 
+export const joinConditions = (conditions: readonly Condition[]): string =>
+  conditions.map(formatCondition).join(' or ');
+
 // Each piece is searched once, after the previous one: no pattern causes backtracking.
 function matchesPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');

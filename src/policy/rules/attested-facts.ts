@@ -4,8 +4,8 @@ import { type BundleReport, type Contradiction, CONTRADICTIONS, type Outcome } f
 import {
   type Condition,
   durationMs,
-  formatCondition,
   formatRange,
+  joinConditions,
   meetsAny,
   isInRange,
   type Range,
@@ -30,23 +30,9 @@ export const requireFact = (
     const actual = read(bundle.report);
     if (actual === undefined) return buildUnknown(bundle, `the report does not have ${what}`);
     if (actual !== null && meetsAny(actual, allowed)) return undefined;
-    const expected = allowed.map(formatCondition).join(' or ');
-    return buildFailure(bundle, `${what} is not allowed`, { expected, actual: actual ?? 'none' });
+    const values = { expected: joinConditions(allowed), actual: actual ?? 'none' };
+    return buildFailure(bundle, `${what} is not allowed`, values);
   });
-
-export type PinnedFact = Extract<
-  keyof Reproduction,
-  'drillId' | 'targetId' | 'scenarioId' | 'buildHash' | 'packageLockHash' | 'seed'
->;
-
-export const requirePinned = (what: string, fact: PinnedFact, allowed: readonly Condition[]): Evaluator =>
-  requireFact(what, ({ reproduction }) => reproduction && (reproduction[fact] ?? null), allowed);
-
-export const requireOutcome = (
-  what: string,
-  name: 'status' | 'verdict',
-  allowed: readonly Condition[],
-): Evaluator => requireFact(what, ({ outcome }) => outcome?.[name], allowed);
 
 const COUNTERS = {
   trial: 'originalTrial',
@@ -81,8 +67,8 @@ export const requireOrganizations = (allowed: readonly Condition[]): Evaluator =
     const ofExports = facts.exports.flatMap(({ report: { organizationId: actual }, ...place }) => {
       if (actual === undefined) return [buildUnknown(place, 'the organization could not be read')];
       if (meetsAny(actual, allowed)) return [];
-      const expected = allowed.map(formatCondition).join(' or ');
-      return [buildFailure(place, 'the organization is not allowed', { expected, actual })];
+      const values = { expected: joinConditions(allowed), actual };
+      return [buildFailure(place, 'the organization is not allowed', values)];
     });
     return { judged: judged + facts.exports.length, problems: [...ofExports, ...problems] };
   };

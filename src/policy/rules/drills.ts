@@ -1,10 +1,10 @@
 import { defined } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { type Condition, durationMs, formatCondition, meets, meetsAny } from '../document/values.ts';
+import { durationMs, formatCondition, joinConditions, meets, meetsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
 import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
 import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
-import { isAllowedSigner } from './signers.ts';
+import { countKeys, isAllowedSigner } from './signers.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
 type Requirement = Exclude<RequiredDrill, string>;
@@ -102,8 +102,7 @@ function fulfils({ report }: BundleFact, requirement: Requirement, { asOfMs, ske
         asOfMs - times.createdAtMs <= durationMs(ran) &&
         times.createdAtMs <= times.issuedAtMs + skewMs)) &&
     (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
-    (keys === undefined ||
-      new Set(keys.map(({ thumbprint }) => thumbprint)).size >= (allowed?.distinct ?? 1)) &&
+    (keys === undefined || countKeys(keys) >= (allowed?.distinct ?? 1)) &&
     havePassed('assertions', assertions) &&
     havePassed('checkpoints', checkpoints)
   );
@@ -186,8 +185,6 @@ export const exceedsKeys = (
     ? []
     : [`cannot hold: ${least} different keys are required, and the policy allows ${new Set(keys).size}`];
 
-const joinNames = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
-
 function listWords(requirement: Requirement): readonly string[] {
   const { target, scenario, build, outcome, ran, signed, signers, reruns, latest } = requirement;
   const { assertions, checkpoints, seeds, passRate } = requirement;
@@ -198,7 +195,7 @@ function listWords(requirement: Requirement): readonly string[] {
     outcome,
     'run within': ran,
     'signed within': signed,
-    'signed by': signers && joinNames([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
+    'signed by': signers && joinConditions([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
     'different keys': signers?.distinct?.toString(),
     'no rerun': reruns === 'refuse' ? '' : undefined,
     assertions: assertions?.join(' and '),

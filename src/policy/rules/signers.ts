@@ -1,6 +1,6 @@
 import { type Digest, isoTime } from '../../bytes/index.ts';
 import type { SigningKey } from '../../verify/index.ts';
-import { durationMs, formatCondition, meetsAny, type Condition } from '../document/values.ts';
+import { durationMs, joinConditions, meetsAny, type Condition } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import {
   buildFailure,
@@ -23,20 +23,29 @@ export const isAllowedSigner = (
 ): boolean =>
   (issuers === undefined || meetsAny(issuer, issuers)) && (keys === undefined || keys.includes(thumbprint));
 
-/** An intact unsigned bundle has no signers; the signers of an unverified one are not known. */
+/**
+ * Checks the allowed signers of each bundle. An intact unsigned bundle has no signers; those of an unverified one are not
+ * known.
+ */
 const evaluateSigners = (
   what: string,
+  allowed: Signers,
   check: (signers: readonly SigningKey[], bundle: BundleFact, facts: Facts) => Problem | undefined,
 ): Evaluator =>
   evaluateBundles((bundle, facts) => {
     const { signers = [], signed, verdict } = bundle.report;
-    if (bundle.attested) return check(signers, bundle, facts);
+    if (bundle.attested)
+      return check(
+        signers.filter((signer) => isAllowedSigner(signer, allowed)),
+        bundle,
+        facts,
+      );
     if (signed === false && verdict === 'intact') return check([], bundle, facts);
     return buildUnattested(bundle, what);
   });
 
 export const requireSigner = (what: 'issuer' | 'key', allowed: Signers): Evaluator =>
-  evaluateSigners(`the ${what}`, (signers, bundle) =>
+  evaluateSigners(`the ${what}`, {}, (signers, bundle) =>
     signers.some((signer) => isAllowedSigner(signer, allowed))
       ? undefined
       : buildFailure(bundle, `no allowed ${what} signed it`, describeSigners(what, allowed, signers)),
@@ -47,15 +56,14 @@ export const describeSigners = (
   { issuers = [], keys = [] }: Signers,
   signers: readonly SigningKey[],
 ): { readonly expected: string; readonly actual: string } => ({
-  expected: (what === 'issuer' ? issuers : keys).map(formatCondition).join(' or '),
+  expected: joinConditions(what === 'issuer' ? issuers : keys),
   actual: joinNames(signers.map(({ issuer, thumbprint }) => (what === 'issuer' ? issuer : thumbprint))),
 });
 
 /** Counts keys by their points, not by their names, and only those that the same policy allows. */
-export const requireDistinctKeys = (least: number, signers: Signers): Evaluator =>
-  evaluateSigners('the number of keys', (all, bundle) => {
-    const allowed = all.filter((signer) => isAllowedSigner(signer, signers));
-    const count = new Set(allowed.map(({ thumbprint }) => thumbprint)).size;
+export const requireDistinctKeys = (least: number, allowed: Signers): Evaluator =>
+  evaluateSigners('the number of keys', allowed, (signers, bundle) => {
+    const count = countKeys(signers);
     if (count >= least) return undefined;
     return buildFailure(bundle, 'too few different keys signed it', {
       expected: `at least ${least}`,
@@ -81,10 +89,11 @@ export function countGroups(groups: readonly (readonly string[])[]): number {
 const thumbprintsOf = (signers: readonly SigningKey[]): readonly string[] =>
   signers.map(({ thumbprint }) => thumbprint);
 
+export const countKeys = (signers: readonly SigningKey[]): number => new Set(thumbprintsOf(signers)).size;
+
 /** Counts issuers, each with a key of its own, of those that the same policy allows. */
 export const requireDistinctIssuers = (least: number, allowed: Signers): Evaluator =>
-  evaluateSigners('the number of issuers', (all, bundle) => {
-    const signers = all.filter((signer) => isAllowedSigner(signer, allowed));
+  evaluateSigners('the number of issuers', allowed, (signers, bundle) => {
     const issuers = [...new Set(signers.map(({ issuer }) => issuer))];
     const count = countGroups(
       issuers.map((name) => thumbprintsOf(signers.filter(({ issuer }) => issuer === name))),
@@ -98,7 +107,7 @@ type Role = Signers & { readonly role: string };
 
 /** Each role signed with a key that counts for no other role. */
 export const requireRoles = (roles: readonly Role[]): Evaluator =>
-  evaluateSigners('the roles of the signers', (all, bundle) => {
+  evaluateSigners('the roles of the signers', {}, (all, bundle) => {
     const groups = roles.map((role) => thumbprintsOf(all.filter((signer) => isAllowedSigner(signer, role))));
     if (countGroups(groups) === roles.length) return undefined;
     const present = roles.filter((_, at) => (groups[at] ?? []).length > 0);
@@ -109,8 +118,7 @@ export const requireRoles = (roles: readonly Role[]): Evaluator =>
   });
 
 export const requireValidity = (least: string, allowed: Signers): Evaluator =>
-  evaluateSigners('the end of the key', (all, bundle, { asOfMs }) => {
-    const signers = all.filter((signer) => isAllowedSigner(signer, allowed));
+  evaluateSigners('the end of the key', allowed, (signers, bundle, { asOfMs }) => {
     const ends = signers.flatMap(({ validThroughMs: end }) => (end === undefined ? [] : [end ?? Infinity]));
     const last = Math.max(-Infinity, ...ends);
     if (last >= asOfMs + durationMs(least)) return undefined;

@@ -1,25 +1,23 @@
 import { defined } from '../../bytes/index.ts';
+import type { Reproduction } from '../../contract/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import {
   boundsOf,
   type Condition,
   durationMs,
-  formatCondition,
   formatRange,
+  joinConditions,
   type Range,
 } from '../document/values.ts';
 import { hasOnlySummaries } from '../facts.ts';
 import {
-  type PinnedFact,
   refuseContradiction,
   refuseLateRuns,
   requireFact,
   requireMaxAge,
   requireNamed,
   requireOrganizations,
-  requireOutcome,
   requireRunAge,
-  requirePinned,
   requireTrialNumbers,
 } from './attested-facts.ts';
 import { RULE_IDS, type RuleId } from './catalogue.ts';
@@ -89,16 +87,19 @@ const defineRule =
 export const skewMsOf = ({ clockSkew }: PolicyDocument): number =>
   clockSkew === undefined ? 0 : durationMs(clockSkew);
 
-const joinOr = (conditions: readonly Condition[]): string => conditions.map(formatCondition).join(' or ');
-
+type PinnedFact = Extract<
+  keyof Reproduction,
+  'drillId' | 'targetId' | 'scenarioId' | 'buildHash' | 'packageLockHash' | 'seed'
+>;
 type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
 
 const definePinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
   defineRule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
-    evaluate: (allowed) => requirePinned(what, fact, allowed),
+    evaluate: (allowed) =>
+      requireFact(what, ({ reproduction }) => reproduction && (reproduction[fact] ?? null), allowed),
     sentence: (allowed) =>
-      `Every bundle must be of ${what} ${joinOr(allowed)}, as its signed statement states.`,
+      `Every bundle must be of ${what} ${joinConditions(allowed)}, as its signed statement states.`,
   });
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
@@ -153,13 +154,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'signers.issuers': defineRule({
     member: ({ signers }) => signers?.issuers,
     evaluate: (issuers) => requireSigner('issuer', { issuers }),
-    sentence: (issuers) => `The issuer ${joinOr(issuers)} must have signed every bundle.`,
+    sentence: (issuers) => `The issuer ${joinConditions(issuers)} must have signed every bundle.`,
   }),
   'signers.keys': defineRule({
     member: ({ signers }) => signers?.keys,
     evaluate: (keys, { signers }) => requireSigner('key', { ...signers, keys }),
     sentence: (keys, { signers }) =>
-      `The key ${joinOr(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
+      `The key ${joinConditions(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
   }),
   'signers.distinct': defineRule({
     member: ({ signers }) => signers?.distinct,
@@ -206,12 +207,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'scope.organizations': defineRule({
     member: ({ scope }) => scope?.organizations,
     evaluate: requireOrganizations,
-    sentence: (allowed) => `Everything must belong to the organization ${joinOr(allowed)}.`,
+    sentence: (allowed) => `Everything must belong to the organization ${joinConditions(allowed)}.`,
   }),
   'scope.projects': defineRule({
     member: ({ scope }) => scope?.projects,
     evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId ?? null, allowed),
-    sentence: (allowed) => `Every bundle must belong to the project ${joinOr(allowed)}.`,
+    sentence: (allowed) => `Every bundle must belong to the project ${joinConditions(allowed)}.`,
   }),
   'run.drills': definePinnedRule('the drill', 'drills', 'drillId'),
   'run.targets': definePinnedRule('the target', 'targets', 'targetId'),
@@ -243,13 +244,14 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   }),
   'outcome.status': defineRule({
     member: ({ outcome }) => outcome?.status,
-    evaluate: (allowed) => requireOutcome('the status of the run', 'status', allowed),
-    sentence: (allowed) => `Every run must have ended as ${joinOr(allowed)}.`,
+    evaluate: (allowed) => requireFact('the status of the run', ({ outcome }) => outcome?.status, allowed),
+    sentence: (allowed) => `Every run must have ended as ${joinConditions(allowed)}.`,
   }),
   'outcome.verdict': defineRule({
     member: ({ outcome }) => outcome?.verdict,
-    evaluate: (allowed) => requireOutcome('the outcome of the drill', 'verdict', allowed),
-    sentence: (allowed) => `Every drill must have the outcome ${joinOr(allowed)}.`,
+    evaluate: (allowed) =>
+      requireFact('the outcome of the drill', ({ outcome }) => outcome?.verdict, allowed),
+    sentence: (allowed) => `Every drill must have the outcome ${joinConditions(allowed)}.`,
   }),
   'outcome.passRate': defineRule({
     member: ({ outcome }) => outcome?.passRate,
@@ -291,19 +293,19 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'completeness.vouched': defineRule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,
-    sentence: (allowed) => `The list of bundles must be ${joinOr(allowed)}, not only claimed.`,
+    sentence: (allowed) => `The list of bundles must be ${joinConditions(allowed)}, not only claimed.`,
   }),
   'completeness.issuers': defineRule({
     member: ({ completeness }) => completeness?.issuers,
     evaluate: (issuers) => requireListSigners('issuer', { issuers }),
     sentence: (issuers) =>
-      `The issuer ${joinOr(issuers)} must have attested every list of bundles that you do not pin.`,
+      `The issuer ${joinConditions(issuers)} must have attested every list of bundles that you do not pin.`,
   }),
   'completeness.keys': defineRule({
     member: ({ completeness }) => completeness?.keys,
     evaluate: (keys, { completeness }) => requireListSigners('key', { ...completeness, keys }),
     sentence: (keys) =>
-      `The key ${joinOr(keys)} must have attested every list of bundles that you do not pin.`,
+      `The key ${joinConditions(keys)} must have attested every list of bundles that you do not pin.`,
   }),
   'completeness.window': defineRule({
     member: ({ completeness }) => completeness?.window,
@@ -365,7 +367,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     sentence: (refused) =>
       refused === 'refuse'
         ? 'The verification may have no warning.'
-        : `The verification may not report ${joinOr(refused)}.`,
+        : `The verification may not report ${joinConditions(refused)}.`,
   }),
   'summary.accepted': defineRule({
     member: ({ summary }) => summary?.accepted ?? [],

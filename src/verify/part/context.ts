@@ -52,9 +52,9 @@ export type BundleContext = PartContext & {
 /** Size and digest of an entry of an archive, as it was read. */
 export type ReadEntry = { readonly bytes: number; readonly digest: Digest };
 
-/** The settings of a part that is verified alone. @throws what `resolveSettings` throws */
-export const readPartSettings = (options: VerifyPartOptions): Settings =>
-  resolveSettings(options, PART_OPTIONS);
+/** The context of a part that is verified alone. @throws what `resolveSettings` throws */
+export const resolvePartContext = (options: VerifyPartOptions): PartContext =>
+  createPartContext(resolveSettings(options, PART_OPTIONS), options);
 
 export function createPartContext(
   settings: Settings,

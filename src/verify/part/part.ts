@@ -11,8 +11,7 @@ import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
 import {
   type BundleContext,
-  createPartContext,
-  readPartSettings,
+  resolvePartContext,
   stopSteps,
   type Listing,
   type PartContext,
@@ -55,7 +54,7 @@ export const verifyArchive = async (access: RandomAccess, part: PartContext): Pr
 
 /** `verifyPart` for callers that need the documents of an intact part too. */
 export const verifyAndRead = (access: RandomAccess, options: VerifyPartOptions): Promise<VerifiedPart> =>
-  readArchive(access, createPartContext(readPartSettings(options), options));
+  readArchive(access, resolvePartContext(options));
 
 export type VerifiedPart = { readonly report: BundleReport; readonly content: PartContent };
 

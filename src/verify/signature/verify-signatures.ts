@@ -10,7 +10,7 @@ import { checkRow } from '../part/bundle.ts';
 import {
   createPartContext,
   type PartContext,
-  readPartSettings,
+  resolvePartContext,
   type VerifyPartOptions,
 } from '../part/context.ts';
 import { readListedFile } from '../part/listed-part.ts';
@@ -90,7 +90,7 @@ export async function verifyPartSignature(
   access: RandomAccess,
   options: VerifyPartOptions,
 ): Promise<SignatureStanding> {
-  return verifyArchiveSignature(access, createPartContext(readPartSettings(options), options));
+  return verifyArchiveSignature(access, resolvePartContext(options));
 }
 
 async function verifyArchiveSignature(access: RandomAccess, part: PartContext): Promise<SignatureStanding> {

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes, fromUtf8, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
+import { attestDsse } from '../../../src/evidence/index.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
 import { verifyDsse } from '../../../src/verify/index.ts';
-import { errorsOf, makePart, makeSigner, makeTrust, unpack } from '../../support/evidence.ts';
+import { errorsOf, makePart, makeSigner, makeTrust } from '../../support/evidence.ts';
 import { AS_OF_MS, enveloped, exportInput, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -88,9 +88,8 @@ describe('reading a summary', () => {
 
 it('a statement about a bundle is refused as a summary', async () => {
   const signer = makeSigner();
-  const entries = await unpack((await makePart(1, signer)).bytes);
-  const { statement } = parseAttestation(entries.get('attestation.json')!);
-  const { payloadType, payload } = await attestDsse(statement, [signer]);
+  const { packed } = await makePart(1, signer);
+  const { payloadType, payload } = await attestDsse(packed.attestation!.statement, [signer]);
   expect(codeOf(payload, payloadType)).toBe('attestation.PREDICATE_UNSUPPORTED');
 });
 

@@ -1,43 +1,24 @@
 import * as fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { trustStore } from '../../../src/trust/index.ts';
 import { verifyExport } from '../../../src/verify/index.ts';
-import { flipBit, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
+import { flipBit, idOf, makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
 import { forAllAsync } from '../../support/property.ts';
 
 type Files = Record<string, Uint8Array>;
 const ISSUERS = ['https://a.example', 'https://b.example'] as const;
 const ids = [idOf('evexp', 1), idOf('evexp', 2)];
-let signers: readonly [Signer, Signer];
-let trust: TrustStore;
-let exports: readonly [Files, Files];
-
 // Two exports of two issuers, both trusted, over bundles of the same ids: everything of one fits into the other.
-beforeAll(async () => {
-  signers = [makeSigner(), makeSigner()];
-  trust = trustStore(
-    signers.map(({ keyId, point }, i) => ({
-      issuer: ISSUERS[i]!,
-      keyId,
-      point,
-      compromised: true,
-      purposes: ['evidence', 'export'],
-    })),
-  );
-  const make = async (i: 0 | 1): Promise<Files> => {
-    const input = { evidenceExportId: ids[i]!, requestedBy: `user ${i}` };
-    const { files } = await makeExport({
-      signer: signers[i],
-      issuer: ISSUERS[i],
-      input,
-      bundle: { createdAtMs: NOW - 100_000 + i },
-    });
-    return files;
-  };
-  exports = [await make(0), await make(1)];
-});
+const signers = [makeSigner(), makeSigner()] as const;
+const trust = trustStore(signers.flatMap((signer, i) => makeTrust(signer, { issuer: ISSUERS[i]! }).keys));
+const make = async (i: 0 | 1): Promise<Files> => {
+  const input = { evidenceExportId: ids[i]!, requestedBy: `user ${i}` };
+  const bundle = { createdAtMs: NOW - 100_000 + i };
+  return (await makeExport({ signer: signers[i], issuer: ISSUERS[i], input, bundle })).files;
+};
+const exports = [await make(0), await make(1)] as const;
 
 type Act = {
   readonly kind: (typeof KINDS)[number];
@@ -95,11 +76,8 @@ test('an export that was tampered with at random is verified only if all of its 
   await forAllAsync(tries(60, 400), [fc.array(acts, { minLength: 1, maxLength: 4 })], async (list) => {
     const original = exports[0];
     const files = list.reduce(tamper, original);
-    const report = await verifyExport(memorySource(files), {
-      asOfMs: NOW,
-      trust,
-      expect: { evidenceExportId: ids[0]! },
-    });
+    const options = { asOfMs: NOW, trust, expect: { evidenceExportId: ids[0]! } };
+    const report = await verifyExport(memorySource(files), options);
     if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
     else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
   });

@@ -1,5 +1,5 @@
 import type { Statement } from '../../../src/evidence/index.ts';
-import { trustStore, type Purpose, type Signer, type TrustedKey } from '../../../src/trust/index.ts';
+import { trustStore, type Signer, type TrustedKey } from '../../../src/trust/index.ts';
 import {
   idOf,
   ISSUER,
@@ -78,15 +78,14 @@ export type MadeSide = Party & { readonly sample: MadeExport; readonly trusted: 
 /** Two exports that are verified, over bundles of the same ids, and the store that trusts the keys of both. */
 export async function makeSides(
   parties: Pair<Partial<Party>>,
-  purposes: readonly Purpose[] = ['evidence', 'export'],
 ): Promise<{ sides: Pair<MadeSide>; keys: readonly TrustedKey[]; trust: ReturnType<typeof trustStore> }> {
-  const sides = [await makeSide(parties[0], 0, purposes), await makeSide(parties[1], 1, purposes)] as const;
+  const sides = [await makeSide(parties[0], 0), await makeSide(parties[1], 1)] as const;
   const name = ({ trusted }: MadeSide): string => JSON.stringify([trusted.issuer, trusted.keyId]);
   const keys = [...new Map(sides.map((side) => [name(side), side.trusted])).values()];
   return { sides, keys, trust: trustStore(keys) };
 }
 
-async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpose[]): Promise<MadeSide> {
+async function makeSide(party: Partial<Party>, n: Side): Promise<MadeSide> {
   const {
     signer = makeSigner(),
     issuer = ISSUER,
@@ -95,6 +94,7 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
     key = {},
   } = party;
   const { keyId, point } = signer;
+  const purposes = ['evidence', 'export'] as const;
   const trusted: TrustedKey = { issuer, keyId, point, compromised: true, purposes, ...key };
   const sample = await makeExport({
     signer,
@@ -109,9 +109,9 @@ async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpo
 }
 
 /** The members of a statement that can come from either side; the rest of the statement is another piece. */
-export const MEMBERS = ['keyId', 'issuer', 'subject'] as const;
-export const PIECES = ['statement', 'signature', ...MEMBERS, 'part'] as const;
-export type Piece = (typeof PIECES)[number];
+const MEMBERS = ['keyId', 'issuer', 'subject'] as const;
+const PIECES = ['statement', 'signature', ...MEMBERS, 'part'] as const;
+type Piece = (typeof PIECES)[number];
 export type Mix = { readonly name: string } & { readonly from: Readonly<Record<Piece, Side>> };
 
 /** All 2^6 ways of choosing each piece from one of the two sides, including the two originals. */

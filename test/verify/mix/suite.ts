@@ -3,8 +3,8 @@ import { canonicalBytes, canonicalJson, fromUtf8, memoryAccess } from '../../../
 import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { TrustedKey, TrustStore } from '../../../src/trust/index.ts';
-import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
-import { errorsOf, NOW, pack, unpack } from '../../support/evidence.ts';
+import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
+import { errorsOf, NOW, pack, unpack, type MadeExport } from '../../support/evidence.ts';
 import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair } from './sides.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
@@ -14,16 +14,37 @@ const bundleAttestation = ({ sample }: MadeSide): Attestation => sample.packedPa
 const exportAttestation = ({ sample }: MadeSide): ExportAttestation => sample.packed.attestation!;
 const mapSides = <T>([a, b]: Pair<MadeSide>, map: (side: MadeSide) => T): Pair<T> => [map(a), map(b)];
 
-/** The expected codes for a mix, derived from its pieces without the code under test. */
-function listExpectedCodes(
+type AnyAttestation = Attestation | ExportAttestation;
+
+/** What can be mixed, the code of a wrong subject in it, and its verification with an attestation. */
+const TARGETS = [
+  [
+    'a bundle',
+    bundleAttestation,
+    'attestation.SUBJECT_MISMATCH',
+    async ({ files }: MadeExport, attestation: Uint8Array, options: VerifyOptions) => {
+      const entries = await unpack(files[PART]!);
+      return verifyPart(memoryAccess(await pack(entries.set('attestation.json', attestation))), options);
+    },
+  ],
+  [
+    'the list of bundles',
+    exportAttestation,
+    'export.ATTESTATION_SUBJECT_MISMATCH',
+    ({ files }: MadeExport, attestation: Uint8Array, options: VerifyOptions) =>
+      verifyExport(memorySource({ ...files, [EXPORT_ATTESTATION]: attestation }), options),
+  ],
+] as const;
+
+type Mixed = { readonly pair: Pair<AnyAttestation>; readonly attestation: AnyAttestation };
+
+/** The expected codes about key and signature of a mix, derived from its pieces without the code under test. */
+function listKeyCodes(
   { from }: Mix,
   sides: Pair<MadeSide>,
   keys: readonly TrustedKey[],
-  pair: Pair<Attestation> | Pair<ExportAttestation>,
-  mix: Attestation | ExportAttestation,
-  otherSubject: readonly string[],
+  { pair, attestation: { statement } }: Mixed,
 ): string[] {
-  const { statement } = mix;
   const key = keys.find(({ issuer, keyId }) => issuer === statement.issuer && keyId === statement.keyId);
   const signed =
     canonicalJson(statement) === canonicalJson(pair[from.signature].statement) &&
@@ -34,8 +55,7 @@ function listExpectedCodes(
     ...(key !== undefined && !signed ? ['attestation.SIGNATURE_INVALID'] : []),
     ...(key?.projects?.includes(projectId) === false ? ['trust.PROJECT_MISMATCH'] : []),
     ...(key?.organizations?.includes(organizationId) === false ? ['trust.ORGANIZATION_MISMATCH'] : []),
-    ...(from.subject === from.part ? [] : otherSubject),
-  ].toSorted();
+  ];
 }
 
 /** True if a mix equals one of the two originals. */
@@ -53,40 +73,25 @@ export function testMixes(): void {
     let trust: TrustStore;
     beforeAll(async () => void ({ sides, keys, trust } = await makeSides(parties())));
 
-    test('are refused for a bundle by their codes, all but the two originals', async () => {
-      const contents = [
-        await unpack(sides[0].sample.files[PART]!),
-        await unpack(sides[1].sample.files[PART]!),
-      ];
-      const pair = mapSides(sides, bundleAttestation);
-      for (const mix of MIXES) {
-        const attestation = mixed(pair, mix);
-        const entries = new Map(contents[mix.from.part]).set('attestation.json', canonicalBytes(attestation));
-        const report = await verifyPart(memoryAccess(await pack(entries)), { asOfMs: NOW, trust });
-        const codes = listExpectedCodes(mix, sides, keys, pair, attestation, [
-          'attestation.SUBJECT_MISMATCH',
-        ]);
-        const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
-        expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
-      }
-    });
-
-    test('are refused for the list of bundles by their codes, all but the two originals', async () => {
-      const pair = mapSides(sides, exportAttestation);
-      for (const mix of MIXES) {
-        const attestation = mixed(pair, mix);
-        const { files } = sides[mix.from.part].sample;
-        const report = await verifyExport(
-          memorySource({ ...files, [EXPORT_ATTESTATION]: canonicalBytes(attestation) }),
-          { asOfMs: NOW, trust },
-        );
-        const subject = ['export.ATTESTATION_SUBJECT_MISMATCH'];
-        const codes = listExpectedCodes(mix, sides, keys, pair, attestation, subject);
-        const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
-        expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
-        if (verdict === 'failed') expect(report.completeness).toBe('claimed');
-      }
-    });
+    test.each(TARGETS)(
+      'are refused for %s by their codes, all but the two originals',
+      async (_name, attestationOf, otherSubject, verify) => {
+        const pair = mapSides<AnyAttestation>(sides, attestationOf);
+        for (const mix of MIXES) {
+          const attestation = mixed(pair, mix);
+          const bytes = canonicalBytes(attestation);
+          const report = await verify(sides[mix.from.part].sample, bytes, { asOfMs: NOW, trust });
+          const codes = [
+            ...listKeyCodes(mix, sides, keys, { pair, attestation }),
+            ...(mix.from.subject === mix.from.part ? [] : [otherSubject]),
+          ].toSorted();
+          const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
+          expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
+          if ('completeness' in report)
+            expect(report.completeness).toBe(verdict === 'failed' ? 'claimed' : 'attested');
+        }
+      },
+    );
 
     test('are refused for the files of an export, all but the two originals', async () => {
       const [a, b] = mapSides(sides, ({ sample }) => sample.files);

@@ -6,7 +6,6 @@ import {
   attestExportDsse,
   buildExportStatement,
   memorySource,
-  parseAttestation,
   type PackedBundle,
 } from '../../../src/evidence/index.ts';
 import { encodeDsse, parseDsse, trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
@@ -21,7 +20,6 @@ import {
   makeTrust,
   NOW,
   stateOf,
-  unpack,
   type MadeExport,
 } from '../../support/evidence.ts';
 import { forAllAsync } from '../../support/property.ts';
@@ -40,9 +38,8 @@ const stranger = (await makePart(9)).packed;
 
 /** An envelope about the bundle of that number; the exports have 1 to 3. */
 async function sign(n: number, signer: Signer): Promise<Uint8Array> {
-  const entries = await unpack((await makePart(n, signer)).bytes);
-  const { statement } = parseAttestation(entries.get('attestation.json')!);
-  return encodeDsse(await attestDsse(statement, [signer]));
+  const { packed } = await makePart(n, signer);
+  return encodeDsse(await attestDsse(packed.attestation!.statement, [signer]));
 }
 
 async function signList({ packed }: MadeExport, signer: Signer): Promise<Uint8Array> {
@@ -116,10 +113,8 @@ describe('envelopes from the caller for an export', () => {
   it('are not_checked when a part is missing or the manifest cannot be read', async () => {
     const dsse = [await sign(1, a), await sign(2, a)];
     const missing = await verify({ ...unsigned, files: omitFiles(unsigned.files, PART) }, dsse);
-    expect([missing.verdict, stateOf(missing.parts[0]!, 'dsse.attestation')]).toEqual([
-      'failed',
-      'not_checked',
-    ]);
+    expect(missing.verdict).toBe('failed');
+    expect(stateOf(missing.parts[0]!, 'dsse.attestation')).toBe('not_checked');
     const broken = { ...unsigned.files, 'manifest.json': toUtf8('{}') };
     const report = await verify({ ...unsigned, files: broken }, dsse);
     expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'not_checked']);
@@ -230,12 +225,8 @@ describe('the limits of envelopes', () => {
     const envelope = await sign(1, a);
     const padded = new Uint8Array(2 ** 20 + more).fill(0x20);
     padded.set(envelope);
-    const report = await verifyPart(memoryAccess(unsigned.files[PART]!), {
-      asOfMs: NOW,
-      trust: all,
-      dsse: [padded],
-    });
-    expect(report.verdict).toBe(verdict);
+    const options = { asOfMs: NOW, trust: all, dsse: [padded] };
+    expect((await verifyPart(memoryAccess(unsigned.files[PART]!), options)).verdict).toBe(verdict);
     expect(errorsOf(await verify(unsigned, [padded]))).toEqual(more === 0 ? [] : ['json.TOO_LARGE']);
   });
 });
