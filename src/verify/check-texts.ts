@@ -32,7 +32,7 @@ type CheckTexts = {
   /** Codes that only this check, or few others, can give. */
   readonly own: readonly Code[];
   /** Codes of reading and parsing, which many checks can give. */
-  readonly shared: readonly Code[];
+  readonly shared?: readonly Code[];
 };
 
 /** Texts and codes of each check, separate from the facts that verification needs. */
@@ -56,7 +56,6 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
       'expect.PROJECT_MISMATCH',
       'expect.BUNDLES_MISMATCH',
     ],
-    shared: [],
   },
   'export.resource': {
     sentence: 'export.json is well formed and agrees with manifest.json',
@@ -66,7 +65,6 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'export.selection': {
     sentence: 'the selection digest covers exactly the listed bundles and reports',
     own: ['export.SELECTION_MISMATCH'],
-    shared: [],
   },
   'export.attestation': {
     sentence: 'a trusted key signed the list of bundles',
@@ -111,7 +109,6 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'bundle.row': {
     sentence: 'the bundle is the one that the export manifest lists',
     own: ['part.ROW_MISMATCH'],
-    shared: [],
   },
   'bundle.expected': {
     sentence: 'the bundle belongs to the organization and project that the caller expects',
@@ -152,12 +149,10 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'attestation.key': {
     sentence: 'the trust store has a key that is valid for the statement',
     own: KEY,
-    shared: [],
   },
   'attestation.signature': {
     sentence: 'the signature verifies over the statement with that key',
     own: ['attestation.SIGNATURE_INVALID'],
-    shared: [],
   },
   'attestation.binding': {
     sentence: 'everything that the statement names matches the evidence',
@@ -182,7 +177,6 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'second.crypto': {
     sentence: 'a second implementation agrees about the signature',
     own: ['attestation.SECOND_OPINION'],
-    shared: [],
   },
   'local-report.bytes': {
     sentence: 'the archive has the listed size and SHA-256',
@@ -197,18 +191,16 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   'tool-source.bytes': {
     sentence: 'the source has the size and SHA-256 that the resource states',
     own: ['tool-source.BYTES_MISMATCH', 'tool-source.DIGEST_MISMATCH'],
-    shared: [],
   },
   'tool-source.lock': {
     sentence: 'every field agrees with the lock that the caller trusts',
     own: ['tool-source.LOCK_INVALID', 'tool-source.LOCK_MISMATCH', 'tool-source.PACKAGE_UNLOCKED'],
-    shared: [],
   },
 };
 
 /** All codes that a check can give. */
 export const codesOf = (check: CheckId): readonly Code[] => {
-  const { own: codes, shared } = CHECK_TEXTS[check];
+  const { own: codes, shared = [] } = CHECK_TEXTS[check];
   return [...codes, ...shared];
 };
 

@@ -23,26 +23,14 @@ const signers = fc.constantFrom(
   ],
 );
 
+const outcome = fc.record({ verdict: fc.constantFrom('passed', 'passed', 'failed') });
+const bad = fc.constantFrom('failed' as const, 'incomplete' as const).map(unattested);
 const bundleOf = (n: number): fc.Arbitrary<BundleReport> =>
   fc.oneof(
     { weight: 30, arbitrary: fc.constant(bundle(n)) },
-    {
-      weight: 6,
-      arbitrary: fc
-        .record({
-          pins,
-          signers,
-          outcome: fc.record({ verdict: fc.constantFrom('passed', 'passed', 'failed') }),
-        })
-        .map((choices) => bundle(n, choices)),
-    },
+    { weight: 6, arbitrary: fc.record({ pins, signers, outcome }).map((parts) => bundle(n, parts)) },
     { weight: 1, arbitrary: fc.constant(unsigned(n)) },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom('failed' as const, 'incomplete' as const)
-        .map((verdict) => bundle(n, unattested(verdict))),
-    },
+    { weight: 1, arbitrary: bad.map((parts) => bundle(n, parts)) },
   );
 
 const worst = (parts: readonly BundleReport[]): ExportReport['verdict'] =>
@@ -79,6 +67,7 @@ export const anyInputs: fc.Arbitrary<readonly EvidenceInput[]> = fc
 // A policy has few rules, so that many cases are answered with yes.
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const section = (members: Record<string, fc.Arbitrary<unknown>>) => maybe(fc.record(members));
 
 const present = (members: object): Rules =>
   Object.fromEntries(
@@ -92,37 +81,29 @@ const present = (members: object): Rules =>
 /** Policies of any rules that these reports may meet or break. */
 export const anyRules: fc.Arbitrary<Rules> = fc
   .record({
-    verdict: maybe(
-      fc.record({
-        export: fc.constantFrom('verified', 'intact'),
-        bundles: fc.constantFrom('verified', 'intact'),
-      }),
-    ),
-    signers: maybe(
-      fc.record({
-        issuers: maybe(fc.constant([{ pattern: 'acme-*' }])),
-        keys: maybe(fc.constantFrom([keyOf('one')], [keyOf('two')])),
-        distinct: maybe(fc.constantFrom(1, 2)),
-      }),
-    ),
+    verdict: section({
+      export: fc.constantFrom('verified', 'intact'),
+      bundles: fc.constantFrom('verified', 'intact'),
+    }),
+    signers: section({
+      issuers: maybe(fc.constant([{ pattern: 'acme-*' }])),
+      keys: maybe(fc.constantFrom([keyOf('one')], [keyOf('two')])),
+      distinct: maybe(fc.constantFrom(1, 2)),
+    }),
     age: maybe(fc.constant({ max: '1s' })),
-    run: maybe(
-      fc.record({
-        drills: maybe(fc.constantFrom(['checkout'], ['checkout', 'refund'])),
-        seeds: maybe(fc.constant(['1'])),
-      }),
-    ),
-    drills: maybe(fc.record({ required: fc.constantFrom(['checkout'], [{ drill: 'refund', min: 2 }]) })),
-    outcome: maybe(fc.record({ verdict: fc.constantFrom(['passed'], ['passed', 'failed']) })),
-    completeness: maybe(
-      fc.record({
-        vouched: maybe(fc.constant(['attested'])),
-        bundles: maybe(fc.constantFrom(2, { min: 1 }, { max: 3 })),
-        localReports: maybe(fc.constantFrom(0, { max: 1 })),
-      }),
-    ),
+    run: section({
+      drills: maybe(fc.constantFrom(['checkout'], ['checkout', 'refund'])),
+      seeds: maybe(fc.constant(['1'])),
+    }),
+    drills: section({ required: fc.constantFrom(['checkout'], [{ drill: 'refund', min: 2 }]) }),
+    outcome: section({ verdict: fc.constantFrom(['passed'], ['passed', 'failed']) }),
+    completeness: section({
+      vouched: maybe(fc.constant(['attested'])),
+      bundles: maybe(fc.constantFrom(2, { min: 1 }, { max: 3 })),
+      localReports: maybe(fc.constantFrom(0, { max: 1 })),
+    }),
     trials: maybe(fc.constantFrom('complete', { complete: true }, { attempts: 'first' })),
-    localReports: maybe(fc.record({ allowed: fc.boolean() })),
+    localReports: section({ allowed: fc.boolean() }),
     findings: maybe(fc.constant({ warnings: 'refuse' })),
   })
   .map(present);

@@ -16,7 +16,7 @@ import {
   single,
 } from './make.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
-import type { EvidenceInput, Waiver } from '../../src/policy/index.ts';
+import type { Waiver } from '../../src/policy/index.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,
@@ -63,66 +63,47 @@ describe('a waiver', () => {
     const { subject: _subject, ...anyBundle } = waiverBy('a', '2026-02-01');
     const twin = (drillId: string) =>
       inputOf(exportOf([makeFailed(drillId)], { evidenceExportId: idOf('evexp', 2) }));
-    const stateWith = (...inputs: readonly EvidenceInput[]) =>
-      stateOf(
-        decide({ outcome: { verdict: ['passed'] }, waivers: [{ ...anyBundle, drill: 'checkout' }] }, inputs),
-        'outcome.verdict',
-      );
+    const first = makeFailed('checkout');
 
     it.each([
-      [
-        'covers every bundle of the drill',
-        inExport(makeFailed('checkout'), makeFailed('checkout', 2)),
-        'waived',
-      ],
-      ['does not cover another drill', inExport(makeFailed('checkout'), makeFailed('refund', 2)), 'failed'],
-      [
-        'covers an id that two exports list with this drill',
-        [...inExport(makeFailed('checkout')), twin('checkout')],
-        'waived',
-      ],
-      [
-        'does not cover an id that two exports list with different drills',
-        [twin('refund'), ...inExport(makeFailed('checkout'))],
-        'failed',
-      ],
+      ['covers every bundle of the drill', inExport(first, makeFailed('checkout', 2)), 'waived'],
+      ['does not cover another drill', inExport(first, makeFailed('refund', 2)), 'failed'],
+      ['covers an id of this drill in two exports', [...inExport(first), twin('checkout')], 'waived'],
+      ['does not cover an id of two drills', [twin('refund'), ...inExport(first)], 'failed'],
     ] as const)('%s', (_, inputs, state) => {
-      expect(stateWith(...inputs)).toBe(state);
+      const waivers = [{ ...anyBundle, drill: 'checkout' }];
+      const decision = decide({ outcome: { verdict: ['passed'] }, waivers }, inputs);
+      expect(stateOf(decision, 'outcome.verdict')).toBe(state);
     });
 
     it('does not cover a bundle that no key attests, whatever drill it names', () => {
       const code = 'part.DIGEST_MISMATCH';
       const broken = bundle(1, { ...unattested('failed'), findings: [findingOf(code, ONE)] });
-      const stateBy = (scope: { subject: string } | { drill: string }) =>
-        stateOf(
-          decide({ waivers: [{ ...anyBundle, code, ...scope }] }, [inputOf(broken)]),
-          'verdict.bundles',
-        );
-      expect(stateBy({ subject: ONE })).toBe('waived');
-      expect(stateBy({ drill: 'checkout' })).toBe('failed');
+      for (const [scope, state] of [
+        [{ subject: ONE }, 'waived'],
+        [{ drill: 'checkout' }, 'failed'],
+      ] as const) {
+        const decision = decide({ waivers: [{ ...anyBundle, code, ...scope }] }, [inputOf(broken)]);
+        expect(stateOf(decision, 'verdict.bundles')).toBe(state);
+      }
     });
 
     it('covers the missing drill itself', () => {
-      const rules = { drills: { required: ['refund'] } };
-      const stateBy = (drill: string) =>
-        stateOf(
-          decide(
-            { ...rules, waivers: [{ ...anyBundle, code: 'policy.DRILL_MISSING', drill }] },
-            inExport(bundle(1)),
-          ),
-          'drills.required',
-        );
-      expect(stateBy('refund')).toBe('waived');
-      expect(stateBy('checkout')).toBe('failed');
+      for (const [drill, state] of [
+        ['refund', 'waived'],
+        ['checkout', 'failed'],
+      ] as const) {
+        const waivers = [{ ...anyBundle, code: 'policy.DRILL_MISSING' as const, drill }];
+        const decision = decide({ drills: { required: ['refund'] }, waivers }, inExport(bundle(1)));
+        expect(stateOf(decision, 'drills.required')).toBe(state);
+      }
     });
   });
 
   it('is needed for each of several causes, and the first to expire is shown', () => {
     const codes = ['part.DIGEST_MISMATCH', 'part.BYTES_MISMATCH'] as const;
-    const broken = bundle(1, {
-      ...unattested('failed'),
-      findings: codes.map((code) => findingOf(code, ONE)),
-    });
+    const findings = codes.map((code) => findingOf(code, ONE));
+    const broken = bundle(1, { ...unattested('failed'), findings });
     const applyWaivers = (...expires: readonly string[]) => {
       const waivers = expires.map((day, at) => ({ ...waiverBy(`w${at}`, day), code: codes[at]! }));
       const decision = decide({ waivers }, [inputOf(broken)]);

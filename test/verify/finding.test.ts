@@ -63,22 +63,17 @@ it.each([[[]], ['many']])('the findings of an error are a single one if its issu
   expect(findingsOf(new DrillproofError('json.INVALID', 'no', { details: { issues } }), 'b')).toHaveLength(1);
 });
 
-it.each([new TypeError('bug'), new DrillproofError('internal.BUG', 'a thread ended')])(
-  'a fault of the program is rethrown, not reported as a finding: %s',
-  (error) => {
-    expect(() => findingsOf(error, 'x')).toThrow(error);
-  },
-);
-
 it('the findings of an error about a statement are those of any other error', () => {
   const error = new DrillproofError('json.INVALID', 'no', { path: '/a' });
   expect(statementFindingsOf(error, 'b')).toStrictEqual(findingsOf(error, 'b'));
 });
 
 it.each([
-  new DrillproofError('io.UNREADABLE', 'no'),
-  new DrillproofError('internal.BUG', 'no'),
-  new TypeError('no'),
-])('an error about a statement that is a fault of the program is rethrown: %s', (error) => {
-  expect(() => statementFindingsOf(error, 'b')).toThrow(error);
+  ['an error', findingsOf, new TypeError('bug')],
+  ['an error', findingsOf, new DrillproofError('internal.BUG', 'a thread ended')],
+  ['an error about a statement', statementFindingsOf, new TypeError('bug')],
+  ['an error about a statement', statementFindingsOf, new DrillproofError('internal.BUG', 'no')],
+  ['an error about a statement', statementFindingsOf, new DrillproofError('io.UNREADABLE', 'no')],
+])('%s that cannot be a finding is rethrown: $2', (_, list, error) => {
+  expect(() => list(error, 'b')).toThrow(error);
 });

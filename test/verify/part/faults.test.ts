@@ -46,12 +46,7 @@ async function countReads(bytes: Uint8Array, options: Partial<VerifyPartOptions>
 describe('bytes that cannot be read', () => {
   test('leave the verdict open, whichever read fails, with any options', async () => {
     const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
-    const choices: Partial<VerifyPartOptions>[] = [
-      {},
-      { listed, secondOpinion },
-      { listed, depth: 'digest' },
-    ];
-    for (const options of choices) {
+    for (const options of [{}, { listed, secondOpinion }, { listed, depth: 'digest' as const }]) {
       const reads = await countReads(part, options);
       expect(reads).toBeGreaterThan(0);
       for (let n = 0; n < reads; n++) {
@@ -158,10 +153,8 @@ test('a second reader next to an entry that could not be read disagrees over ano
 });
 
 test('an aborted signal throws its reason at any read, even if the reason is a coded error', async () => {
-  for (const reason of [
-    new Error('enough'),
-    new DrillproofError('transport.ABORTED', 'the caller ended it'),
-  ]) {
+  const aborted = new DrillproofError('transport.ABORTED', 'the caller ended it');
+  for (const reason of [new Error('enough'), aborted]) {
     const reads = await countReads(part, { listed });
     for (let n = 0; n < reads - 1; n++) {
       const stop = new AbortController();

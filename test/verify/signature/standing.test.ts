@@ -96,30 +96,31 @@ describe('the standing of the list of bundles', () => {
     expect(findListStanding(list)).toStrictEqual({ ...base, id: 'export' });
   });
 
-  it('is unread without a manifest, whatever the state of the attestation', () => {
-    for (const state of ['failed', 'not_checked', 'not_applicable'] as const)
-      expect(rateList({ 'export.manifest': state, 'export.attestation': 'not_applicable' })).toBe('unread');
-    expect(rateList({ 'export.attestation': 'not_applicable' })).toBe('unread');
-  });
-
-  it('is unsigned without an attestation', () => {
-    expect(rateList({ ...read, 'export.attestation': 'not_applicable' })).toBe('unsigned');
-  });
-
-  it.each<[Code, string]>([
-    ['trust.KEY_UNKNOWN', 'refused'],
-    ['trust.KEY_EXPIRED', 'refused'],
-    ['attestation.SIGNATURE_INVALID', 'refused'],
-    ['json.INVALID', 'unread'],
-    ['io.UNREADABLE', 'unread'],
-  ])('with an attestation that failed by %s is %s', (code, standing) => {
-    expect(rateList({ ...read, 'export.attestation': 'failed' }, code)).toBe(standing);
-  });
-
-  it('is unread when the attestation was not checked, whatever the findings', () => {
-    const states = { ...read, 'export.attestation': 'not_checked' } as const;
-    expect(rateList(states, 'trust.KEY_UNKNOWN')).toBe('unread');
-    expect(rateList(read, 'trust.KEY_UNKNOWN')).toBe('unread');
+  const attestation = (state: CheckState) => ({ ...read, 'export.attestation': state });
+  it.each<[string, Parameters<typeof rateList>[0], Code | undefined, string]>([
+    [
+      'unread with a failed manifest',
+      { ...attestation('not_applicable'), 'export.manifest': 'failed' },
+      undefined,
+      'unread',
+    ],
+    [
+      'unread with an unread manifest',
+      { ...attestation('not_applicable'), 'export.manifest': 'not_checked' },
+      undefined,
+      'unread',
+    ],
+    ['unread without a manifest', { 'export.attestation': 'not_applicable' }, undefined, 'unread'],
+    ['unsigned without an attestation', attestation('not_applicable'), undefined, 'unsigned'],
+    ['refused with an unknown key', attestation('failed'), 'trust.KEY_UNKNOWN', 'refused'],
+    ['refused with an expired key', attestation('failed'), 'trust.KEY_EXPIRED', 'refused'],
+    ['refused with an invalid signature', attestation('failed'), 'attestation.SIGNATURE_INVALID', 'refused'],
+    ['unread with an invalid attestation', attestation('failed'), 'json.INVALID', 'unread'],
+    ['unread with an unreadable attestation', attestation('failed'), 'io.UNREADABLE', 'unread'],
+    ['unread if the attestation was not checked', attestation('not_checked'), 'trust.KEY_UNKNOWN', 'unread'],
+    ['unread if the attestation has no state', read, 'trust.KEY_UNKNOWN', 'unread'],
+  ])('is %s', (_, states, code, standing) => {
+    expect(rateList(states, ...(code === undefined ? [] : [code]))).toBe(standing);
   });
 });
 
