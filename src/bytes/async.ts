@@ -102,15 +102,14 @@ export async function collectBytes(stream: Bytes, maxBytes = Infinity): Promise<
   return concatBytes(chunks);
 }
 
+const JOINED_BYTES = 65_536;
+
 /** The same bytes with small chunks joined, because thousands of small chunks would cost their consumer more. */
-export async function* joinChunks(
-  stream: Bytes,
-  pieceBytes = 65_536,
-): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* joinChunks(stream: Bytes): AsyncGenerator<Uint8Array, void, undefined> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   for await (const chunk of stream) {
-    if (heldBytes + chunk.length > pieceBytes && heldBytes > 0) {
+    if (heldBytes + chunk.length > JOINED_BYTES && heldBytes > 0) {
       yield concatBytes(held);
       held = [];
       heldBytes = 0;
@@ -121,6 +120,5 @@ export async function* joinChunks(
   if (heldBytes > 0) yield concatBytes(held);
 }
 
-/** Adds the sizes of files. */
 export const sumSizes = (files: readonly { readonly bytes: number }[]): number =>
   files.reduce((sum, { bytes }) => sum + bytes, 0);

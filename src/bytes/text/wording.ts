@@ -26,12 +26,13 @@ export function countEdits(a: string, b: string): number {
 }
 
 const MAX_LENGTH = 100;
+const MAX_NAMES = 3;
 
 /**
  * The most similar names, best first: at most a third of the letters differ, apart from case and separators, or the name
  * starts with the text.
  */
-export function listNearest(text: string, names: readonly string[], most = 3): readonly string[] {
+export function listNearest(text: string, names: readonly string[]): readonly string[] {
   if (text === '' || text.length > MAX_LENGTH) return [];
   const wanted = foldName(text);
   return names
@@ -40,7 +41,7 @@ export function listNearest(text: string, names: readonly string[], most = 3): r
       ({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(text.length, name.length) / 3)),
     )
     .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, most)
+    .slice(0, MAX_NAMES)
     .map(({ name }) => name);
 }
 

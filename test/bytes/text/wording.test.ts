@@ -67,12 +67,8 @@ describe('listNearest', () => {
     expect(didYouMean('zzzzzz', names)).toBeUndefined();
   });
 
-  it('suggests only candidates, and at most as many as requested', () => {
-    forAll(200, [fc.string(), fc.nat(4)], (text, most) => {
-      const nearest = listNearest(text, names, most);
-      expect(nearest.length).toBeLessThanOrEqual(most);
-      for (const name of nearest) expect(names).toContain(name);
-    });
+  it('suggests the three nearest names at most', () => {
+    expect(listNearest('part', ['parts', 'pat', 'port', 'part', 'tart'])).toEqual(['part', 'parts', 'pat']);
   });
 });
 
