@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { countSchema, allow } from '../contract/index.ts';
 import { canonicalJson } from '../bytes/index.ts';
 import { bytesKinds } from './kinds/bytes.ts';
-import { cursorsKinds, documentsKinds } from './kinds/documents.ts';
-import { dsseKinds, policiesKinds, receiptsKinds, summariesKinds } from './kinds/policies.ts';
+import { documentsKinds } from './kinds/documents.ts';
+import { policiesKinds } from './kinds/policies.ts';
 import { evidenceKinds } from './kinds/evidence.ts';
 import { trustKinds } from './kinds/trust.ts';
 import type { Kind, Outcome } from './outcome.ts';
@@ -138,14 +138,10 @@ export function listDifferences(expected: Facts, actual: Facts): readonly string
 /** The tests of each kind. */
 export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...bytesKinds,
-  ...cursorsKinds,
   ...trustKinds,
   ...documentsKinds,
-  ...dsseKinds,
   ...evidenceKinds,
-  ...receiptsKinds,
   ...policiesKinds,
-  ...summariesKinds,
 };
 
 /** Runs a case in every way. `platform` names the primitives in use. */

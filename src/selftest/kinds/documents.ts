@@ -53,45 +53,6 @@ function assertSameBytes(bytes: Uint8Array, written: Uint8Array): void {
   if (digestOf(bytes) !== digestOf(written)) throw new TypeError('the written bytes differ');
 }
 
-export const documentsKinds: Readonly<Record<string, Kind>> = {
-  'bundle-manifests': defineKind(
-    z.object({ manifest: z.string(), limits: z.optional(z.object({ objects: z.int() })) }),
-    [
-      'parsed',
-      (input) => {
-        const bytes = toUtf8(input.manifest);
-        const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, canonicalBytes(manifest));
-        return { digest: digestOf(bytes), objects: manifest.objects.length };
-      },
-    ],
-  ),
-  'export-manifests': defineKind(
-    z.object({ manifest: z.string(), limits: z.optional(z.object({ parts: z.int() })) }),
-    [
-      'parsed',
-      (input) => {
-        const bytes = toUtf8(input.manifest);
-        const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
-        assertSameBytes(bytes, canonicalBytes(manifest));
-        const { parts, localReports } = manifest;
-        return {
-          digest: digestOf(bytes),
-          selectionDigest: selectionDigest(parts, localReports),
-          parts: parts.length,
-          localReports: localReports.length,
-        };
-      },
-    ],
-  ),
-  attestations: defineKind(
-    attestationShape,
-    ['alone', (input) => testAttestation(input)],
-    ['with a second opinion', (input) => testAttestation(input, { secondOpinion })],
-  ),
-  'tool-sources': defineKind(toolShape, ['resource', testToolSource]),
-};
-
 const limit = z.exactOptional(z.int());
 const shape = z.object({
   pages: z.array(z.object({ items: z.int(), nextCursor: z.optional(z.unknown()) })),
@@ -159,18 +120,51 @@ async function readList({ pages, limits = {} }: Input, body: Body) {
   return { cursors, items };
 }
 
-const streamBytewise = (text: string): ReadableStream<Uint8Array> => {
-  const bytes = new TextEncoder().encode(text);
-  let at = 0;
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.length) controller.close();
-      else controller.enqueue(bytes.slice(at, ++at));
+const streamBytewise = (text: string): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  new ReadableStream({
+    start(controller) {
+      for (const byte of toUtf8(text)) controller.enqueue(Uint8Array.of(byte));
+      controller.close();
     },
   });
-};
 
-export const cursorsKinds: Readonly<Record<string, Kind>> = {
+export const documentsKinds: Readonly<Record<string, Kind>> = {
+  'bundle-manifests': defineKind(
+    z.object({ manifest: z.string(), limits: z.optional(z.object({ objects: z.int() })) }),
+    [
+      'parsed',
+      (input) => {
+        const bytes = toUtf8(input.manifest);
+        const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+        assertSameBytes(bytes, canonicalBytes(manifest));
+        return { digest: digestOf(bytes), objects: manifest.objects.length };
+      },
+    ],
+  ),
+  'export-manifests': defineKind(
+    z.object({ manifest: z.string(), limits: z.optional(z.object({ parts: z.int() })) }),
+    [
+      'parsed',
+      (input) => {
+        const bytes = toUtf8(input.manifest);
+        const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+        assertSameBytes(bytes, canonicalBytes(manifest));
+        const { parts, localReports } = manifest;
+        return {
+          digest: digestOf(bytes),
+          selectionDigest: selectionDigest(parts, localReports),
+          parts: parts.length,
+          localReports: localReports.length,
+        };
+      },
+    ],
+  ),
+  attestations: defineKind(
+    attestationShape,
+    ['alone', (input) => testAttestation(input)],
+    ['with a second opinion', (input) => testAttestation(input, { secondOpinion })],
+  ),
+  'tool-sources': defineKind(toolShape, ['resource', testToolSource]),
   cursors: defineKind(
     shape,
     ['answers as a whole', (input) => readList(input, (text) => text)],

@@ -59,14 +59,6 @@ function outcomeOf({ answer, rules, unusedWaivers }: Decision): Outcome {
   };
 }
 
-export const policiesKinds: Readonly<Record<string, Kind>> = {
-  policies: defineKind(
-    shape,
-    ['in order', (input) => testPolicy(input, reportsOf(input))],
-    ['backwards', (input) => testPolicy(input, reportsOf(input).toReversed())],
-  ),
-};
-
 const chainShape = z.object({
   files: z.record(z.string(), z.string()),
   single: z.optional(z.string()),
@@ -83,10 +75,6 @@ async function testReceipts({ files, single, expectHead }: z.infer<typeof chainS
       : await verifyReceipt(source, single, {});
   return makeOutcome(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
 }
-
-export const receiptsKinds: Readonly<Record<string, Kind>> = {
-  receipts: defineKind(chainShape, ['files', testReceipts]),
-};
 
 const dsseShape = z.object({
   envelope: z.string(),
@@ -112,14 +100,6 @@ async function testEnvelope(
   const report = verifyDsse(dsse, { ...common, ...rest, ...subject });
   return makeOutcome(report.verdict, [report]);
 }
-
-export const dsseKinds: Readonly<Record<string, Kind>> = {
-  dsse: defineKind(
-    dsseShape,
-    ['bytes', (input) => testEnvelope(input)],
-    ['with a second opinion', (input) => testEnvelope(input, { secondOpinion })],
-  ),
-};
 
 const summaryShape = z.object({
   envelope: z.string(),
@@ -149,6 +129,17 @@ function testSummary({
   return makeOutcome(report.verdict, [report]);
 }
 
-export const summariesKinds: Readonly<Record<string, Kind>> = {
+export const policiesKinds: Readonly<Record<string, Kind>> = {
+  policies: defineKind(
+    shape,
+    ['in order', (input) => testPolicy(input, reportsOf(input))],
+    ['backwards', (input) => testPolicy(input, reportsOf(input).toReversed())],
+  ),
+  receipts: defineKind(chainShape, ['files', testReceipts]),
+  dsse: defineKind(
+    dsseShape,
+    ['bytes', (input) => testEnvelope(input)],
+    ['with a second opinion', (input) => testEnvelope(input, { secondOpinion })],
+  ),
   summaries: defineKind(summaryShape, ['bytes', testSummary]),
 };
