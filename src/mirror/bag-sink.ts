@@ -19,7 +19,7 @@ import {
   type MirrorSink,
   type MirrorTarget,
   type MirrorView,
-  type Sealed,
+  type ListedFile,
 } from './sink.ts';
 
 export type BagOptions = {
@@ -85,9 +85,9 @@ function wrapTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
 }
 
 /** Hashes the files that a mirror adds to the export: checksums, and the receipts of this run and earlier ones. */
-async function readAddedFiles(inner: MirrorTarget): Promise<Sealed[]> {
+async function readAddedFiles(inner: MirrorTarget): Promise<ListedFile[]> {
   const receipts = await inner.list(inside('receipts'));
-  const added: Sealed[] = [];
+  const added: ListedFile[] = [];
   for (const path of [inside(CHECKSUMS), ...receipts]) {
     const { digest, bytes } = await digestStream(inner.read(path));
     added.push({ path: path.slice(BAG_PAYLOAD.length), digest, bytes });
@@ -98,7 +98,7 @@ async function readAddedFiles(inner: MirrorTarget): Promise<Sealed[]> {
 // The declaration is written last, because without it no reader takes the folder for a bag.
 async function writeTags(
   inner: MirrorTarget,
-  payload: readonly Sealed[],
+  payload: readonly ListedFile[],
   { tool, evidenceExportId }: BagOptions,
 ): Promise<void> {
   const info = formatBagInfo([

@@ -13,7 +13,7 @@ import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
 import { checkFile, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
-import type { MirrorView, Sealed } from './sink.ts';
+import type { MirrorView, ListedFile } from './sink.ts';
 
 /** The result of `checkMirror`. Sizes are bytes. */
 export type MirrorCheck = {
@@ -82,7 +82,7 @@ const EMPTY: MirrorView = {
 };
 
 /** Lists the files of a complete mirror of this export, with their digests and sizes. */
-async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Sealed[]> {
+async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly ListedFile[]> {
   const wanted = listWanted(run, pinned.manifest).filter(
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );
@@ -91,7 +91,7 @@ async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise
   const attestation = await findAttestation(run, pinned, view);
   if (attestation !== undefined && 'code' in attestation)
     throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });
-  const evidence: Sealed[] = [...wanted];
+  const evidence: ListedFile[] = [...wanted];
   if (attestation !== undefined) evidence.push(toChecksum(EXPORT_ATTESTATION, attestation.bytes));
   const checksums = toChecksum(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
   return [manifest, resource, ...evidence, ...(run.withoutLocalReports ? [] : [checksums])];

@@ -98,8 +98,7 @@ async function fetchFiles(
   const wanted = listWanted(run, pinned.manifest);
   const { valid, missing } = plan ?? (await planFiles(wanted, target, run));
   for (const file of valid) await target.share?.(file.path, file);
-  const requested = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
-  const { states, failures } = await fetchAll(requested, target, run);
+  const { states, failures } = await fetchAll(missing, target, run);
   const fileStates = new Map([...valid.map(({ path }) => [path, 'kept'] as const), ...states]);
   const files = wanted.flatMap(({ path, digest, bytes }): Proven[] => {
     const state = fileStates.get(path);

@@ -1,14 +1,13 @@
-import { digestStream, sumSizes } from '../bytes/index.ts';
+import { abortable, digestStream, sumSizes } from '../bytes/index.ts';
 import type { Download, DownloadOptions } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';
 import type { FoundState, Run } from './run.ts';
-import type { Expected, MirrorView } from './sink.ts';
+import type { MirrorView, ListedFile } from './sink.ts';
 
 /** A file that the manifest lists. Its path is a name in the target, never part of a URL. */
-export type Wanted = Expected & {
+export type Wanted = ListedFile & {
   readonly kind: 'part' | 'local-report';
-  readonly path: string;
   readonly open: (options: DownloadOptions) => Promise<Download>;
 };
 
@@ -50,14 +49,15 @@ export async function planFiles(
   const valid: Wanted[] = [];
   const missing: Wanted[] = [];
   report({ type: 'listed', files: wanted.length, bytes: sumSizes(wanted) });
-  for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? valid : missing).push(file);
-  const requested = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
+  for (const file of wanted)
+    if ((await checkFile(file, target, run)) === 'proven') valid.push(file);
+    else if (file.kind === 'part' || !withoutLocalReports) missing.push(file);
   report({
     type: 'planned',
-    files: valid.length + requested.length,
-    bytes: sumSizes(valid) + sumSizes(requested),
-    missingFiles: requested.length,
-    missingBytes: sumSizes(requested),
+    files: valid.length + missing.length,
+    bytes: sumSizes(valid) + sumSizes(missing),
+    missingFiles: missing.length,
+    missingBytes: sumSizes(missing),
   });
   for (const { path, bytes } of valid) report({ type: 'part-done', path, bytes, state: 'kept' });
   return { valid, missing };
@@ -65,7 +65,7 @@ export async function planFiles(
 
 /** Verifies one file in the target, and reports its state. */
 export async function checkFile(
-  file: Expected & { readonly path: string },
+  file: ListedFile,
   target: MirrorView,
   { report, signal }: Pick<Run, 'report' | 'signal'>,
 ): Promise<FoundState> {
@@ -77,7 +77,7 @@ export async function checkFile(
 
 // An unreadable file is fetched again.
 async function readState(
-  { path, bytes, digest }: Expected & { readonly path: string },
+  { path, bytes, digest }: ListedFile,
   target: MirrorView,
   signal: AbortSignal | undefined,
 ): Promise<FoundState> {
@@ -86,21 +86,11 @@ async function readState(
     const size = await target.size(path);
     if (size === undefined) return 'missing';
     if (size !== bytes) return 'damaged';
-    const actual = await digestStream(readUnlessAborted(target.read(path), signal));
+    const actual = await digestStream(abortable(target.read(path), signal));
     return actual.digest === digest ? 'proven' : 'damaged';
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return 'unreadable';
     throw cause;
-  }
-}
-
-async function* readUnlessAborted(
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of chunks) {
-    signal?.throwIfAborted();
-    yield chunk;
   }
 }

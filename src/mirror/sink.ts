@@ -20,8 +20,8 @@ export type MirrorView = Pick<MirrorTarget, 'isEmpty' | 'size' | 'read' | 'list'
 /** The digest and size that a file must have. */
 export type Expected = { readonly digest: string; readonly bytes: number };
 
-/** A verified file in the target. */
-export type Sealed = Expected & { readonly path: string };
+/** A file of the export, with the digest and size that it must have. */
+export type ListedFile = Expected & { readonly path: string };
 
 /**
  * An open target of a mirror (formats §1, Export). Paths are those of the export, with `/`. `write` and `commit` give
@@ -59,7 +59,7 @@ export type MirrorTarget = {
    * Optional. Called with every file of the export once the mirror is complete, to write files that describe it (the
    * tag files of a bag).
    */
-  seal?(files: readonly Sealed[]): Promise<void>;
+  seal?(files: readonly ListedFile[]): Promise<void>;
   /** Removes the private files of the sink: the claim and partial files. */
   clean(): Promise<void>;
   /** Releases the lock. */
