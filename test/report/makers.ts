@@ -1,3 +1,4 @@
+import type { ScrubReport } from '../../src/report/index.ts';
 import { finding } from '../../src/verify/finding.ts';
 import type {
   AttestationReport,
@@ -144,3 +145,22 @@ export const toolSourceReport = (over: Partial<ToolSourceReport> = {}): ToolSour
   findings: [],
   ...over,
 });
+
+/** The report on a scrub of one mirror, which has a fault if it is damaged. */
+export function scrubReport(name: string, found: 'good' | 'damaged'): ScrubReport {
+  const numbers = { files: 3, read: 3, readBytes: 30, young: 0, left: 0, leftBytes: 0 };
+  const fault = { mirror: name, path: 'parts/1.zip', code: 'part.DIGEST_MISMATCH', message: 'm' } as const;
+  return {
+    schemaVersion: 1,
+    kind: 'scrub',
+    place: 'archive',
+    outcome: found,
+    mirrors: 1,
+    outcomes: { good: 0, damaged: 0, unreadable: 0, unread: 0, [found]: 1 },
+    ...numbers,
+    results: [{ name, outcome: found, ...numbers }],
+    faults: found === 'good' ? [] : [{ ...fault, found }],
+    moreFaults: 0,
+    strays: ['stray'],
+  };
+}

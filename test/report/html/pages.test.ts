@@ -1,4 +1,3 @@
-import type { ScrubReport } from '../../../src/report/index.ts';
 import { expect, it } from 'vitest';
 import { renderChainPage, renderHistoryPage, renderScrubPage } from '../../../src/report/index.ts';
 import { markupText } from '../../../src/report/html/document.ts';
@@ -7,52 +6,23 @@ import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { finding } from '../../../src/verify/index.ts';
 import { NO } from '../decision/makers.ts';
-import { DIGEST, exportReport, failedPart } from '../makers.ts';
+import { DIGEST, exportReport, failedPart, scrubReport } from '../makers.ts';
 import { attacked, expectOurTags } from './samples.ts';
 
 const draw = () => ({ light: '<svg/>', dark: '<svg/>' });
-const scrub: ScrubReport = {
-  schemaVersion: 1,
-  kind: 'scrub',
-  place: 'archive',
-  outcome: 'damaged',
-  mirrors: 1,
-  outcomes: { good: 0, damaged: 1, unreadable: 0, unread: 0 },
-  files: 2,
-  read: 2,
-  readBytes: 10,
-  young: 0,
-  left: 0,
-  leftBytes: 0,
-  results: [
-    { name: 'm', outcome: 'damaged', files: 2, read: 2, readBytes: 10, young: 0, left: 0, leftBytes: 0 },
-  ],
-  faults: [{ mirror: 'm', path: 'p', found: 'damaged', code: 'part.DIGEST_MISMATCH', message: 'it differs' }],
-  moreFaults: 0,
-  strays: ['stray'],
-};
 const chain = {
   schemaVersion: 1,
   kind: 'report-chain',
   verdict: 'invalid',
   asOfMs: 0,
-  reports: [
-    {
-      name: 'n',
-      digest: DIGEST,
-      sequence: 1,
-      issuer: 'i',
-      report: { kind: 'export', result: 'r' },
-      keys: [],
-    },
-  ],
+  reports: [{ name: 'n', digest: DIGEST, issuer: 'i', report: { kind: 'export', result: 'r' }, keys: [] }],
   findings: [finding('report.FORKED', 'n', { message: 'm', expected: 'e', actual: 'a' })],
 } as const;
 const whole = exportReport({ parts: [failedPart(1)] });
 
 it.each<[string, () => string]>([
   ['a decision', () => renderDecisionPage(attacked(NO))],
-  ['a scrub', () => renderScrubPage(attacked(scrub))],
+  ['a scrub', () => renderScrubPage(attacked(scrubReport('m', 'damaged')))],
   ['a chain of signed reports', () => renderChainPage(attacked(chain))],
   [
     'many reports',

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ArchiveReport, mergeArchives } from '../../../src/report/merge/archives.ts';
-import { mergeScrubs, type ScrubReport } from '../../../src/report/merge/scrubs.ts';
+import { mergeScrubs } from '../../../src/report/merge/scrubs.ts';
 import {
   assertWholeOfShards,
   listDigest,
@@ -14,6 +14,7 @@ import {
 import { codeOf } from '../../bytes/thrown-by.ts';
 import { hashOf, idOf } from '../../support/evidence.ts';
 import { forAll } from '../../support/property.ts';
+import { scrubReport } from '../makers.ts';
 
 const failureOf = (evidenceExportId: string): ArchiveReport['failures'][number] => ({
   evidenceExportId,
@@ -115,41 +116,22 @@ it.each([
 });
 
 describe('merging scrubs', () => {
-  const numbers = { files: 3, read: 3, readBytes: 30, young: 0, left: 0, leftBytes: 0 };
-  const outcomes = { good: 1, damaged: 0, unreadable: 0, unread: 0 };
-  const scrubOf = (name: string, rest: Partial<ScrubReport> = {}): ScrubReport => ({
-    schemaVersion: 1,
-    kind: 'scrub',
-    place: 'archive',
-    outcome: 'good',
-    mirrors: 1,
-    outcomes,
-    ...numbers,
-    results: [{ name, outcome: 'good', ...numbers }],
-    faults: [],
-    moreFaults: 0,
-    strays: ['x'],
-    ...rest,
-  });
-  const damaged = scrubOf('b', {
-    results: [{ name: 'b', outcome: 'damaged', ...numbers }],
-    faults: [
-      { mirror: 'b', path: 'parts/1.zip', found: 'damaged', code: 'part.DIGEST_MISMATCH', message: 'm' },
-    ],
-  });
+  const [good, damaged] = [scrubReport('a', 'good'), scrubReport('b', 'damaged')];
 
   it('keeps each mirror once, with its faults, in any order', () => {
-    const merged = mergeScrubs(named([damaged, scrubOf('a')]));
-    expect(merged).toEqual(mergeScrubs(named([scrubOf('a'), damaged])));
+    const merged = mergeScrubs(named([damaged, good]));
+    expect(merged).toEqual(mergeScrubs(named([good, damaged])));
     expect(merged.mirrors).toMatchObject([
       { name: 'a', faults: [] },
       { name: 'b', outcome: 'damaged', faults: [{ path: 'parts/1.zip' }] },
     ]);
-    expect(merged).toMatchObject({ place: 'archive', strays: ['x'] });
+    expect(merged).toMatchObject({ place: 'archive', strays: ['stray'] });
   });
 
   it('refuses a mirror that is good in one and damaged in the other', () => {
-    expect(codeOf(() => mergeScrubs(named([damaged, scrubOf('b')])))).toBe('report.MERGE_CONFLICT');
+    expect(codeOf(() => mergeScrubs(named([damaged, scrubReport('b', 'good')])))).toBe(
+      'report.MERGE_CONFLICT',
+    );
   });
 });
 
