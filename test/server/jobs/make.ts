@@ -27,16 +27,15 @@ export const createGate = <T = void>(): Gate<T> => new Gate<T>();
 export const makeRunner = (run: Run): Runner => ({ kinds: ['authoring.turn', 'run.rerun'], run });
 
 /** The result of a rerun, with the identity that its run pins. */
-export function makeResult({ request, buildHash }: HostedRun): unknown {
-  const { runId, drillId, seed, trial, trialCount, attempt, attemptLimit } = request;
-  const pinned = { runId, drillId, seed, trial, trialCount, attempt, attemptLimit, buildHash };
-  return { ...runResult, identity: { ...runResult.identity, ...pinned } };
-}
+const makeResult = ({ request, buildHash }: HostedRun) => ({
+  ...runResult,
+  identity: { ...runResult.identity, ...request, buildHash },
+});
 
 export const goodRunner = makeRunner(async (job) =>
   job.kind === 'authoring.turn'
     ? { outcome: 'succeeded', resultText: job.turn.prompt, proposalId: 'prop_000000000001' }
-    : ({ outcome: 'succeeded', result: makeResult(job.run) } as RunnerOutcome),
+    : { outcome: 'succeeded', result: makeResult(job.run) },
 );
 
 /** A runner that answers when it is released, even after its signal; `begun` resolves when `act` has ended. */

@@ -152,10 +152,8 @@ it('a secret in any part of a request never appears in the log, even at level de
     for (const method of ['POST', 'PUT']) await send(upload + query, { method, headers, body });
     await send(`/${secrets.token}/${secrets.query}`, { headers: { authorization } });
   }
-  const socket = connect(listening.port, '127.0.0.1');
-  socket.end(
-    `GET /${secrets.query} HTTP/1.1\r\nAuthorization: Bearer ${secrets.token}\r\nbad header\r\n\r\n`,
-  );
+  const malformed = `GET /${secrets.query} HTTP/1.1\r\nAuthorization: Bearer ${secrets.token}\r\nbad header`;
+  const socket = connect(listening.port, '127.0.0.1').end(`${malformed}\r\n\r\n`);
   await once(socket.resume(), 'close');
   await listening.close();
   expect(lines.length).toBeGreaterThan(15);

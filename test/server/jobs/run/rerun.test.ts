@@ -12,21 +12,7 @@ const plane = eachTest(importWorlds, storeBuild);
 const ORIGINAL = id('hrun', 3);
 const OTHER = `sha256:${'0'.repeat(64)}`;
 
-const IDENTITY = {
-  runId: 'run_number-3',
-  worldInstanceId: 'world-1',
-  drillId: 'restore',
-  targetId: 'backup-agent',
-  buildHash: HASH,
-  packageLockHash: `sha256:${'2'.repeat(64)}`,
-  seed: '1',
-  trial: 1,
-  trialCount: 1,
-  attempt: 1,
-  attemptLimit: 1,
-  scenarioId: 'outage',
-  setupHash: `sha256:${'3'.repeat(64)}`,
-};
+const { identity: IDENTITY } = makeRunResult(3, { identity: { ...makeRun(3).request, buildHash: HASH } });
 
 /** Imports the original and requests a rerun of a run. */
 async function queue(over: Partial<HostedRun> = { identity: IDENTITY }, hostedRunId = ORIGINAL) {
