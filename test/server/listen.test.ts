@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import {
   type ControlCode,
   controlErrors,
@@ -66,70 +66,64 @@ const bearer = () => `Authorization: Bearer ${plane.token}\r\n`;
 const framed = (framing: string): string =>
   `POST / HTTP/1.1\r\n${HOST}${framing}\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n${HOST}\r\n`;
 
-describe('malformed HTTP', () => {
-  const POST = `POST / HTTP/1.1\r\n${HOST}${CLOSE}`;
-  const LARGE = `GET / HTTP/1.1\r\n${HOST}A: ${'a'.repeat(200 * 1024)}\r\n\r\n`;
-  const UPGRADE = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
-  it.each<[string, string, ControlCode?]>([
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['a bad header line', `GET / HTTP/1.1\r\n${HOST}bad header\r\n\r\n`],
-    ['a control character in a header', `GET / HTTP/1.1\r\n${HOST}A: \x01\r\n\r\n`],
-    ['a bad version', `GET / HTTP/9.9\r\n${HOST}\r\n`],
-    ['a length and chunks', framed('Content-Length: 4\r\nTransfer-Encoding: chunked')],
-    ['chunks and a length', framed('Transfer-Encoding: chunked\r\nContent-Length: 4')],
-    ['two lengths', framed('Content-Length: 4\r\nContent-Length: 5')],
-    ['chunked as the first of two codings', framed('Transfer-Encoding: chunked, identity')],
-    ['chunked twice', framed('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked')],
-    ['a negative length', framed('Content-Length: -1')],
-    ['a length that is not a number', framed('Content-Length: 4x')],
-    ['a space before the colon', framed('Transfer-Encoding : chunked')],
-    ['no Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`],
-    ['two Hosts', `GET /healthz HTTP/1.1\r\n${HOST}${HOST}${CLOSE}\r\n`],
-    ['a malformed Host', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
-    ['a malformed target', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
-    ['headers above the limit', LARGE, 'control.HEADERS_TOO_LARGE'],
-    ['headers that never end', `GET / HTTP/1.1\r\n${HOST}A: `, 'control.REQUEST_TIMEOUT'],
-    ['an unknown expectation', `${POST}Expect: 200-ok\r\n\r\n`, 'control.EXPECTATION_FAILED'],
-    ['an Upgrade, which is ignored,', UPGRADE, 'control.UNAUTHENTICATED'],
-  ])('a request with %s gets the error envelope, and nothing else', async (_, text, code) => {
-    expectRaw(await raw(text), code ?? 'control.REQUEST_INVALID');
-  });
-
-  it('a CONNECT request gets the error envelope', async () => {
-    const answer = await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`);
-    expect(expectRaw(answer, 'control.METHOD_NOT_ALLOWED')['allow']).toBe('GET, HEAD, POST, PUT');
-  });
-
-  it('malformed HTTP after a valid request does not damage its answer', async () => {
-    const answer = await raw(`GET /healthz HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`);
-    const [first = ''] = answer.split('{"status":"ok"}');
-    expect(first).toMatch(/^(HTTP\/1\.1 (200|400) |$)/);
-  });
+const POST = `POST / HTTP/1.1\r\n${HOST}${CLOSE}`;
+const LARGE = `GET / HTTP/1.1\r\n${HOST}A: ${'a'.repeat(200 * 1024)}\r\n\r\n`;
+const UPGRADE = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+it.each<[string, string, ControlCode?]>([
+  ['no HTTP at all', 'hello\r\n\r\n'],
+  ['a bad header line', `GET / HTTP/1.1\r\n${HOST}bad header\r\n\r\n`],
+  ['a control character in a header', `GET / HTTP/1.1\r\n${HOST}A: \x01\r\n\r\n`],
+  ['a bad version', `GET / HTTP/9.9\r\n${HOST}\r\n`],
+  ['a length and chunks', framed('Content-Length: 4\r\nTransfer-Encoding: chunked')],
+  ['chunks and a length', framed('Transfer-Encoding: chunked\r\nContent-Length: 4')],
+  ['two lengths', framed('Content-Length: 4\r\nContent-Length: 5')],
+  ['chunked as the first of two codings', framed('Transfer-Encoding: chunked, identity')],
+  ['chunked twice', framed('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked')],
+  ['a negative length', framed('Content-Length: -1')],
+  ['a length that is not a number', framed('Content-Length: 4x')],
+  ['a space before the colon', framed('Transfer-Encoding : chunked')],
+  ['no Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`],
+  ['two Hosts', `GET /healthz HTTP/1.1\r\n${HOST}${HOST}${CLOSE}\r\n`],
+  ['a malformed Host', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
+  ['a malformed target', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
+  ['headers above the limit', LARGE, 'control.HEADERS_TOO_LARGE'],
+  ['headers that never end', `GET / HTTP/1.1\r\n${HOST}A: `, 'control.REQUEST_TIMEOUT'],
+  ['an unknown expectation', `${POST}Expect: 200-ok\r\n\r\n`, 'control.EXPECTATION_FAILED'],
+  ['an Upgrade, which is ignored,', UPGRADE, 'control.UNAUTHENTICATED'],
+])('a request with %s gets the error envelope, and nothing else', async (_, text, code) => {
+  expectRaw(await raw(text), code ?? 'control.REQUEST_INVALID');
 });
 
-describe('a token over a socket', () => {
-  it.each<[string, string, () => string]>([
-    ['of 100 KB', 'GET', () => `Authorization: Bearer ${'a'.repeat(100_000)}\r\n`],
-    ['in two headers', 'GET', () => `${bearer()}${bearer()}`],
-    ['next to a second token', 'GET', () => `${bearer()}authorization: Bearer dp_other\r\n`],
-    ['outside ASCII', 'GET', () => 'Authorization: Bearer dp_\xe4\xf6\xfc\r\n'],
-    ['missing, before its body is sent', 'POST', () => 'Content-Length: 1000000000\r\n'],
-    ['missing, without 100 Continue', 'POST', () => 'Expect: 100-continue\r\nContent-Length: 10\r\n'],
-  ])('a request whose token is %s is refused', async (_, method, headers) => {
-    const answer = await raw(
-      `${method} /v1/projects/x/evidence/y HTTP/1.1\r\n${HOST}${CLOSE}${headers()}\r\n`,
-    );
-    expect(expectRaw(answer, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
-  });
+it('a CONNECT request gets the error envelope', async () => {
+  const answer = await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`);
+  expect(expectRaw(answer, 'control.METHOD_NOT_ALLOWED')['allow']).toBe('GET, HEAD, POST, PUT');
+});
 
-  it('a request with a valid token gets 100 Continue', async () => {
-    const path = inProject(`runs/${id('hrun', 99)}/reruns`);
-    const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
-    const body = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
-    const answer = await raw(head + body);
-    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
-    expectRaw(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'control.NOT_FOUND');
-  });
+it('malformed HTTP after a valid request does not damage its answer', async () => {
+  const answer = await raw(`GET /healthz HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`);
+  const [first = ''] = answer.split('{"status":"ok"}');
+  expect(first).toMatch(/^(HTTP\/1\.1 (200|400) |$)/);
+});
+
+it.each<[string, string, () => string]>([
+  ['of 100 KB', 'GET', () => `Authorization: Bearer ${'a'.repeat(100_000)}\r\n`],
+  ['in two headers', 'GET', () => `${bearer()}${bearer()}`],
+  ['next to a second token', 'GET', () => `${bearer()}authorization: Bearer dp_other\r\n`],
+  ['outside ASCII', 'GET', () => 'Authorization: Bearer dp_\xe4\xf6\xfc\r\n'],
+  ['missing, before its body is sent', 'POST', () => 'Content-Length: 1000000000\r\n'],
+  ['missing, without 100 Continue', 'POST', () => 'Expect: 100-continue\r\nContent-Length: 10\r\n'],
+])('a request whose token is %s is refused', async (_, method, headers) => {
+  const answer = await raw(`${method} /v1/projects/x/evidence/y HTTP/1.1\r\n${HOST}${CLOSE}${headers()}\r\n`);
+  expect(expectRaw(answer, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
+});
+
+it('a request with a valid token gets 100 Continue', async () => {
+  const path = inProject(`runs/${id('hrun', 99)}/reruns`);
+  const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
+  const body = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
+  const answer = await raw(head + body);
+  expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  expectRaw(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'control.NOT_FOUND');
 });
 
 it('forged headers do not change an answer', async () => {

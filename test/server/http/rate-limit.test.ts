@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRateLimiter, createSharedRateLimiter } from '../../../src/server/http/rate-limit.ts';
 import type { RateLease, RateShare } from '../../../src/server/store/rates.ts';
 import { forAll } from '../../support/property.ts';
@@ -12,53 +12,51 @@ function makeLimiter(maxKeys = 10) {
   return { clock, rate, granted };
 }
 
-describe('the rate of a token', () => {
-  it('each token has its own burst, and no more after any pause', () => {
+it('each token has its own burst, and no more after any pause', () => {
+  const { clock, granted } = makeLimiter();
+  for (const nowMs of [0, 1e9]) {
+    clock.nowMs = nowMs;
+    expect([granted('a', 300), granted('b', 300)]).toEqual([200, 200]);
+  }
+});
+
+it('a limiter reports exactly when the next request is allowed', () => {
+  const { clock, rate, granted } = makeLimiter();
+  granted('a', 200);
+  expect(rate.take('a')).toEqual({ retryAfterMs: 10 });
+  clock.nowMs = 9;
+  expect(rate.take('a')).toEqual({ retryAfterMs: 1 });
+  clock.nowMs = 10;
+  expect(rate.take('a')).toBeUndefined();
+});
+
+it('a clock that is set back takes no credit away', () => {
+  const { clock, granted, rate } = makeLimiter();
+  clock.nowMs = 1000;
+  granted('a', 200);
+  clock.nowMs = 0;
+  expect(rate.take('a')).toBeDefined();
+  clock.nowMs = 10;
+  expect(rate.take('a')).toBeUndefined();
+});
+
+it('a limiter remembers a bounded number of tokens', () => {
+  const { granted } = makeLimiter(2);
+  granted('a', 200);
+  granted('b', 1);
+  granted('c', 1);
+  expect(granted('a', 1)).toBe(1);
+});
+
+it('a limiter grants at most burst + elapsed × rate, whatever comes when', () => {
+  forAll(100, [fc.array(fc.nat(50), { maxLength: 400 })], (pauses) => {
     const { clock, granted } = makeLimiter();
-    for (const nowMs of [0, 1e9]) {
-      clock.nowMs = nowMs;
-      expect([granted('a', 300), granted('b', 300)]).toEqual([200, 200]);
+    let total = 0;
+    for (const pause of pauses) {
+      clock.nowMs += pause;
+      total += granted('a', 1);
     }
-  });
-
-  it('reports exactly when the next request is allowed', () => {
-    const { clock, rate, granted } = makeLimiter();
-    granted('a', 200);
-    expect(rate.take('a')).toEqual({ retryAfterMs: 10 });
-    clock.nowMs = 9;
-    expect(rate.take('a')).toEqual({ retryAfterMs: 1 });
-    clock.nowMs = 10;
-    expect(rate.take('a')).toBeUndefined();
-  });
-
-  it('a clock that is set back takes no credit away', () => {
-    const { clock, granted, rate } = makeLimiter();
-    clock.nowMs = 1000;
-    granted('a', 200);
-    clock.nowMs = 0;
-    expect(rate.take('a')).toBeDefined();
-    clock.nowMs = 10;
-    expect(rate.take('a')).toBeUndefined();
-  });
-
-  it('is remembered for a bounded number of tokens', () => {
-    const { granted } = makeLimiter(2);
-    granted('a', 200);
-    granted('b', 1);
-    granted('c', 1);
-    expect(granted('a', 1)).toBe(1);
-  });
-
-  it('grants at most burst + elapsed × rate, whatever comes when', () => {
-    forAll(100, [fc.array(fc.nat(50), { maxLength: 400 })], (pauses) => {
-      const { clock, granted } = makeLimiter();
-      let total = 0;
-      for (const pause of pauses) {
-        clock.nowMs += pause;
-        total += granted('a', 1);
-      }
-      return total <= 200 + clock.nowMs / 10;
-    });
+    return total <= 200 + clock.nowMs / 10;
   });
 });
 
@@ -75,59 +73,57 @@ function makeSharedLimiter(granted: (lease: RateLease) => Promise<RateShare>, ma
 }
 const all = ({ want }: RateLease) => Promise.resolve({ granted: want, retryAfterMs: 1 });
 
-describe('the rate of a token that several servers share', () => {
-  it('takes a share of a tenth of a second, and the next when it is spent', async () => {
-    const { rate, asked } = makeSharedLimiter(all);
-    for (let n = 0; n < 25; n++) expect(await rate.take('a')).toBeUndefined();
-    expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(
-      Array.from({ length: 3 }, () => ['requests:a', 10]),
-    );
-  });
+it('a shared limiter takes a share of a tenth of a second, and the next when it is spent', async () => {
+  const { rate, asked } = makeSharedLimiter(all);
+  for (let n = 0; n < 25; n++) expect(await rate.take('a')).toBeUndefined();
+  expect(asked.map(({ bucket, want }) => [bucket, want])).toEqual(
+    Array.from({ length: 3 }, () => ['requests:a', 10]),
+  );
+});
 
-  it('requests that come at once take one share, and no more than it has', async () => {
-    const { rate, asked } = makeSharedLimiter(async ({ want }) => ({
-      granted: asked.length > 1 ? 0 : want,
-      retryAfterMs: 7,
-    }));
-    const answers = await Promise.all(Array.from({ length: 30 }, async () => rate.take('a')));
-    expect(answers.filter((refusal) => refusal === undefined)).toHaveLength(10);
-    expect(new Set(answers.map((refusal) => refusal?.retryAfterMs))).toEqual(new Set([undefined, 7]));
-    expect(asked).toHaveLength(2);
-  });
+it('requests that come at once take one share of a shared limiter, and no more than it has', async () => {
+  const { rate, asked } = makeSharedLimiter(async ({ want }) => ({
+    granted: asked.length > 1 ? 0 : want,
+    retryAfterMs: 7,
+  }));
+  const answers = await Promise.all(Array.from({ length: 30 }, async () => rate.take('a')));
+  expect(answers.filter((refusal) => refusal === undefined)).toHaveLength(10);
+  expect(new Set(answers.map((refusal) => refusal?.retryAfterMs))).toEqual(new Set([undefined, 7]));
+  expect(asked).toHaveLength(2);
+});
 
-  it('does not ask again before the time that the server gave', async () => {
-    const { rate, asked, clock } = makeSharedLimiter(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
-    for (let n = 0; n < 3; n++) expect(await rate.take('a')).toEqual({ retryAfterMs: 5 });
-    clock.nowMs = 4;
-    expect(await rate.take('a')).toEqual({ retryAfterMs: 1 });
-    expect(asked).toHaveLength(1);
-    clock.nowMs = 5;
-    await rate.take('a');
-    expect(asked).toHaveLength(2);
-  });
+it('a shared limiter does not ask again before the time that the server gave', async () => {
+  const { rate, asked, clock } = makeSharedLimiter(() => Promise.resolve({ granted: 0, retryAfterMs: 5 }));
+  for (let n = 0; n < 3; n++) expect(await rate.take('a')).toEqual({ retryAfterMs: 5 });
+  clock.nowMs = 4;
+  expect(await rate.take('a')).toEqual({ retryAfterMs: 1 });
+  expect(asked).toHaveLength(1);
+  clock.nowMs = 5;
+  await rate.take('a');
+  expect(asked).toHaveLength(2);
+});
 
-  it('gives a share up after a second', async () => {
-    const { rate, asked, clock } = makeSharedLimiter(all);
-    await rate.take('a');
-    clock.nowMs = 999;
-    await rate.take('a');
-    expect(asked).toHaveLength(1);
-    clock.nowMs = 1000;
-    await rate.take('a');
-    expect(asked).toHaveLength(2);
-  });
+it('a shared limiter gives a share up after a second', async () => {
+  const { rate, asked, clock } = makeSharedLimiter(all);
+  await rate.take('a');
+  clock.nowMs = 999;
+  await rate.take('a');
+  expect(asked).toHaveLength(1);
+  clock.nowMs = 1000;
+  await rate.take('a');
+  expect(asked).toHaveLength(2);
+});
 
-  it('is refused when the store does not answer, and asks again', async () => {
-    let works = false;
-    const { rate } = makeSharedLimiter((lease) => (works ? all(lease) : Promise.reject(new Error('away'))));
-    await expect(rate.take('a')).rejects.toThrow('away');
-    works = true;
-    expect(await rate.take('a')).toBeUndefined();
-  });
+it('a shared limiter refuses when the store does not answer, and asks again', async () => {
+  let works = false;
+  const { rate } = makeSharedLimiter((lease) => (works ? all(lease) : Promise.reject(new Error('away'))));
+  await expect(rate.take('a')).rejects.toThrow('away');
+  works = true;
+  expect(await rate.take('a')).toBeUndefined();
+});
 
-  it('remembers a bounded number of tokens', async () => {
-    const { rate, asked } = makeSharedLimiter(all, 2);
-    for (const key of ['a', 'b', 'c', 'a']) await rate.take(key);
-    expect(asked).toHaveLength(4);
-  });
+it('a shared limiter remembers a bounded number of tokens', async () => {
+  const { rate, asked } = makeSharedLimiter(all, 2);
+  for (const key of ['a', 'b', 'c', 'a']) await rate.take(key);
+  expect(asked).toHaveLength(4);
 });

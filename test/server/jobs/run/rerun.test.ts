@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { digestOf, memoryAccess, toUtf8 } from '../../../../src/bytes/index.ts';
 import type { HostedRun } from '../../../../src/contract/index.ts';
 import type { RerunJob, RunnerOutcome } from '../../../../src/server/index.ts';
@@ -51,63 +51,61 @@ const packEvidence = (job: RerunJob, over: object = {}): Promise<Uint8Array> => 
   return part(3, { key: signer(), ...facts, ...over });
 };
 
-describe('the inputs of a rerun', () => {
-  it('a runner gets the whole identity of the original, with the id of the new run', async () => {
-    const { run } = await queue();
-    const { worldInstanceId: _world, ...inputs } = IDENTITY;
-    const answer = (job: RerunJob) => {
-      expect(job.identity).toEqual({ ...inputs, runId: run.request.runId });
-      return succeed(job);
-    };
-    expect(await work(answer)).toBe('succeeded');
-    expect((await runOf(plane, run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
-  });
+it('a runner gets the whole identity of the original, with the id of the new run', async () => {
+  const { run } = await queue();
+  const { worldInstanceId: _world, ...inputs } = IDENTITY;
+  const answer = (job: RerunJob) => {
+    expect(job.identity).toEqual({ ...inputs, runId: run.request.runId });
+    return succeed(job);
+  };
+  expect(await work(answer)).toBe('succeeded');
+  expect((await runOf(plane, run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
+});
 
-  it.each([
-    ['runId', 'run_another-1'],
-    ['drillId', 'other'],
-    ['targetId', 'other'],
-    ['buildHash', OTHER],
-    ['packageLockHash', OTHER],
-    ['seed', '77'],
-    ['trial', 9],
-    ['trialCount', 9],
-    ['attempt', 9],
-    ['attemptLimit', 9],
-    ['scenarioId', 'other'],
-    ['scenarioId', undefined],
-    ['setupHash', OTHER],
-    ['setupHash', undefined],
-  ])('a rerun whose %s is %s in its result or its progress fails', async (member, other) => {
-    for (const path of [['result', 'identity'], ['identity']]) {
-      const { run, operation } = await queue();
-      const over = { [member]: other };
-      const outcome = await (path.length === 2
-        ? work((job) => succeed(job, over))
-        : work(succeed, (job) => ({ identity: makeResult(job, over).identity })));
-      expect(outcome).toBe('failed');
-      const { error } = await operationOf(plane, operation.operationId);
-      expect(error).toMatchObject({ code: 'control.RERUN_INPUTS_DIFFER', retryable: false });
-      expect(error?.issues.map((issue) => issue.path)).toEqual([[...path, member]]);
-      const stored = await runOf(plane, run.hostedRunId);
-      expect(stored).toMatchObject({ state: 'failed', failure: { code: 'control.RERUN_INPUTS_DIFFER' } });
-      expect([stored.result, stored.identity]).toEqual([undefined, undefined]);
-    }
-  });
+it.each([
+  ['runId', 'run_another-1'],
+  ['drillId', 'other'],
+  ['targetId', 'other'],
+  ['buildHash', OTHER],
+  ['packageLockHash', OTHER],
+  ['seed', '77'],
+  ['trial', 9],
+  ['trialCount', 9],
+  ['attempt', 9],
+  ['attemptLimit', 9],
+  ['scenarioId', 'other'],
+  ['scenarioId', undefined],
+  ['setupHash', OTHER],
+  ['setupHash', undefined],
+])('a rerun whose %s is %s in its result or its progress fails', async (member, other) => {
+  for (const path of [['result', 'identity'], ['identity']]) {
+    const { run, operation } = await queue();
+    const over = { [member]: other };
+    const outcome = await (path.length === 2
+      ? work((job) => succeed(job, over))
+      : work(succeed, (job) => ({ identity: makeResult(job, over).identity })));
+    expect(outcome).toBe('failed');
+    const { error } = await operationOf(plane, operation.operationId);
+    expect(error).toMatchObject({ code: 'control.RERUN_INPUTS_DIFFER', retryable: false });
+    expect(error?.issues.map((issue) => issue.path)).toEqual([[...path, member]]);
+    const stored = await runOf(plane, run.hostedRunId);
+    expect(stored).toMatchObject({ state: 'failed', failure: { code: 'control.RERUN_INPUTS_DIFFER' } });
+    expect([stored.result, stored.identity]).toEqual([undefined, undefined]);
+  }
+});
 
-  it('an original without an identity pins its request and its build only', async () => {
-    await queue({});
-    expect(await work((job) => succeed(job, { targetId: 'any', scenarioId: 'any' }))).toBe('succeeded');
-  });
+it('an original without an identity pins its request and its build only', async () => {
+  await queue({});
+  expect(await work((job) => succeed(job, { targetId: 'any', scenarioId: 'any' }))).toBe('succeeded');
+});
 
-  it('a rerun of a rerun that failed is held to the identity of the first run', async () => {
-    const { run } = await queue();
-    const error = { code: 'drill.BROKEN', message: 'it broke' };
-    expect(await work(() => ({ outcome: 'failed', error }))).toBe('failed');
-    const again = await queue({}, run.hostedRunId);
-    expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
-    expect(await codeOfOperation(again)).toBe('control.RERUN_INPUTS_DIFFER');
-  });
+it('a rerun of a rerun that failed is held to the identity of the first run', async () => {
+  const { run } = await queue();
+  const error = { code: 'drill.BROKEN', message: 'it broke' };
+  expect(await work(() => ({ outcome: 'failed', error }))).toBe('failed');
+  const again = await queue({}, run.hostedRunId);
+  expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
+  expect(await codeOfOperation(again)).toBe('control.RERUN_INPUTS_DIFFER');
 });
 
 const readBundle = (evidenceBundleId: string) => ask(plane, inProject(`evidence/${evidenceBundleId}`), plane);
@@ -116,79 +114,75 @@ const INVALID = 'control.RERUN_EVIDENCE_INVALID';
 const workWith = (pack: (job: RerunJob) => Promise<Uint8Array>) =>
   work(async (job) => ({ ...succeed(job), evidence: await pack(job) }));
 
-describe('the evidence of a rerun', () => {
-  it('the signed part that a runner returns is readable and is exported', async () => {
-    const { run } = await queue();
-    expect((await readBundle(run.evidenceBundleId)).status).toBe(404);
-    expect(await workWith((job) => packEvidence(job))).toBe('succeeded');
-    expect(await answerOf('evidence.bundles.read', readBundle(run.evidenceBundleId))).toMatchObject({
-      hostedRunId: run.hostedRunId,
-      runId: run.request.runId,
-      signed: true,
-      deleteAtMs: NOW_MS + run.evidenceRetentionMs,
-    });
-    const scope = { kind: 'project' as const, projectId: PROJECT };
-    const window = { fromAtMs: NOW_MS - 10, throughAtMs: NOW_MS };
-    const { resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
-    await plane.admin.workOff();
-    const path = inProject(`evidence-exports/${resource.evidenceExportId}/parts/${run.evidenceBundleId}`);
-    expect((await ask(plane, path, plane)).status).toBe(200);
+it('the signed part that a runner returns is readable and is exported', async () => {
+  const { run } = await queue();
+  expect((await readBundle(run.evidenceBundleId)).status).toBe(404);
+  expect(await workWith((job) => packEvidence(job))).toBe('succeeded');
+  expect(await answerOf('evidence.bundles.read', readBundle(run.evidenceBundleId))).toMatchObject({
+    hostedRunId: run.hostedRunId,
+    runId: run.request.runId,
+    signed: true,
+    deleteAtMs: NOW_MS + run.evidenceRetentionMs,
   });
-
-  it.each([
-    ['is not signed', { key: undefined }],
-    ['names another bundle', { evidenceBundleId: id('evidence', 77) }],
-    ['names another run', { hostedRunId: id('hrun', 77) }],
-    ['names another original', { rerunOfHostedRunId: id('hrun', 77) }],
-    ['names another organization', { organizationId: id('org', 2) }],
-    ['names another project', { projectId: id('prj', 2) }],
-  ])('a rerun whose part %s fails, and nothing of it is stored', async (_name, over) => {
-    const rerun = await queue();
-    expect(await workWith((job) => packEvidence(job, over))).toBe('failed');
-    expect(await codeOfOperation(rerun)).toBe(INVALID);
-    expect((await runOf(plane, rerun.run.hostedRunId)).state).toBe('failed');
-    expect((await readBundle(rerun.run.evidenceBundleId)).status).toBe(404);
-  });
-
-  it('a rerun whose part states another result, or is damaged, fails', async () => {
-    for (const change of [
-      async (job: RerunJob) => packEvidence({ ...job, identity: { ...job.identity, trial: 2 } }),
-      async (job: RerunJob) => (await packEvidence(job)).fill(0, 100, 120),
-    ]) {
-      const rerun = await queue();
-      expect(await workWith(change)).toBe('failed');
-      expect(await codeOfOperation(rerun)).toBe(INVALID);
-    }
-  });
-
-  it('a part that cannot be read now is tried again', async () => {
-    await queue();
-    const evidence = `${plane.folder}/absent.zip`;
-    expect(await work((job) => ({ ...succeed(job), evidence }))).toBe('retried');
-  });
+  const scope = { kind: 'project' as const, projectId: PROJECT };
+  const window = { fromAtMs: NOW_MS - 10, throughAtMs: NOW_MS };
+  const { resource } = await plane.admin.createExport({ organizationId: ORG, scope, ...window });
+  await plane.admin.workOff();
+  const path = inProject(`evidence-exports/${resource.evidenceExportId}/parts/${run.evidenceBundleId}`);
+  expect((await ask(plane, path, plane)).status).toBe(200);
 });
 
-describe('a run whose evidence is ingested', () => {
-  it('the run of an ingested bundle can be read and rerun, and an import replaces it', async () => {
-    const bytes = await part(5, { key: signer() });
-    await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    const run = await answerOf('runs.read', ask(plane, inProject(`runs/${id('hrun', 5)}`), plane));
-    expect(run).toMatchObject({ state: 'succeeded', evidenceBundleId: id('evidence', 5) });
-    expect(run.identity).toEqual(run.result?.identity);
-    const rerun = await queue({}, id('hrun', 5));
-    expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
-    expect(await codeOfOperation(rerun)).toBe('control.RERUN_INPUTS_DIFFER');
-    const runs = [makeRun(5, { state: 'failed' })];
-    for (const result of ['created', 'unchanged']) {
-      expect(await plane.admin.importResources({ schemaVersion: 1, runs })).toMatchObject([{ result }]);
-      expect(await runOf(plane, id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
-    }
-  });
+it.each([
+  ['is not signed', { key: undefined }],
+  ['names another bundle', { evidenceBundleId: id('evidence', 77) }],
+  ['names another run', { hostedRunId: id('hrun', 77) }],
+  ['names another original', { rerunOfHostedRunId: id('hrun', 77) }],
+  ['names another organization', { organizationId: id('org', 2) }],
+  ['names another project', { projectId: id('prj', 2) }],
+])('a rerun whose part %s fails, and nothing of it is stored', async (_name, over) => {
+  const rerun = await queue();
+  expect(await workWith((job) => packEvidence(job, over))).toBe('failed');
+  expect(await codeOfOperation(rerun)).toBe(INVALID);
+  expect((await runOf(plane, rerun.run.hostedRunId)).state).toBe('failed');
+  expect((await readBundle(rerun.run.evidenceBundleId)).status).toBe(404);
+});
 
-  it('a stored run stays as it is when its evidence is ingested', async () => {
-    await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(5, { state: 'failed' })] });
-    await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
-    expect(await runOf(plane, id('hrun', 5))).not.toHaveProperty('result');
-  });
+it('a rerun whose part states another result, or is damaged, fails', async () => {
+  for (const change of [
+    async (job: RerunJob) => packEvidence({ ...job, identity: { ...job.identity, trial: 2 } }),
+    async (job: RerunJob) => (await packEvidence(job)).fill(0, 100, 120),
+  ]) {
+    const rerun = await queue();
+    expect(await workWith(change)).toBe('failed');
+    expect(await codeOfOperation(rerun)).toBe(INVALID);
+  }
+});
+
+it('a part that cannot be read now is tried again', async () => {
+  await queue();
+  const evidence = `${plane.folder}/absent.zip`;
+  expect(await work((job) => ({ ...succeed(job), evidence }))).toBe('retried');
+});
+
+it('the run of an ingested bundle can be read and rerun, and an import replaces it', async () => {
+  const bytes = await part(5, { key: signer() });
+  await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+  await plane.admin.ingestBundle(PROJECT, memoryAccess(bytes));
+  const run = await answerOf('runs.read', ask(plane, inProject(`runs/${id('hrun', 5)}`), plane));
+  expect(run).toMatchObject({ state: 'succeeded', evidenceBundleId: id('evidence', 5) });
+  expect(run.identity).toEqual(run.result?.identity);
+  const rerun = await queue({}, id('hrun', 5));
+  expect(await work((job) => succeed(job, { targetId: 'other' }))).toBe('failed');
+  expect(await codeOfOperation(rerun)).toBe('control.RERUN_INPUTS_DIFFER');
+  const runs = [makeRun(5, { state: 'failed' })];
+  for (const result of ['created', 'unchanged']) {
+    expect(await plane.admin.importResources({ schemaVersion: 1, runs })).toMatchObject([{ result }]);
+    expect(await runOf(plane, id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
+  }
+});
+
+it('a stored run stays as it is when its evidence is ingested', async () => {
+  await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(5, { state: 'failed' })] });
+  await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
+  expect(await runOf(plane, id('hrun', 5))).not.toHaveProperty('result');
 });
