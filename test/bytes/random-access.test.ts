@@ -9,7 +9,7 @@ import {
   sliceAccess,
   streamAccess,
 } from '../../src/bytes/random-access.ts';
-import { collect } from '../support/evidence.ts';
+import { collect, faultyAccess } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const sample = Uint8Array.from({ length: 100 }, (_, i) => i);
@@ -58,29 +58,18 @@ describe('random access', () => {
     await expect(digestAccess({ ...access, size: 10 })).rejects.toMatchObject({ code: 'io.CHANGED' });
   });
 
-  it('reads each piece only on demand, and passes an error on', async () => {
-    const reads: number[] = [];
-    const failing: RandomAccess = {
-      size: 30,
-      read(offset, length) {
-        reads.push(offset);
-        if (offset >= 20) throw new Error('made for a test');
-        return sample.subarray(offset, offset + length);
-      },
-    };
-    const stream = streamAccess(failing, 0, 30, 10);
+  it('reads each piece only on demand, and rethrows an error', async () => {
+    const access = faultyAccess(sample, 2);
+    const stream = streamAccess(access, 0, 30, 10);
     await stream.next();
-    expect(reads).toEqual([0]);
-    await expect(collect(stream)).rejects.toThrow('made for a test');
-    expect(reads).toEqual([0, 10, 20]);
+    expect(access.reads).toBe(1);
+    await expect(collect(stream)).rejects.toMatchObject({ code: 'io.UNREADABLE' });
+    expect(access.reads).toBe(3);
   });
 
   it('digests memory as it digests a stream', async () => {
-    const access: RandomAccess = {
-      size: 100,
-      read: (offset, length) => sample.slice(offset, offset + length),
-    };
-    expect(await digestAccess(memoryAccess(sample))).toEqual(await digestAccess(access));
+    const streamed = await digestAccess(faultyAccess(sample, Infinity));
+    expect(await digestAccess(memoryAccess(sample))).toEqual(streamed);
     const reason = new Error('made for a test');
     await expect(digestAccess(memoryAccess(sample), AbortSignal.abort(reason))).rejects.toBe(reason);
   });

@@ -327,13 +327,14 @@ export const stateOf = (report: { readonly checks: readonly Check[] }, id: Check
   report.checks.find((check) => check.id === id)?.state;
 
 /** Bytes whose read number `failing` fails, counted from 0; `reads` is the number of reads so far. */
-export function faultyAccess(bytes: Uint8Array, failing: number, code: Code = 'io.UNREADABLE') {
+export function faultyAccess(bytes: Uint8Array, failing: number, failure: Code | Error = 'io.UNREADABLE') {
   const inner = memoryAccess(bytes);
   const access = {
     size: bytes.length,
     reads: 0,
     read(offset: number, length: number) {
-      if (access.reads++ === failing) throw new DrillproofError(code, 'the disk failed');
+      if (access.reads++ === failing)
+        throw failure instanceof Error ? failure : new DrillproofError(failure, 'the disk failed');
       return inner.read(offset, length);
     },
   };

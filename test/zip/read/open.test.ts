@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { openZip } from '../../../src/zip/index.ts';
+import { faultyAccess } from '../../support/evidence.ts';
 import { extraField, le, rawZip, type RawEntry } from '../raw-zip.ts';
 import { codeOf, errorOf, strictAccess } from '../support.ts';
 
@@ -24,14 +24,9 @@ it('openZip refuses twins, and names both', async () => {
 });
 
 it('openZip checks its limits before it reads the directory', async () => {
-  const reads: number[] = [];
-  const inner = strictAccess(rawZip([a, b, { name: 'c' }]));
-  const access: RandomAccess = {
-    ...inner,
-    read: (offset, length) => (reads.push(length), inner.read(offset, length)),
-  };
+  const access = faultyAccess(rawZip([a, b]), Infinity);
   expect(await codeOf(openZip(access, { entries: 0 }))).toBe('zip.ENTRIES_EXCEEDED');
-  expect(reads).toHaveLength(1);
+  expect(access.reads).toBe(1);
 });
 
 const notesOf = async (bytes: Uint8Array) =>

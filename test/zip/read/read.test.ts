@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
+import { faultyAccess } from '../../support/evidence.ts';
 import { bytesOf, join, rawZip, type RawEntry } from '../raw-zip.ts';
 import { codeOf, collect, contentOf, errorOf, zipOf } from '../support.ts';
 
@@ -13,18 +14,6 @@ const plain = 'some text, and then some text again, and again';
 async function readFirst(entry: RawEntry, limits?: ZipLimits): Promise<Uint8Array> {
   const archive = await openZip(memoryAccess(rawZip([entry])), limits);
   return collect(archive.read(archive.entries[0]!));
-}
-
-/** Gives its bytes and fails at the n-th read. */
-function failing(bytes: Uint8Array, reads: number, error: Error): RandomAccess {
-  let remaining = reads;
-  return {
-    size: bytes.length,
-    read(offset, length) {
-      if (remaining-- === 0) throw error;
-      return bytes.subarray(offset, offset + length);
-    },
-  };
 }
 
 describe('reading an entry', () => {
@@ -104,7 +93,9 @@ describe('the source', () => {
       const archive = rawZip([{ name: 'a' }, { name: 'b', plain: randomBytes(900_000), method: 8 }]);
       let reads = 0;
       for (; ; reads++) {
-        const outcome = await contentOf(failing(archive, reads, error)).catch((thrown: unknown) => thrown);
+        const outcome = await contentOf(faultyAccess(archive, reads, error)).catch(
+          (thrown: unknown) => thrown,
+        );
         if (outcome !== error) break;
       }
       expect(reads).toBe(9);
