@@ -315,25 +315,19 @@ describe('a mirror into a target', () => {
 describe('a mirror with failures', () => {
   it('of some files fetches the others and lists all failures', async () => {
     const folder = await newFolder();
-    const codes = new Map([
-      [PART, 'control.STORED_BYTES_CORRUPT'],
-      [REPORT, 'control.NOT_FOUND'],
-    ]);
-    const server = await source(sample, ({ path, response }) => {
-      const code = codes.get(path);
-      if (code === undefined) return false;
-      envelope(response, path === PART ? 500 : 404, code);
-      return true;
-    });
+    const corrupt = refuse(PART, 500, 'control.STORED_BYTES_CORRUPT');
+    const missing = refuse(REPORT, 404, 'control.NOT_FOUND');
+    const server = await source(sample, (request) => corrupt(request) || missing(request));
     const failure = await failureOf(mirror(server, folder));
+    const message = 'made for a test';
     expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
-    expect(failure.details?.['failures']).toEqual(
-      [...codes].map(([path, code]) => ({ path, code, message: 'made for a test' })),
-    );
+    expect(failure.details?.['failures']).toEqual([
+      { path: PART, code: 'control.STORED_BYTES_CORRUPT', message },
+      { path: REPORT, code: 'control.NOT_FOUND', message },
+    ]);
     const files = await filesOf(folder);
-    for (const path of ALL) expect(files.has(path), path).toBe(!codes.has(path));
-    expect(files.has('manifest.json')).toBe(false);
-    expect(files.has('SHA256SUMS')).toBe(false);
+    const absent = [PART, REPORT, 'manifest.json', 'SHA256SUMS'];
+    for (const path of [...ALL, ...absent]) expect(files.has(path), path).toBe(!absent.includes(path));
     const receipt = parseReceipt(files.get(String(failure.details?.['receipt']))!);
     expect(receipt).toMatchObject({ outcome: 'incomplete', failures: [{ path: PART }, { path: REPORT }] });
     const healthy = await mirror(await source(sample), folder);
