@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { createDirectRead, formatRange } from './direct.ts';
+import { createDirectRead, formatReadRange } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, ByteRange, ObjectRef, Retention, S3Location } from './location.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
@@ -178,7 +178,7 @@ export function openBucket(
           ...inBucket,
           Key: key,
           IfMatch: etag,
-          ...defined({ Range: formatRange(object, range) }),
+          ...defined({ Range: formatReadRange(object, range) }),
         };
         return checkBody(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {

@@ -20,7 +20,7 @@ const encodeKey = (key: string): string =>
     .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Returns the header Range; `undefined` for a whole object, which Ceph finds and reads in one step without it. */
-export const formatRange = ({ bytes }: ObjectRef, { start, end }: ByteRange): string | undefined =>
+export const formatReadRange = ({ bytes }: ObjectRef, { start, end }: ByteRange): string | undefined =>
   end - start === bytes ? undefined : `bytes=${start}-${end - 1}`;
 
 /** Builds the request of the SDK for an object, without sending it. */
@@ -53,7 +53,7 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
   const root = probe.path.slice(0, -PROBE.length);
   return async (object, { start, end }) => {
     const path = root + encodeKey(object.key);
-    const range = formatRange(object, { start, end });
+    const range = formatReadRange(object, { start, end });
     const signingDate = new Date(Date.now() + client.config.systemClockOffset);
     const signed = await signer.sign({ ...probe, path, query: {}, headers: { host } }, { signingDate });
     const headers = { ...signed.headers, ...defined({ range }), 'if-match': object.etag };
