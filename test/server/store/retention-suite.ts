@@ -161,13 +161,5 @@ export function retentionSuite(name: string, factory: rows.StoreFactory): void {
       expect(await write((tx) => tx.workers.forget(NOW_MS + 60_001))).toBe(1);
       expect(await store.workers.list(0)).toEqual([]);
     });
-
-    it('changes the name and the entitlement of an organization', async () => {
-      const row = rows.organization(ORG, 'renamed');
-      for (const change of [{ ...row, maxSessionTtlMs: 5 }, row]) {
-        await write((tx) => tx.organizations.update(change));
-        expect(await store.organizations.find(ORG)).toEqual(change);
-      }
-    });
   });
 }

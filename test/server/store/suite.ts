@@ -71,8 +71,10 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       expect(await revokedAtMs()).toBe(7);
       const acme = rows.organization(ORG, 'Acme');
       expect(await other.organizations.find(ORG)).not.toEqual(acme);
-      await other.transaction((tx) => tx.organizations.update(acme));
-      expect(await other.organizations.find(ORG)).toEqual(acme);
+      for (const change of [{ ...acme, maxSessionTtlMs: 5 }, acme]) {
+        await other.transaction((tx) => tx.organizations.update(change));
+        expect(await other.organizations.find(ORG)).toEqual(change);
+      }
       await other.close();
     });
 
