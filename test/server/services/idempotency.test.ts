@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { canonicalJson, digestOf, parseJson, toUtf8 } from '../../../src/bytes/index.ts';
-import { createRunOnce, hashRequest, type Change } from '../../../src/server/services/handler.ts';
-import type { IdempotencyScope } from '../../../src/server/store/store.ts';
+import { createRunOnce, hashRequest } from '../../../src/server/services/handler.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -14,19 +13,7 @@ const KEY = 'key-of-the-test';
 const DAY_MS = 24 * HOUR_MS;
 
 const plane = eachTest(importWorlds, storeBuild);
-let tokenId: string;
-beforeEach(async () => {
-  ({ tokenId } = (await plane.store.tokens.list(ORG))[0]!);
-});
 
-const scope = (over: Partial<IdempotencyScope> = {}): IdempotencyScope => ({
-  organizationId: ORG,
-  projectId: PROJECT,
-  principalId: tokenId,
-  operation: 'sessions.extend',
-  idempotencyKey: KEY,
-  ...over,
-});
 const UPLOAD = { buildHash: HASH, artifactDigest: HASH, bytes: 5 };
 const CREATIONS = [
   ['sessions.extend', EXTEND, extension(), 200],
@@ -127,7 +114,6 @@ it('the same key of another principal, project or operation identifies another r
 
 it('a key stays free when its request is rejected', async () => {
   await expectEnvelope(extend(extension({ expectedVersion: 7 })), 'control.VERSION_MISMATCH');
-  expect(await plane.store.idempotency.find(scope())).toBeUndefined();
   expect((await extend()).status).toBe(200);
 });
 
@@ -139,24 +125,16 @@ it('a key lasts 24 hours to the millisecond, then identifies a new request', asy
   expect((await requestUpload({ ...UPLOAD, bytes: 6 })).status).toBe(201);
 });
 
-const change = (over: Partial<Change> = {}): Change => ({
-  principal: { tokenId, organizationId: ORG, projects: 'all', permissions: [] },
-  projectId: PROJECT,
-  operation: 'sessions.extend',
-  key: KEY,
-  requestHash: HASH,
-  ...over,
-});
-const schema = z.strictObject({ n: z.int() });
-const once = () => createRunOnce(plane.store, () => plane.clock.nowMs);
+const fail = () => Promise.reject(new Error('it is gone'));
 
 it('running a change once replays its answer although it could not be prepared again', async () => {
-  const first = once()(change(), schema, async () => async () => ({ n: 1 }));
-  expect(await first).toEqual({ value: { n: 1 }, replayed: false });
-  const again = once()(change(), schema, () => Promise.reject(new Error('it is gone')));
-  expect(await again).toEqual({ value: { n: 1 }, replayed: true });
-  const other = once()(change({ key: 'another-key' }), schema, () => Promise.reject(new Error('it is gone')));
-  await expect(other).rejects.toThrow('it is gone');
+  const principal = { tokenId: 'tok_1', organizationId: ORG, projects: 'all', permissions: [] } as const;
+  const change = { principal, projectId: PROJECT, operation: 'sessions.extend', requestHash: HASH } as const;
+  const run = (prepare: () => Promise<() => Promise<number>>, key = KEY) =>
+    createRunOnce(plane.store, Date.now)({ ...change, key }, z.int(), prepare);
+  expect(await run(async () => async () => 1)).toEqual({ value: 1, replayed: false });
+  expect(await run(fail)).toEqual({ value: 1, replayed: true });
+  await expect(run(fail, 'another-key')).rejects.toThrow('it is gone');
 });
 
 it('the request hash covers the canonical JSON of operation, path and body', () => {
