@@ -119,12 +119,6 @@ function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, 
   return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
 }
 
-function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
-  const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
-  const correlationId = correlationIdOf(operationId);
-  log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
-}
-
 /**
  * Creates a worker over a store, which claims queued operations and completes them (docs/server/server.md). Any number
  * of workers may run at the same time. A job whose worker dies is taken over when its lease expires.
@@ -151,10 +145,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const claim = (): Promise<Job | undefined> =>
     store.claimJob({ kinds: [...handlers.keys()], worker, nowMs: now(), leaseMs });
   const run = async (job: Job): Promise<Driven> => {
-    const handler = handlers.get(job.kind);
+    const { operationId, kind, attempt } = job;
+    const handler = handlers.get(kind);
     if (handler === undefined) throw new TypeError('a job of an unknown kind was claimed');
     const driven = await driveJob(drive, handler, job, working.signal);
-    logEnd(log, job, driven);
+    const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
+    const correlationId = correlationIdOf(operationId);
+    log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
     return driven;
   };
   const runAside = (job: Job): void => {

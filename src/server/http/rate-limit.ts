@@ -106,7 +106,7 @@ export function createSharedRateLimiter(
   };
 }
 
-/** `take` counts a running download; it returns a function that ends it, or the limit that is reached. */
+/** `take` counts a running download; it returns a function to call once at its end, or the limit that is reached. */
 export type DownloadSlots = { take(key: string): (() => void) | 'token' | 'all' };
 
 /** Limits the running downloads of this process, because each holds memory and a file as long as its client wants. */
@@ -127,11 +127,7 @@ export function createDownloadSlots(limits: {
       if (total >= limits.all) return 'all';
       if ((running.get(key) ?? 0) >= limits.perToken) return 'token';
       add(key, 1);
-      let ended = false;
-      return () => {
-        if (!ended) add(key, -1);
-        ended = true;
-      };
+      return () => add(key, -1);
     },
   };
 }
