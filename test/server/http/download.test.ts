@@ -5,10 +5,11 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/index.ts';
 import { nameBlob, type OpenBlob } from '../../../src/server/blobs/blobs.ts';
-import { listen, type Listening } from '../../../src/server/index.ts';
+import { listen, type Listening, type ServerOptions } from '../../../src/server/index.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { answerOf, inProject } from '../change.ts';
-import { ask, EXPORT, id, ingestExport, part, serverOn } from '../make.ts';
+import { createGate } from '../jobs/make.ts';
+import { ask, EXPORT, id, ingestExport, part, serverOn, token } from '../make.ts';
 import { wholeFile } from '../each-test.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { forAllAsync } from '../../support/property.ts';
@@ -166,10 +167,10 @@ const truncateBlob = (blob: OpenBlob): OpenBlob => ({
 });
 
 /** A second server, which changes each blob that it opens. */
-const serverWith = (change: (blob: OpenBlob) => OpenBlob, log: string[] = []) =>
+const serverWith = (change: (blob: OpenBlob) => OpenBlob, options: Partial<ServerOptions> = {}) =>
   serverOn(plane, {
     blobs: { ...plane.blobs, open: async (digest) => change(await plane.blobs.open(digest)) },
-    log: ({ event }) => log.push(event),
+    ...options,
   });
 
 it('a download frees each piece after writing it, but no piece of a web stream', async () => {
@@ -193,12 +194,34 @@ it('a download frees each piece after writing it, but no piece of a web stream',
 
 it('a download whose file is truncated is cut, never completed', async () => {
   const log: string[] = [];
-  const server = serverWith(truncateBlob, log);
+  const server = serverWith(truncateBlob, { log: ({ event }) => log.push(event) });
   const other = await listen(server);
   await expect(fetch(other.url + LARGE, { headers: bearer() }).then(body)).rejects.toThrow();
   await expect(ask({ server }, LARGE, { token: plane.token }).then(body)).rejects.toThrow();
 
   expect(log).toContain('download.interrupted');
+  await other.close();
+});
+
+it('a download above the limit of its token or of the server is refused until another one ends', async () => {
+  const gate = createGate();
+  let opened = 0;
+  const hold = (blob: OpenBlob): OpenBlob => {
+    opened++;
+    return { ...blob, readInto: async (...piece) => gate.promise.then(() => blob.readInto?.(...piece)) };
+  };
+  const other = await listen(serverWith(hold, { limits: { downloadsPerToken: 1, downloads: 2 } }));
+  const get = (text: string) => fetch(other.url + LARGE, { headers: { authorization: `Bearer ${text}` } });
+  const [second, third] = [await token(plane), await token(plane)];
+  const running = [get(plane.token)];
+  await expect.poll(() => opened).toBe(1);
+  await expectEnvelope(get(plane.token), 'control.RATE_LIMITED');
+  running.push(get(second));
+  await expect.poll(() => opened).toBe(2);
+  await expectEnvelope(get(third), 'control.UNAVAILABLE');
+  gate.resolve();
+  for (const response of running) expect(await body(await response)).toHaveLength(parts[LARGE]!.length);
+  await expect.poll(async () => (await get(third)).status).toBe(200);
   await other.close();
 });
 
