@@ -38,14 +38,10 @@ it('a check that ran is open for the reason of the first finding about reading',
 describe('joined steps', () => {
   it('have their checks in the order of the table and their findings in the order of the steps', () => {
     const ids = Object.keys(CHECKS) as CheckId[];
-    expect(joinSteps(ids.toReversed().map((id) => recordCheck(id, []))).checks.map(({ id }) => id)).toEqual(
-      ids,
-    );
-    const step = joinSteps([
-      noteFindings(makeFindings('trust.STORE_ABSENT')),
-      NOTHING,
-      noteFindings(makeFindings('io.CHANGED')),
-    ]);
+    const all = joinSteps(ids.toReversed().map((id) => recordCheck(id, [])));
+    expect(all.checks.map(({ id }) => id)).toEqual(ids);
+    const [absent, changed] = makeFindings('trust.STORE_ABSENT', 'io.CHANGED');
+    const step = joinSteps([noteFindings([absent!]), NOTHING, noteFindings([changed!])]);
     expect([step.checks, codesOf(step)]).toEqual([[], ['trust.STORE_ABSENT', 'io.CHANGED']]);
   });
 
@@ -61,21 +57,15 @@ describe('joined steps', () => {
   });
 
   it('keep the state of other checks', () => {
-    const steps = [
-      recordCheck('export.manifest', []),
-      recordCheck('part.archive', makeFindings('part.DIGEST_MISMATCH')),
-    ];
-    expect(joinSteps(steps).checks.map(({ state }) => state)).toEqual(['passed', 'failed']);
+    const failed = recordCheck('part.archive', makeFindings('part.DIGEST_MISMATCH'));
+    const { checks } = joinSteps([recordCheck('export.manifest', []), failed]);
+    expect(checks.map(({ state }) => state)).toEqual(['passed', 'failed']);
   });
 });
 
 it('checks that remain get a state, and those that ended keep theirs', () => {
-  const step = endRemaining(
-    endCheck('part.bytes', 'not_applicable', 'alone'),
-    ['part.bytes', 'part.archive'],
-    'not_checked',
-    'unread',
-  );
+  const ended = endCheck('part.bytes', 'not_applicable', 'alone');
+  const step = endRemaining(ended, ['part.bytes', 'part.archive'], 'not_checked', 'unread');
   expect(step.checks).toEqual([
     { id: 'part.bytes', state: 'not_applicable', reason: 'alone' },
     { id: 'part.archive', state: 'not_checked', reason: 'unread' },

@@ -4,7 +4,7 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { verifyPart } from '../../../src/verify/index.ts';
 import { openZip, type ZipEntry } from '../../../src/zip/index.ts';
 import { codesOf, makePart, makeSigner, makeTrust, NOW, unpack } from '../../support/evidence.ts';
-import { type FORMS, makeEntry, rawZip, zip64End } from '../../zip/raw-zip.ts';
+import { makeEntry, rawZip, zip64End } from '../../zip/raw-zip.ts';
 import { isExhaustive } from '../../support/deep.ts';
 
 const ALL_MASKS = [...Array.from({ length: 8 }, (_, bit) => 1 << bit), 0x03, 0x55, 0xaa, 0xff];
@@ -12,12 +12,7 @@ const ALL_MASKS = [...Array.from({ length: 8 }, (_, bit) => 1 << bit), 0x03, 0x5
 const masksAt = (at: number): readonly number[] =>
   isExhaustive ? ALL_MASKS : [ALL_MASKS[at % ALL_MASKS.length]!];
 
-const forms: readonly (readonly [
-  what: string,
-  form: (typeof FORMS)[number],
-  method: number,
-  zip64: boolean,
-])[] = [
+const forms = [
   ['stored', 'usual', 0, false],
   ['deflated', 'usual', 8, false],
   ['stored, with sizes in ZIP64 fields', 'wide', 0, false],
@@ -26,7 +21,7 @@ const forms: readonly (readonly [
   ['stored, with data descriptors', 'streamed', 0, false],
   ['deflated, with signed data descriptors', 'signed', 8, false],
   ['stored, with signed data descriptors of 64 bits', 'wideStreamed', 0, true],
-];
+] as const;
 
 const signer = makeSigner();
 const trust = makeTrust(signer);

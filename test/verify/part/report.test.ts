@@ -83,24 +83,19 @@ describe('the signers of a part', () => {
     },
   );
 
-  it.each([
-    ['at the time of the run', packed.manifest.createdAtMs, []],
-    [
-      'one millisecond before the run',
-      packed.manifest.createdAtMs - 1,
-      [{ subject: BUNDLE, path: 'dsse', code: 'run.AFTER_SIGNATURE' }],
-    ],
-  ])('of an envelope are compared with the time of the run: signed %s', async (_, issuedAtMs, findings) => {
+  it.each([0, 1])('of an envelope are compared with the time of the run: %d ms before it', async (ms) => {
+    const issuedAtMs = packed.manifest.createdAtMs - ms;
     const early = encodeDsse(await attestDsse({ ...statement, issuedAtMs }, [signer]));
-    const report = await verify(unsigned, { dsse: early });
-    expect(findingsOf(report, 'run.AFTER_SIGNATURE')).toMatchObject(findings);
-    expect(findingsOf(report, 'run.AFTER_SIGNATURE')).toHaveLength(findings.length);
+    const findings = findingsOf(await verify(unsigned, { dsse: early }), 'run.AFTER_SIGNATURE');
+    const late = expect.objectContaining({ subject: BUNDLE, path: 'dsse' });
+    expect(findings).toEqual(ms === 0 ? [] : [late]);
   });
 
   it('are absent when no trusted key signed it', async () => {
+    const untrusted = await verify(signed, { trust: makeTrust(makeSigner()) });
     for (const report of [
       await verify(unsigned),
-      await verify(signed, { trust: makeTrust(makeSigner()) }),
+      untrusted,
       await verify(unsigned, { dsse: toUtf8('{}') }),
     ]) {
       expect(report.signers ?? []).toEqual([]);

@@ -155,14 +155,9 @@ describe('an envelope that is wrong', () => {
     expect([report.signer, stateOf(report, 'dsse.attestation')]).toEqual([undefined, 'failed']);
   });
 
-  it('fails the export when it is about the list of another, or about nothing', async () => {
-    const other = await makeExport({ parts: 1, reports: 0 });
-    const first = await sign(1, a);
-    expect(errorsOf(await verify(unsigned, [first, await signList(other, a)]))).toEqual([
-      'export.ATTESTATION_SUBJECT_MISMATCH',
-    ]);
-    expect(errorsOf(await verify(unsigned, [first, toUtf8('{}')]))).toEqual(['dsse.INVALID']);
-    expect((await verify(unsigned, [first, new Uint8Array()])).verdict).toBe('failed');
+  it('fails the export when it is about the list of another', async () => {
+    const dsse = [await sign(1, a), await signList(await makeExport({ parts: 1, reports: 0 }), a)];
+    expect(errorsOf(await verify(unsigned, dsse))).toEqual(['export.ATTESTATION_SUBJECT_MISMATCH']);
   });
 
   it('never counts for another bundle of the export, even with another subject outside the predicate', async () => {
@@ -188,13 +183,6 @@ describe('an envelope that is wrong', () => {
     const finding = report.parts[0]!.findings.find(({ code }) => code === 'trust.KEY_UNKNOWN');
     expect(finding?.path).toMatch(/^dsse\/1/);
     expect(signersOf(report)).toEqual([1, 1, 1]);
-  });
-
-  it('fails its bundle when its key is trusted for something else', async () => {
-    const trust = trustStore([...makeTrust(a).keys, ...makeTrust(b, { purposes: ['export'] }).keys]);
-    const report = await verify(unsigned, [await sign(1, a), await sign(2, b)], { trust });
-    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'intact']);
-    expect(errorsOf(report.parts[1]!)).toEqual(['trust.PURPOSE_MISMATCH']);
   });
 });
 
