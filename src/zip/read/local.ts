@@ -116,6 +116,7 @@ function assertDescriptor(bytes: Uint8Array, { signed, wide }: DescriptorForm, e
 }
 
 const NO_BYTES = new Uint8Array();
+const SAME_FIELDS = ['flags', 'method', 'time', 'date'] as const;
 
 /** Facts from the local header of an entry: the offset of its data, and fields that may differ from the directory. */
 type LocalPart = {
@@ -135,14 +136,10 @@ function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<Local
   const { name, nameBytes, header } = central;
   const fixed = yield cutWindow(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
   const raw = decodeLocal(fixed, name);
-  assertSame('flags', raw, central);
-  assertSame('method', raw, central);
-  assertSame('time', raw, central);
-  assertSame('date', raw, central);
+  for (const field of SAME_FIELDS) if (raw[field] !== header[field]) throw mismatch(field, name);
   assertVersion(raw, central);
-  if (raw.nameBytes !== nameBytes.length || !equalBytes(fixed.subarray(LOCAL_HEADER.size), nameBytes)) {
+  if (raw.nameBytes !== nameBytes.length || !equalBytes(fixed.subarray(LOCAL_HEADER.size), nameBytes))
     throw mismatch('name', name);
-  }
   const extraOffset = header.offset + fixed.length;
   // An empty read would cost as much as any other, and most local headers have no extra field.
   const extraBytes =
@@ -165,10 +162,6 @@ function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
     const message = 'the offset in the directory is not that of a local header';
     throw new DrillproofError('zip.RECORD_INVALID', message, { path, cause });
   }
-}
-
-function assertSame(field: 'flags' | 'method' | 'time' | 'date', raw: LocalHeader, central: CentralEntry) {
-  if (raw[field] !== central.header[field]) throw mismatch(field, central.name);
 }
 
 /** If only the offset needs ZIP64, the central header requires version 4.5 and the local header an earlier one. */

@@ -32,48 +32,44 @@ export type EntryFacts = {
 const isWide = (value: number): boolean => value >= IN_ZIP64_32;
 
 export function encodeLocalHeader(entry: EntryFacts): Uint8Array {
-  const wide = isWide(entry.bytes) || isWide(entry.compressedBytes);
-  const extra = wide ? encodeZip64Field([entry.bytes, entry.compressedBytes]) : new Uint8Array();
-  const header = encodeRecord(LOCAL_HEADER, {
-    ...buildSharedFields(entry, wide),
-    compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
-    bytes: wide ? IN_ZIP64_32 : entry.bytes,
-    extraBytes: extra.length,
-  });
+  const extra = encodeZip64Field([entry.bytes, entry.compressedBytes]);
+  const header = encodeRecord(LOCAL_HEADER, buildSharedFields(entry, extra));
   return concatBytes([header, entry.nameBytes, extra]);
 }
 
 /** If one number needs ZIP64, all three are written there, as other tools do. */
 export function encodeCentralHeader(entry: EntryFacts): Uint8Array {
-  const wide = isWide(entry.bytes) || isWide(entry.compressedBytes) || isWide(entry.offset);
-  const extra = wide
-    ? encodeZip64Field([entry.bytes, entry.compressedBytes, entry.offset])
-    : new Uint8Array();
+  const extra = encodeZip64Field([entry.bytes, entry.compressedBytes, entry.offset]);
   const header = encodeRecord(CENTRAL_HEADER, {
-    ...buildSharedFields(entry, wide),
+    ...buildSharedFields(entry, extra),
     versionMadeBy: VERSION_MADE_BY,
-    compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
-    bytes: wide ? IN_ZIP64_32 : entry.bytes,
-    extraBytes: extra.length,
     commentBytes: 0,
     diskStart: 0,
     internalAttributes: 0,
     externalAttributes: REGULAR_FILE_ATTRIBUTES,
-    offset: wide ? IN_ZIP64_32 : entry.offset,
+    offset: extra.length > 0 ? IN_ZIP64_32 : entry.offset,
   });
   return concatBytes([header, entry.nameBytes, extra]);
 }
 
-const buildSharedFields = (entry: EntryFacts, wide: boolean) => ({
-  versionNeeded: wide ? VERSION.zip64 : VERSION.deflate,
-  flags: FLAG.utf8,
-  method: METHOD[entry.method],
-  ...DOS_EPOCH,
-  crc32: entry.crc32,
-  nameBytes: entry.nameBytes.length,
-});
+function buildSharedFields(entry: EntryFacts, extra: Uint8Array) {
+  const wide = extra.length > 0;
+  return {
+    versionNeeded: wide ? VERSION.zip64 : VERSION.deflate,
+    flags: FLAG.utf8,
+    method: METHOD[entry.method],
+    ...DOS_EPOCH,
+    crc32: entry.crc32,
+    compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
+    bytes: wide ? IN_ZIP64_32 : entry.bytes,
+    nameBytes: entry.nameBytes.length,
+    extraBytes: extra.length,
+  };
+}
 
+/** The extra field with these numbers; empty if none of them needs ZIP64. */
 function encodeZip64Field(numbers: readonly number[]): Uint8Array {
+  if (!numbers.some(isWide)) return new Uint8Array();
   const field = new Uint8Array(4 + 8 * numbers.length);
   const view = viewOf(field);
   view.setUint16(0, EXTRA_ZIP64, true);
