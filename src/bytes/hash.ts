@@ -34,22 +34,18 @@ export function digestSoon(bytes: Uint8Array): Digest | Promise<Digest> {
 }
 
 /** Counts and digests bytes as they pass. `digest` may be called once. */
-export function createDigester(): {
-  update(chunk: Uint8Array): void;
-  readonly bytes: number;
-  digest(): Digest;
-} {
+export function createDigester() {
   const hash = platform.sha256();
   let bytes = 0;
   return {
-    update(chunk) {
+    update(chunk: Uint8Array): void {
       hash.update(chunk);
       bytes += chunk.length;
     },
     get bytes() {
       return bytes;
     },
-    digest: () => `sha256:${toHex(hash.digest())}`,
+    digest: (): Digest => `sha256:${toHex(hash.digest())}`,
   };
 }
 
