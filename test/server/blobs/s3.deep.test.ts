@@ -229,57 +229,55 @@ describe('S3', () => {
     expect(listed).toEqual(digests.toSorted());
   });
 
-  describe('at the start', () => {
-    it('opening refuses a bucket that does not exist', async () => {
-      await expectRefusal(s3.url('no-such-bucket'), env, 'the bucket does not exist');
-    });
+  it('opening refuses a bucket that does not exist', async () => {
+    await expectRefusal(s3.url('no-such-bucket'), env, 'the bucket does not exist');
+  });
 
-    it('opening refuses a bucket without access', async () => {
-      await expectRefusal(s3.url(await s3.bucket()), strangerEnv, 'lack the right');
-    });
+  it('opening refuses a bucket without access', async () => {
+    await expectRefusal(s3.url(await s3.bucket()), strangerEnv, 'lack the right');
+  });
 
-    it('opening refuses a bucket that it may only read', async () => {
-      const Bucket = await s3.bucket();
-      const statement = {
-        Effect: 'Allow',
-        Principal: { AWS: ['arn:aws:iam:::user/stranger'] },
-        Action: ['s3:ListBucket', 's3:GetObject'],
-        Resource: [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`],
-      };
-      const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
-      await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
-      await expectRefusal(s3.url(Bucket), strangerEnv, 'lack the right');
-    });
+  it('opening refuses a bucket that it may only read', async () => {
+    const Bucket = await s3.bucket();
+    const statement = {
+      Effect: 'Allow',
+      Principal: { AWS: ['arn:aws:iam:::user/stranger'] },
+      Action: ['s3:ListBucket', 's3:GetObject'],
+      Resource: [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`],
+    };
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+    await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+    await expectRefusal(s3.url(Bucket), strangerEnv, 'lack the right');
+  });
 
-    it('opening refuses wrong, unknown and absent credentials', async () => {
-      const url = s3.url(await s3.bucket());
-      const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
-      await expectRefusal(url, wrong, 'the secret key is wrong');
-      await expectRefusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' }, 'the access key is unknown');
-      await expectRefusal(url, {}, 'no credentials were found');
-    });
+  it('opening refuses wrong, unknown and absent credentials', async () => {
+    const url = s3.url(await s3.bucket());
+    const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
+    await expectRefusal(url, wrong, 'the secret key is wrong');
+    await expectRefusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' }, 'the access key is unknown');
+    await expectRefusal(url, {}, 'no credentials were found');
+  });
 
-    it('opening refuses a server that cannot be reached', async () => {
-      await expectRefusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED');
-    });
+  it('opening refuses a server that cannot be reached', async () => {
+    await expectRefusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED');
+  });
 
-    it.each([
-      ['data of version 2', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
-      ['data of another program', '{"kind":"other"}', 'that is malformed'],
-      ['text that is not JSON', 'x', 'that is malformed'],
-      ['a marker that is too large', ' '.repeat(5_000), 'that is malformed'],
-    ])('opening refuses a prefix that is marked as %s', async (_, Body, reason) => {
-      const Bucket = await s3.bucket();
-      await client.send(new PutObjectCommand({ Bucket, Key: PREFIX + MARKER, Body }));
-      await expectRefusal(s3.url(Bucket, PREFIX), env, reason);
-    });
+  it.each([
+    ['data of version 2', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
+    ['data of another program', '{"kind":"other"}', 'that is malformed'],
+    ['text that is not JSON', 'x', 'that is malformed'],
+    ['a marker that is too large', ' '.repeat(5_000), 'that is malformed'],
+  ])('opening refuses a prefix that is marked as %s', async (_, Body, reason) => {
+    const Bucket = await s3.bucket();
+    await client.send(new PutObjectCommand({ Bucket, Key: PREFIX + MARKER, Body }));
+    await expectRefusal(s3.url(Bucket, PREFIX), env, reason);
+  });
 
-    it('a marked prefix can be opened again, and several times at once', async () => {
-      const bucket = await s3.bucket();
-      await Promise.all([open(bucket), open(bucket), open(bucket)]);
-      await open(bucket);
-      expect(await storedIn(bucket)).toEqual([]);
-    });
+  it('a marked prefix can be opened again, and several times at once', async () => {
+    const bucket = await s3.bucket();
+    await Promise.all([open(bucket), open(bucket), open(bucket)]);
+    await open(bucket);
+    expect(await storedIn(bucket)).toEqual([]);
   });
 });
 

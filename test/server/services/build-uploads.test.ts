@@ -57,10 +57,6 @@ const readAttempt = async (answer: Promise<Response>): Promise<BuildAttempt> => 
 const read = ({ buildAttemptId }: BuildAttempt): Promise<BuildAttempt> =>
   answerOf('builds.attempts.read', ask(plane, inProject(`build-attempts/${buildAttemptId}`), plane));
 const findBuild = ({ buildHash }: Archive) => plane.store.builds.find(PROJECT, buildHash);
-const upload = async (archive: Archive, over: Record<string, unknown> = {}): Promise<BuildAttempt> => {
-  const { uploadUrl } = await create(announce(archive, over));
-  return readAttempt(put(uploadUrl, { body: archive.bytes as BodyInit }));
-};
 const listCodes = ({ diagnostics }: BuildAttempt): (string | undefined)[] =>
   diagnostics.map(({ code }) => code);
 
@@ -327,7 +323,8 @@ it.each<[string, () => Archive | Promise<Archive>, string]>([
   ['lacks a file', () => buildArchive(SOURCE, { drop: 'greeter/index.js' }), 'build.PACKAGE_INVALID'],
 ])('an archive that %s fails its attempt', async (_, make, code) => {
   const archive = await make();
-  const failed = await upload(archive, ADVANCE);
+  const { uploadUrl } = await create(announce(archive, ADVANCE));
+  const failed = await readAttempt(put(uploadUrl, { body: archive.bytes as BodyInit }));
   expect([failed.state, listCodes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
   expect(failed.finishedAtMs).toBe(NOW_MS);
   expect(await findBuild(archive)).toBeUndefined();
