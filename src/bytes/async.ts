@@ -122,3 +122,10 @@ export async function* joinChunks(stream: Bytes): AsyncGenerator<Uint8Array, voi
 
 export const sumSizes = (files: readonly { readonly bytes: number }[]): number =>
   files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Returns the largest of any number of values; `Math.max` throws for very many. `-Infinity` for none. */
+export function findLargest(values: Iterable<number>): number {
+  let largest = -Infinity;
+  for (const value of values) largest = Math.max(largest, value);
+  return largest;
+}

@@ -1,10 +1,11 @@
+import { findLargest } from '../bytes/index.ts';
 import type { Step } from './step.ts';
 import { listRequiredChecks, type CheckId } from './checks.ts';
 import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
 
 /** The worst of several verdicts; `none` for an empty set, which never counts as success. */
 export const pickWorstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>
-  verdicts.length === 0 ? none : VERDICTS[Math.max(...verdicts.map((verdict) => VERDICTS.indexOf(verdict)))]!;
+  verdicts.length === 0 ? none : VERDICTS[findLargest(verdicts.map((verdict) => VERDICTS.indexOf(verdict)))]!;
 
 /** The verdict that findings alone decide: errors fail it, unless all of them are about reading. */
 export function rateFindings(findings: readonly Finding[]): 'failed' | 'incomplete' | undefined {

@@ -24,6 +24,11 @@ describe('the worst verdict', () => {
     [['incomplete', 'failed'], 'failed'],
   ])('of %j is %s', (verdicts, worst) => expect(pickWorstVerdict(verdicts, 'verified')).toBe(worst));
 
+  test('of very many is the worst of them', () => {
+    const many: Verdict[] = [...Array<Verdict>(200_000).fill('verified'), 'failed'];
+    expect(pickWorstVerdict(many, 'verified')).toBe('failed');
+  });
+
   test('of no verdicts is the one that the caller gives', () => {
     for (const none of VERDICTS) expect(pickWorstVerdict([], none)).toBe(none);
   });

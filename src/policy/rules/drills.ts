@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/index.ts';
+import { defined, findLargest } from '../../bytes/index.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { durationMs, formatCondition, joinConditions, meets, meetsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
@@ -82,7 +82,7 @@ const timeOf = ({ report }: BundleFact): number => report.createdAtMs ?? Infinit
 
 /** The latest runs; a run without a time could be the latest. */
 function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
-  const last = Math.max(...runs.map(timeOf));
+  const last = findLargest(runs.map(timeOf));
   return runs.filter((run) => timeOf(run) === last);
 }
 

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/index.ts';
+import { compareUtf8, findLargest } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';
@@ -58,7 +58,7 @@ export const requireCompleteTrials: Evaluator = (facts) =>
     const base = firstNumberOf(group);
     const last = pins.originalTrialCount - 1 + base;
     const times = countTrials(group);
-    const most = Math.max(...times.values());
+    const most = findLargest(times.values());
     const outside = [...times.keys()].filter((trial) => trial < base || trial > last);
     const missing = findMissing(times, base, last, most);
     if (outside.length === 0 && missing.count === 0) return [];
@@ -79,7 +79,7 @@ function countTrials(group: Group): ReadonlyMap<number, number> {
     started.set(pins.originalAttempt, (started.get(pins.originalAttempt) ?? 0) + 1);
     attempts.set(pins.originalTrial, started);
   }
-  return new Map([...attempts].map(([trial, counts]) => [trial, Math.max(...counts.values())]));
+  return new Map([...attempts].map(([trial, counts]) => [trial, findLargest(counts.values())]));
 }
 
 // A run may claim any number of trials, so this loops over those that are present, never over the claimed number.

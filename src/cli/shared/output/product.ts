@@ -1,3 +1,4 @@
+import { findLargest } from '../../../bytes/index.ts';
 import { columnsOf, padEnd, escapeText, stableJson, describeOptions } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
@@ -16,7 +17,7 @@ export async function writeProduct(
 /** Formats escaped cells in aligned columns under a heading; empty without rows. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(escapeText))];
-  const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
+  const widths = heading.map((_, column) => findLargest(cells.map((row) => columnsOf(row[column] ?? ''))));
   const lines = cells.map((row) =>
     ['', ...row.map((cell, column) => padEnd(cell, widths[column] ?? 0))].join('  ').trimEnd(),
   );
