@@ -44,10 +44,6 @@ describe('a list that is read page by page', () => {
     });
   });
 
-  it('continues after an empty page that has a cursor', async () => {
-    expect(await listAll(listOf([2, 0, 0, 3, 0]).page)).toEqual(upTo(5));
-  });
-
   it('fails with PAGES_EXCEEDED when a cursor is repeated', async () => {
     const failure = await failureOf(listAll(loops));
     expect(failure).toBeInstanceOf(LimitError);

@@ -1,21 +1,11 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { repairMirror, scrubMirror } from '../../../src/scrub/index.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
-import {
-  cleanUp,
-  DAY,
-  exportId,
-  makeExportWithId,
-  newFolder,
-  scrubArchive,
-  SOURCE,
-  listFaults,
-} from '../scrub/make.ts';
+import { cleanUp, DAY, exportId, makeExportWithId, scrubArchive, SOURCE, listFaults } from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sinkTo, store } from './make.ts';
 
@@ -74,15 +64,6 @@ describe('an archive in S3', () => {
       `damaged ${PART} part.DIGEST_MISMATCH`,
       `missing ${PART} part.MISSING`,
     ]);
-  });
-
-  test('can have its journals on this machine, and then nothing is written to the bucket', async () => {
-    const { bucket, url } = await makeS3Archive();
-    const before = [...(await objectsIn(s3, bucket)).keys()];
-    const journal = await newFolder();
-    await scrubArchive(url, { env, journal });
-    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(before);
-    expect(await readdir(journal)).toHaveLength(2);
   });
 
   test('is repaired from another mirror', async () => {
