@@ -91,10 +91,10 @@ export type QueueOptions = {
   readonly name: string;
   /** The work of the run, as one word; it must be the same on all machines. */
   readonly work: string;
-  /** The number of retries of a failed job; default 4. */
-  readonly retries?: number;
-  /** A worker without a heartbeat for this time counts as dead; default a minute, at least 10 s. */
-  readonly lostAfterMs?: number;
+  /** The number of retries of a failed job. */
+  readonly retries: number;
+  /** A worker without a heartbeat for this time counts as dead; at least 10 s. */
+  readonly lostAfterMs: number;
 };
 
 /** A separate schema, because another program in this database may use another version of pg-boss. */
@@ -124,9 +124,8 @@ const dataSchema = z.record(z.string(), z.string());
 
 /** Opens the queue of a run, and creates it if it is missing. */
 export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
-  const { lostAfterMs = 60_000 } = options;
   const { PgBoss } = await loadEngine();
-  const superviseIntervalSeconds = Math.max(1, Math.round(lostAfterMs / 4_000));
+  const superviseIntervalSeconds = Math.max(1, Math.round(options.lostAfterMs / 4_000));
   const boss = new PgBoss({
     connectionString: address.url,
     application_name: 'drillproof',
@@ -138,7 +137,7 @@ export async function openQueue(address: QueueAddress, options: QueueOptions): P
   });
   // A failure in the background also fails the next call, which reports it.
   boss.on('error', () => undefined);
-  const queue = new WorkQueue(boss, address.where, { ...options, lostAfterMs });
+  const queue = new WorkQueue(boss, address.where, options);
   try {
     await boss.start();
     await boss.createQueue(options.name, KEEP);
@@ -157,7 +156,7 @@ export class WorkQueue {
   private readonly options: QueueOptions;
   private readonly name: string;
 
-  constructor(boss: PgBoss, where: string, options: QueueOptions & { readonly lostAfterMs: number }) {
+  constructor(boss: PgBoss, where: string, options: QueueOptions) {
     this.boss = boss;
     this.where = where;
     this.options = options;
@@ -177,7 +176,7 @@ export class WorkQueue {
   }
 
   private buildJob({ key, data }: QueueItem) {
-    const { work, retries = 4 } = this.options;
+    const { work, retries } = this.options;
     return {
       id: deriveJobId(this.name, key),
       data: { ...data, work },

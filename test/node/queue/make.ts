@@ -12,9 +12,11 @@ afterEach(async () => {
   for (const queue of open.splice(0)) await queue.close();
 });
 
+const DEFAULTS = { name: 'run', work: 'same', retries: 4, lostAfterMs: 60_000 };
+
 /** Opens a queue that is closed after the test. */
 export async function connectQueue(url: string, options: Partial<QueueOptions> = {}): Promise<WorkQueue> {
-  const queue = await openQueue(parseQueueAddress(url), { name: 'run', work: 'same', ...options });
+  const queue = await openQueue(parseQueueAddress(url), { ...DEFAULTS, ...options });
   open.push(queue);
   return queue;
 }
