@@ -7,15 +7,11 @@ import { dirname, join, resolve } from 'node:path';
 const CODE = '.code';
 const CACHE = '.cache';
 
-/** Wraps code in CommonJS in a function that Node.js calls with the parts of a module. */
-export const wrapCommonJs = (code: string): string =>
-  `(function (exports, require, module, __filename, __dirname) {${code}\n})`;
-
 /**
  * A module that runs the code in a file next to it with the code cache of the build. V8 refuses a cache of another version
  * or with other flags, and then compiles the code as usual.
  */
-export const LOADER = `const { existsSync, readFileSync } = require('node:fs');
+const LOADER = `const { existsSync, readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
 const filename = __filename + '${CODE}';
 const cache = __filename + '${CACHE}';
@@ -23,10 +19,10 @@ const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
 new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()(exports, require, module, filename, __dirname);
 `;
 
-/** Writes a module of the command as a loader and a file with its code. */
+/** Writes a module in CommonJS as a loader, and a file with its code in a function of the parts of a module. */
 export function writeApart(file: string, code: string): void {
   writeFileSync(file, LOADER);
-  writeFileSync(file + CODE, wrapCommonJs(code));
+  writeFileSync(file + CODE, `(function (exports, require, module, __filename, __dirname) {${code}\n})`);
 }
 
 /** Writes the code caches that V8 has after the program verified an export and decided on it. */

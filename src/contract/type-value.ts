@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<string, string>> = {
 const formatValues = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(' or ');
 
-export function describeIssue(issue: z.core.$ZodRawIssue): string {
+function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
   switch (issue.code) {
     case 'invalid_type':

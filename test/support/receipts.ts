@@ -32,7 +32,7 @@ export const receiptFacts = {
 } satisfies ReceiptFacts;
 
 /** A target that holds files in memory. */
-export const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> => ({
+const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> => ({
   list: async (folder) =>
     Object.keys(files)
       .filter((path) => path.startsWith(`${folder}/`))

@@ -43,7 +43,7 @@ export type OpenEndpointName = keyof typeof openEndpoints;
 
 export const openEndpointNames = Object.keys(openEndpoints) as readonly OpenEndpointName[];
 
-export const INTERFACE_VERSION = '1.0.0';
+const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION =
   'Every error is answered with one canonical envelope. Every change needs an Idempotency-Key. ' +

@@ -6,11 +6,11 @@ import { hostedRunSchema } from '../resources/run.ts';
 import { worldSessionSchema } from '../resources/session.ts';
 import { textSchema } from '../scalars.ts';
 
-export const MAX_PAGE_SIZE = 100;
-export const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 50;
 
 /** An opaque cursor from the previous answer. */
-export const cursorSchema = textSchema(1, 2048);
+const cursorSchema = textSchema(1, 2048);
 
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
 const limitSchema = z._default(

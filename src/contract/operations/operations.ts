@@ -18,8 +18,7 @@ export const permissions = [
   'run.write',
   'evidence.read',
 ] as const;
-export const permissionSchema = z.enum(permissions);
-export type Permission = z.infer<typeof permissionSchema>;
+export type Permission = (typeof permissions)[number];
 
 /** One operation: everything that client, server and OpenAPI need to know about it. */
 export type Operation = {

@@ -56,7 +56,7 @@ const statementHead = {
 export const statementSchema = z.strictObject({ ...statementHead, subject: evidenceSubjectSchema });
 
 /** The signed statement about an export manifest (formats §2, Export attestation). */
-export const exportStatementSchema = z.strictObject({ ...statementHead, subject: exportSubjectSchema });
+const exportStatementSchema = z.strictObject({ ...statementHead, subject: exportSubjectSchema });
 
 // The signature is decoded and verified when it is used.
 const attestationHead = {

@@ -3,7 +3,7 @@ import { operationErrorSchema } from './operation.ts';
 import * as scalars from '../scalars.ts';
 
 export const verdicts = ['passed', 'failed', 'inconclusive'] as const;
-export const verdictSchema = scalars.openEnumeration(verdicts);
+const verdictSchema = scalars.openEnumeration(verdicts);
 
 const assertionLocationSchema = z.strictObject({
   subject: z.string(),
@@ -120,7 +120,7 @@ export const runSetupSchema = z.strictObject({
   setupHash: scalars.digestSchema,
 });
 
-export const resultStatuses = ['completed', 'failed'] as const;
+const resultStatuses = ['completed', 'failed'] as const;
 const bindingEvidenceSchema = scalars.openEnumeration(['complete', 'partial']);
 
 /** The identity of a run (control API, Hosted run, identity). */
@@ -141,7 +141,7 @@ export const runIdentitySchema = z.strictObject({
 });
 
 /** The task of the target; `input` is any JSON. */
-export const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
+const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
 
 const targetResultSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,

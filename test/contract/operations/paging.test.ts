@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cursorSchema, pageQuerySchema } from '../../../src/contract/index.ts';
+import { pageQuerySchema } from '../../../src/contract/index.ts';
 import { chars } from '../formats.ts';
 
 const limitOf = (limit: unknown) => pageQuerySchema.safeParse({ limit });
@@ -32,9 +32,8 @@ describe('the query of a list', () => {
 
   it('accepts a cursor of 1 to 2048 characters', () => {
     const { accepts, rejects } = chars(1, 2048);
-    for (const value of accepts) expect(cursorSchema.safeParse(value).success).toBe(true);
-    for (const value of rejects) expect(cursorSchema.safeParse(value).success).toBe(false);
-    expect(pageQuerySchema.safeParse({ cursor: '' }).success).toBe(false);
+    for (const cursor of accepts) expect(pageQuerySchema.safeParse({ cursor }).success).toBe(true);
+    for (const cursor of rejects) expect(pageQuerySchema.safeParse({ cursor }).success).toBe(false);
     expect(pageQuerySchema.parse({ cursor: 'c', limit: '7' })).toEqual({ cursor: 'c', limit: 7 });
   });
 
