@@ -1,4 +1,4 @@
-import { canonicalJson, defined, type Digest } from '../../bytes/index.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { attestationSchema, EVIDENCE_PREDICATE_TYPE, type RunResult } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
 import { documentError } from '../document.ts';
@@ -8,6 +8,20 @@ import { objectOfRole, SIGNED_ROLES, type SignedRole, signedRoles, type BundleMa
 /** A field that differs from the fact that it must equal. */
 export type BrokenBinding = { readonly field: string; readonly expected: string; readonly actual: string };
 
+/** A field, the value that it must have, and the value that it has. */
+export type Comparison = readonly [field: string, expected: Value, actual: Value];
+type Value = string | number | undefined;
+
+/** The rows whose values differ, as texts. */
+export const listUnequal = (rows: readonly Comparison[]): BrokenBinding[] =>
+  rows
+    .filter((row) => row[1] !== row[2])
+    .map(([field, expected = 'absent', actual = 'absent']) => ({
+      field,
+      expected: String(expected),
+      actual: String(actual),
+    }));
+
 type Facts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
@@ -15,100 +29,60 @@ type Facts = {
   readonly runResult?: RunResult;
   readonly statement: Statement;
 };
-type Value = string | number | undefined;
-/** A signed field, and the bytes or field that it covers. */
-type Binding<F> = {
-  readonly field: string;
-  readonly signed: (subject: Statement['subject']) => Value;
-  readonly actual: (facts: F) => Value;
-};
-
-/** Fields of the identity of the run that the signed reproduction repeats: equal, or both absent. */
-const REPRODUCED = [
-  'drillId',
-  'targetId',
-  'buildHash',
-  'packageLockHash',
-  'seed',
-  'scenarioId',
-  'setupHash',
-] as const;
-
-/** Counters of the identity, and their names in the reproduction. A rerun has the counters of the original run there. */
-const COUNTERS = {
-  trial: 'originalTrial',
-  trialCount: 'originalTrialCount',
-  attempt: 'originalAttempt',
-  attemptLimit: 'originalAttemptLimit',
-} as const;
-
-// Calls, which the build lets bundlers remove.
-const OF_MANIFEST: readonly Binding<Facts>[] = Array.of<Binding<Facts>>(
-  {
-    field: 'subject.manifestDigest',
-    signed: ({ manifestDigest }) => manifestDigest,
-    actual: ({ manifestDigest }) => manifestDigest,
-  },
-  ...signedRoles.map((role): Binding<Facts> => ({
-    field: `subject.${SIGNED_ROLES[role]}`,
-    signed: (subject) => subject[SIGNED_ROLES[role]],
-    actual: ({ manifest }) => objectOfRole(manifest, role)?.digest,
-  })),
-  { field: 'subject.runId', signed: ({ runId }) => runId, actual: ({ manifest }) => manifest.runId },
-);
-
-const OF_RESULT: readonly Binding<RunResult>[] = Array.of<Binding<RunResult>>(
-  ...(['stateHash', 'evidenceHash', 'trajectoryHash'] as const).map((name): Binding<RunResult> => ({
-    field: `result.${name}`,
-    signed: (subject) => subject[name],
-    actual: (result) => result[name],
-  })),
-  { field: 'result.identity.runId', signed: ({ runId }) => runId, actual: ({ identity }) => identity.runId },
-  ...REPRODUCED.map((name): Binding<RunResult> => ({
-    field: `reproduction.${name}`,
-    signed: ({ reproduction }) => reproduction[name],
-    actual: ({ identity }) => identity[name],
-  })),
-);
-
-const OF_FIRST_RUN = (Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]).map((name): Binding<RunResult> => ({
-  field: `reproduction.${COUNTERS[name]}`,
-  signed: ({ reproduction }) => reproduction[COUNTERS[name]],
-  actual: ({ identity }) => identity[name],
-}));
+type Counters = Pick<RunResult['identity'], 'trial' | 'trialCount' | 'attempt' | 'attemptLimit'>;
 
 /** Compares everything that a signed bundle binds (formats §2, *Bound when signed*). */
-export function listBrokenBindings(facts: Facts): BrokenBinding[] {
-  const { runResult, manifest, statement } = facts;
-  const broken = compareBindings(OF_MANIFEST, statement, facts);
-  if (runResult === undefined) return broken;
-  broken.push(...compareBindings(OF_RESULT, statement, runResult));
-  if (manifest.rerunOfHostedRunId === undefined)
-    broken.push(...compareBindings(OF_FIRST_RUN, statement, runResult));
-  return broken;
+export function listBrokenBindings({
+  manifest,
+  manifestDigest,
+  runResult,
+  statement,
+}: Facts): BrokenBinding[] {
+  const { subject } = statement;
+  const rows: Comparison[] = [['subject.manifestDigest', subject.manifestDigest, manifestDigest]];
+  for (const role of signedRoles) {
+    const name = SIGNED_ROLES[role];
+    rows.push([`subject.${name}`, subject[name], objectOfRole(manifest, role)?.digest]);
+  }
+  rows.push(['subject.runId', subject.runId, manifest.runId]);
+  if (runResult !== undefined) {
+    rows.push(...compareResult(subject, runResult));
+    if (manifest.rerunOfHostedRunId === undefined) rows.push(...compareCounters(subject, runResult));
+  }
+  return listUnequal(rows);
 }
 
-const compareBindings = <F>(
-  bindings: readonly Binding<F>[],
-  { subject }: Statement,
-  facts: F,
-): BrokenBinding[] =>
-  bindings
-    .filter(({ signed, actual }) => signed(subject) !== actual(facts))
-    .map(({ field, signed, actual }) => ({
-      field,
-      expected: formatCompared(signed(subject)),
-      actual: formatCompared(actual(facts)),
-    }));
+/** The values that a signed reproduction repeats from the identity of the run are equal, or both absent. */
+function compareResult(subject: Statement['subject'], result: RunResult): Comparison[] {
+  const { reproduction } = subject;
+  const { identity } = result;
+  return [
+    ['result.stateHash', subject.stateHash, result.stateHash],
+    ['result.evidenceHash', subject.evidenceHash, result.evidenceHash],
+    ['result.trajectoryHash', subject.trajectoryHash, result.trajectoryHash],
+    ['result.identity.runId', subject.runId, identity.runId],
+    ['reproduction.drillId', reproduction.drillId, identity.drillId],
+    ['reproduction.targetId', reproduction.targetId, identity.targetId],
+    ['reproduction.buildHash', reproduction.buildHash, identity.buildHash],
+    ['reproduction.packageLockHash', reproduction.packageLockHash, identity.packageLockHash],
+    ['reproduction.seed', reproduction.seed, identity.seed],
+    ['reproduction.scenarioId', reproduction.scenarioId, identity.scenarioId],
+    ['reproduction.setupHash', reproduction.setupHash, identity.setupHash],
+  ];
+}
 
-/** A compared value in a message. */
-export const formatCompared = (value: unknown): string =>
-  value === undefined ? 'absent' : typeof value === 'string' ? value : canonicalJson(value);
+/** A rerun has the counters of the original run in its reproduction, so they are not compared. */
+const compareCounters = ({ reproduction }: Statement['subject'], { identity }: RunResult): Comparison[] => [
+  ['reproduction.originalTrial', reproduction.originalTrial, identity.trial],
+  ['reproduction.originalTrialCount', reproduction.originalTrialCount, identity.trialCount],
+  ['reproduction.originalAttempt', reproduction.originalAttempt, identity.attempt],
+  ['reproduction.originalAttemptLimit', reproduction.originalAttemptLimit, identity.attemptLimit],
+];
 
 /** The reproduction of a run, with the counters of the original run if it is a rerun. */
 export function buildReproduction(
   identity: RunResult['identity'],
-  original: Pick<RunResult['identity'], keyof typeof COUNTERS> = identity,
+  original: Counters = identity,
 ): Statement['subject']['reproduction'] {
   const { drillId, targetId, buildHash, packageLockHash, seed, scenarioId, setupHash } = identity;
   return {
@@ -135,7 +109,7 @@ export type BundleSigning = {
   /** Default `urn:drillproof:attestation:evidence:v1`. */
   readonly predicateType?: string;
   /** The counters of the run that a rerun reproduces. */
-  readonly original?: Pick<RunResult['identity'], 'trial' | 'trialCount' | 'attempt' | 'attemptLimit'>;
+  readonly original?: Counters;
 };
 
 /**

@@ -1,5 +1,12 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
+import {
+  canonicalBytes,
+  canonicalJson,
+  checkArguments,
+  type Digest,
+  digestOf,
+  TEXT,
+} from '../../bytes/index.ts';
 import {
   countSchema,
   decimalBytesSchema,
@@ -15,7 +22,7 @@ import {
   projectIdSchema,
 } from '../../contract/index.ts';
 import { documentParser, pathSchema } from '../document.ts';
-import { type BrokenBinding, formatCompared } from '../bundle/statement.ts';
+import { type BrokenBinding, listUnequal } from '../bundle/statement.ts';
 
 /**
  * The path of a part in an export (formats §1, Export).
@@ -159,8 +166,6 @@ export const parseExportResource = documentParser<EvidenceExport>({
   limit: 'documentBytes',
 });
 
-type Comparison = readonly [field: string, stated: unknown, actual: unknown];
-
 /** The fields of the resource that differ from the manifest (formats §1, Export manifest). */
 export function listResourceDifferences(
   resource: EvidenceExport,
@@ -169,29 +174,22 @@ export function listResourceDifferences(
   manifestBytes: number,
 ): BrokenBinding[] {
   const { parts, localReports } = manifest;
-  const rows: Comparison[] = [
-    ['state', resource.state, 'available'],
-    ['evidenceExportId', resource.evidenceExportId, manifest.evidenceExportId],
-    ['organizationId', resource.organizationId, manifest.organizationId],
-    ['scope', resource.scope, manifest.scope],
-    ['fromAtMs', resource.fromAtMs, manifest.fromAtMs],
-    ['throughAtMs', resource.throughAtMs, manifest.throughAtMs],
-    ['selectionDigest', resource.selectionDigest, manifest.selectionDigest],
-    ['manifestDigest', resource.manifestDigest, manifestDigest],
-    ['manifestBytes', resource.manifestBytes, String(manifestBytes)],
-    ['bundleCount', resource.bundleCount, parts.length],
+  return listUnequal([
+    ['state', 'available', resource.state],
+    ['evidenceExportId', manifest.evidenceExportId, resource.evidenceExportId],
+    ['organizationId', manifest.organizationId, resource.organizationId],
+    ['scope', canonicalJson(manifest.scope), canonicalJson(resource.scope)],
+    ['fromAtMs', manifest.fromAtMs, resource.fromAtMs],
+    ['throughAtMs', manifest.throughAtMs, resource.throughAtMs],
+    ['selectionDigest', manifest.selectionDigest, resource.selectionDigest],
+    ['manifestDigest', manifestDigest, resource.manifestDigest],
+    ['manifestBytes', String(manifestBytes), resource.manifestBytes],
+    ['bundleCount', parts.length, resource.bundleCount],
     [
       'localReportCount',
-      resource.localReportCount,
       localReports.length === 0 ? undefined : localReports.length,
+      resource.localReportCount,
     ],
-    ['archiveBytes', resource.archiveBytes, sumBytes([...parts, ...localReports].map((row) => row.bytes))],
-  ];
-  return rows
-    .map(([field, stated, actual]) => ({
-      field,
-      expected: formatCompared(actual),
-      actual: formatCompared(stated),
-    }))
-    .filter(({ expected, actual }) => expected !== actual);
+    ['archiveBytes', sumBytes([...parts, ...localReports].map((row) => row.bytes)), resource.archiveBytes],
+  ]);
 }
