@@ -10,7 +10,7 @@ import { ask, id, PROJECT, type Plane } from './make.ts';
 
 export type Sender = { readonly server: Plane['server']; readonly token: string };
 
-/** Sends a change: with a key of its own unless one is given. */
+/** Sends a change. Default: a new key. */
 export const post = (
   { server, token }: Sender,
   path: string,
@@ -33,7 +33,7 @@ export const RERUNS = inProject(`runs/${id('hrun', 1)}/reruns`);
 
 export const HOUR_MS = 3_600_000;
 
-/** A good extension of the session of `worlds`, which expires in an hour. */
+/** A good extension of the session of `importWorlds`, which expires in an hour. */
 export const extension = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
   expectedLeaseGeneration: 1,
   expectedVersion: 1,
@@ -41,7 +41,7 @@ export const extension = (over: Record<string, unknown> = {}): Record<string, un
   ...over,
 });
 
-/** The document of a good answer, as its row of the table has it. */
+/** Parses the document of a good answer with the schema of its row. */
 export async function answerOf<N extends JsonOperationName | UploadOperationName>(
   name: N,
   answer: Response | Promise<Response>,
@@ -49,6 +49,6 @@ export async function answerOf<N extends JsonOperationName | UploadOperationName
   return operations[name].success.schema.parse(await (await answer).json()) as Result<N>;
 }
 
-/** An operation as its extension reads it. */
+/** Reads an operation over HTTP. */
 export const readOperation = ({ server, token }: Sender, operationId: string): Promise<OperationResource> =>
   answerOf('operations.read', ask({ server }, inProject(`operations/${operationId}`), { token }));

@@ -37,7 +37,7 @@ export const eachTestOn = (make: () => Promise<Plane>, ...steps: readonly Step[]
 export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly Step[]): Prepared =>
   prepare({ before: beforeAll, after: afterAll }, () => makePlane(limits), steps);
 
-/** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
+/** Stores a build with the bytes of `HASH` for the runs of `importWorlds`. */
 export const storeBuild = ({ store }: Pick<Plane, 'store'>): Promise<void> => {
   const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
   return store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));

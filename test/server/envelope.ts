@@ -7,13 +7,13 @@ import {
   type ErrorEnvelope,
 } from '../../src/contract/index.ts';
 
-/** Checks what every answer carries. */
+/** Checks the headers of every answer. */
 export function expectCommonHeaders(response: Response): void {
   expect(correlationIdSchema.safeParse(response.headers.get('x-correlation-id')).success).toBe(true);
   expect(response.headers.get('cache-control')).toBe('private, no-store');
 }
 
-/** Checks that an answer is the canonical error envelope, of a code when one is given, and gives it back. */
+/** Checks that an answer is the canonical error envelope, with this code if it is given, and returns it. */
 export async function expectEnvelope(
   answer: Response | Promise<Response>,
   code?: ControlCode,

@@ -46,13 +46,13 @@ export const SECOND_PROJECT = id('prj', 2);
 export const FOREIGN_PROJECT = id('prj', 3);
 export const EXPORT = id('evexp', 1);
 
-/** A folder that is gone after the test. */
+/** Creates a folder; `remove` removes it. */
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** No limit of the rate: where the clock stands still, a burst is never made up for. */
+/** Rates without a limit in practice: while the clock of a test stands still, no credit is earned. */
 export const UNHURRIED: Partial<ServerLimits> = {
   requestsPerSecond: 1e6,
   requestBurst: 1e6,
@@ -264,7 +264,7 @@ export async function part(
   return whole(packed.archive({ compression: 'store' }));
 }
 
-/** A local report as its uploader hands it in. */
+/** A local report with the claims of its uploader. */
 export function localReport(n: number) {
   const bytes = toUtf8(`archive of local report ${n}`);
   const common = { localReportId: id('lrep', n), manifestDigest: HASH, createdAtMs: NOW_MS - 9_000 + n };
@@ -317,7 +317,7 @@ export async function exportFiles(make: ExportMake = {}) {
   return { files, localReports: reports.map(({ metadata }) => metadata), facts };
 }
 
-/** Packs an export and takes it in. */
+/** Packs an export and ingests it. */
 export async function ingestExport({ admin }: Pick<Plane, 'admin'>, make: ExportMake = {}) {
   const { files, localReports, facts } = await exportFiles(make);
   const { resource } = await admin.ingestExport(memorySource(files), { localReports });

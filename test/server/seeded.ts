@@ -78,7 +78,7 @@ export const REQUESTS: Partial<
   'operations.cancel': { body: {} },
 };
 
-/** Begins an upload of the archive and gives the path and query of its address. */
+/** Begins an upload of the archive and returns the path and query of its address. */
 export async function uploadAddress({ archive, ...sender }: Seeded): Promise<string> {
   const { buildHash, artifactDigest, bytes } = archive;
   const response = await post(sender, UPLOADS, { buildHash, artifactDigest, bytes: bytes.length });

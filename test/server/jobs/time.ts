@@ -12,8 +12,8 @@ async function waitForAnswers(): Promise<void> {
 }
 
 /**
- * Puts timers under control, with the clock of a world: both move together, and only when the test moves them. The
- * worker keeps the heartbeat that it is shipped with.
+ * Controls the timers and the clock of a control plane: both move together, and only when the test moves them. The
+ * worker keeps its default heartbeat.
  */
 export function controlTime({ clock }: Pick<Plane, 'clock'>): {
   /** Lets time pass, and every timer that is due fire at its own moment. */
