@@ -89,18 +89,16 @@ describe('mirror', () => {
   ])('mirror with %s ends with 3, and leaves no folder', async (_, makeToken) => {
     const secret = await makeToken();
     const line = `mirror ${exportId} ${remote} --to refused`;
-    const { code, stderr } = await call(line, { DRILLPROOF_TOKEN: secret });
-    expect(code).toBe(3);
-    expect(stderr).toMatch(
+    const text = await expectResult(call(line, { DRILLPROOF_TOKEN: secret }), 3);
+    expect(text).toMatch(
       /^drillproof: control\.UNAUTHENTICATED: .*\(correlation id corr_\S+\)\n {2}Set a valid token.*\n$/,
     );
-    expect(stderr).not.toContain(secret);
+    expect(text).not.toContain(secret);
     await expect(readdir('refused')).rejects.toThrow();
   });
 
   it('mirror of an unknown export ends with 3', async () => {
-    const result = call(`mirror evexp_000000000099 ${remote} --to unknown`);
-    await expectResult(result, 3, 'control.NOT_FOUND');
+    await expectResult(call(`mirror evexp_000000000099 ${remote} --to unknown`), 3, 'control.NOT_FOUND');
   });
 });
 
@@ -113,10 +111,8 @@ async function expiredToken(): Promise<string> {
 }
 
 it('reports lists the local reports at the control plane with the claims of their uploaders', async () => {
-  const { code, stdout } = await call(`reports ${exportId} ${remote}`);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/lrep_\w+ +restore +completed +a person/);
-  expect(stdout).toContain('never attested');
+  const text = await expectResult(call(`reports ${exportId} ${remote}`), 0, 'never attested');
+  expect(text).toMatch(/lrep_\w+ +restore +completed +a person/);
 });
 
 const readSource = (options: string) => call(`tool-source ${buildHash} greeter ${remote} ${options}`);
@@ -156,9 +152,8 @@ describe('tool-source', () => {
   it('tool-source saves nothing when the bytes were changed', async () => {
     await readSource('--out saved.json');
     await writeFile('changed.json', (await readFile('saved.json', 'utf8')).replace('hello', 'hullo'));
-    const { code, stdout } = await call('tool-source --file changed.json --source changed.js');
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAILED [^]*tool-source\.DIGEST_MISMATCH/);
+    const text = await expectResult(call('tool-source --file changed.json --source changed.js'), 1);
+    expect(text).toMatch(/^FAILED [^]*tool-source\.DIGEST_MISMATCH/);
     await expect(readFile('changed.js')).rejects.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { call, readFailure, useScratch } from '../make.ts';
+import { call, expectResult, useScratch } from '../make.ts';
 
 const EXAMPLE = 'docs/examples/import.json';
 const dir = useScratch();
@@ -27,14 +27,12 @@ it('admin import lists each resource of a file, then of standard input as unchan
 
 it('admin import reports every fault of a file with its JSON pointer and exit code', async () => {
   await admin('org create --name Acme');
-  const { code, stderr } = await admin(`import ${EXAMPLE}`);
-  expect(code).toBe(3);
-  for (const path of ['/environments/0/projectId', '/runs/0/projectId']) expect(stderr).toContain(path);
+  const text = await expectResult(admin(`import ${EXAMPLE}`), 3);
+  for (const path of ['/environments/0/projectId', '/runs/0/projectId']) expect(text).toContain(path);
 });
 
 it('admin import refuses a repeated member', async () => {
   await createProject();
   await writeFile(dir.path('twice.json'), '{"schemaVersion":1,"schemaVersion":1}');
-  const [, code] = await readFailure(admin(`import ${dir.path('twice.json')}`));
-  expect(code).toBe('json.MEMBER_DUPLICATE');
+  await expectResult(admin(`import ${dir.path('twice.json')}`), 1, 'json.MEMBER_DUPLICATE');
 });

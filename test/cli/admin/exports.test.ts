@@ -5,7 +5,7 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { evidenceExportSchema, operationResourceSchema } from '../../../src/contract/index.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { EXPORT, id, NOW_MS, ORG, part, PROJECT, createTenants } from '../../server/make.ts';
-import { call, expectPass, readFailure, useScratch, type CliResult } from '../make.ts';
+import { call, type CliResult, expectPass, expectResult, readFailure, useScratch } from '../make.ts';
 
 const dir = useScratch();
 const now = () => NOW_MS;
@@ -68,10 +68,8 @@ describe('admin export create', () => {
   it('admin export create --now ends with 3 and the reason when the export cannot be generated', async () => {
     const [blob = ''] = await listBlobs();
     await writeFile(blob, 'other bytes');
-    const { code, stdout } = await admin(`${create} --now`);
-    expect(code).toBe(3);
-    expect(stdout).toMatch(/state +failed/);
-    expect(stdout).toContain('damaged');
+    const text = await expectResult(admin(`${create} --now`), 3, 'damaged');
+    expect(text).toMatch(/state +failed/);
   });
 
   it.each([

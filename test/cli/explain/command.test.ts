@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../../src/codes/index.ts';
 import { CHECK_IDS, CHECK_TEXTS } from '../../../src/verify/index.ts';
-import { call, callJson } from '../make.ts';
+import { call, callJson, expectResult } from '../make.ts';
 
 const explain = (words = '') => call(`explain ${words}`);
 const explainJson = (words = '') => callJson(`explain ${words}`);
 
 describe('explain', () => {
   it('prints meaning, action, class, severity, checks, clause and exit code of a code', async () => {
-    const { code, stdout } = await explain('part.DIGEST_MISMATCH');
-    expect(code).toBe(0);
+    const text = await expectResult(explain('part.DIGEST_MISMATCH'), 0);
     for (const word of 'SHA-256|Mirror the export again|error|mismatch|part.bytes|formats §1|1 (the'.split(
       '|',
     ))
-      expect(stdout).toContain(word);
+      expect(text).toContain(word);
   });
 
   it('prints no exit code for a code that is not an error', async () => {
@@ -22,10 +21,8 @@ describe('explain', () => {
   });
 
   it('prints what a check proves, and what it can find', async () => {
-    const { code, stdout } = await explain('part.bytes');
-    expect(code).toBe(0);
-    expect(stdout).toContain(CHECK_TEXTS['part.bytes'].sentence);
-    expect(stdout).toContain('part.MISSING');
+    const text = await expectResult(explain('part.bytes'), 0, 'part.MISSING');
+    expect(text).toContain(CHECK_TEXTS['part.bytes'].sentence);
     expect(await explainJson('part.bytes')).toMatchObject({ kind: 'check', check: 'part.bytes' });
   });
 
@@ -53,9 +50,7 @@ describe('explain', () => {
     ['DIGEST_MISMATCH', 'DIGEST_MISMATCH'],
     ['part.bytse', 'part.bytes'],
   ])('suggests a code for the misspelt %s', async (name, near) => {
-    const { code, stderr } = await explain(name);
-    expect(code).toBe(2);
-    expect(stderr).toContain(near);
+    await expectResult(explain(name), 2, near);
   });
 
   it('lists every code', async () => {
@@ -74,8 +69,6 @@ describe('explain', () => {
     ['constructor', 'usage.INVALID'],
     ['\u001B[31mred', String.raw`\u{1b}`],
   ])('refuses %j', async (words, word) => {
-    const { code, stderr } = await explain(words);
-    expect(code).toBe(2);
-    expect(stderr).toContain(word);
+    await expectResult(explain(words), 2, word);
   });
 });

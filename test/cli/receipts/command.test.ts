@@ -37,9 +37,8 @@ const json = async (line: string): Promise<[number, Record<string, unknown>]> =>
 
 describe('drillproof receipts', () => {
   it('receipts list shows every run, oldest first, without a verdict', async () => {
-    const { code, stdout } = await served.run('receipts list archive');
-    expect(code).toBe(0);
-    expect(stdout.match(/complete +3 +0 /g)).toHaveLength(3);
+    const text = await expectResult(served.run('receipts list archive'), 0);
+    expect(text.match(/complete +3 +0 /g)).toHaveLength(3);
     const [, list] = await json('receipts list archive');
     expect(faultsOf(LISTED, list)).toEqual([]);
   });

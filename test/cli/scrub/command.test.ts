@@ -75,10 +75,9 @@ describe('drillproof scrub', () => {
     const archive = join(second, 'archive');
     await cp(join(root, exportId(1)), join(archive, exportId(1)), { recursive: true });
     for (const n of [1, 2]) await rot(partOf(join(root, exportId(n))));
-    const { code, stdout } = await run(`scrub ${root} --repair-from ${archive} --trust ${trust}`);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`^ *repaired +${exportId(1)}/${PART}`, 'm'));
-    expect(stdout).toMatch(
+    const text = await expectResult(run(`scrub ${root} --repair-from ${archive} --trust ${trust}`), 1);
+    expect(text).toMatch(new RegExp(`^ *repaired +${exportId(1)}/${PART}`, 'm'));
+    expect(text).toMatch(
       new RegExp(`^ *damaged, not repaired +${exportId(2)}/${PART} .*scrub.REPLICA_UNREADABLE`, 'm'),
     );
   });

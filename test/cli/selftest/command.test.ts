@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selftestReportSchema } from '../../../src/selftest/index.ts';
 import { COUNTS } from '../../vectors/counts.ts';
-import { call, drillproof, expectResult, useScratch } from '../make.ts';
+import { call, drillproof, expectExit, expectResult, useScratch } from '../make.ts';
 import { isDeep, isExhaustive } from '../../support/deep.ts';
 
 const dir = useScratch();
@@ -18,20 +18,15 @@ const testProgram = (command: string, words = '--kind hex') =>
   readReport(['--exec', command, ...words.split(' ')]);
 
 it('selftest --kind --case runs one case and reports one run', async () => {
-  const { code, stdout } = await call('selftest --kind hex --case uppercase --platform native');
-  expect(code).toBe(0);
-  expect(stdout).toMatch(
-    /^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
-  );
+  const text = await expectExit('selftest --kind hex --case uppercase --platform native', 0);
+  expect(text).toMatch(/^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/);
 });
 
 it.each([
   ['--kind', 'hexx', 'Did you mean hex?'],
   ['--case', 'uppercas', 'Did you mean uppercase or'],
 ])('selftest refuses an unknown value of %s and suggests a near one', async (option, name, hint) => {
-  const { code, stderr } = await call(['selftest', option, name]);
-  expect(code).toBe(2);
-  expect(stderr).toContain(hint);
+  await expectExit(`selftest ${option} ${name}`, 2, hint);
 });
 
 const at = (name: string): string => dir.path(name);
@@ -63,12 +58,11 @@ describe('selftest with vectors of a folder', () => {
   it('selftest refuses a vector file with a missing case', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as { cases: unknown[] };
     await writeFile(at('hex.json'), JSON.stringify({ ...file, cases: file.cases.slice(1) }));
-    const result = call(`selftest --vectors ${at('')}`);
-    await expectResult(result, 2, 'selftest.VECTORS_INVALID');
+    await expectExit(`selftest --vectors ${at('')}`, 2, 'selftest.VECTORS_INVALID');
   });
 
   it('selftest reports a missing folder of vectors', async () => {
-    expect((await call(`selftest --vectors ${at('absent')}`)).code).toBe(2);
+    await expectExit(`selftest --vectors ${at('absent')}`, 2, 'absent');
   });
 });
 
@@ -117,10 +111,8 @@ describe('selftest --exec', () => {
 
   it('selftest --exec removes its temporary folders', async () => {
     await mkdir(dir.path('tmp'));
-    const { code } = await drillproof(['selftest', '--exec', 'true #', '--kind', 'hex'], {
-      env: { TMPDIR: dir.path('tmp') },
-    });
-    expect(code).toBe(1);
+    const env = { TMPDIR: dir.path('tmp') };
+    await expectResult(drillproof(['selftest', '--exec', 'true #', '--kind', 'hex'], { env }), 1);
     expect(await readdir(dir.path('tmp'))).toEqual([]);
   });
 

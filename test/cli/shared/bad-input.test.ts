@@ -3,12 +3,13 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import {
   call,
+  type CliResult,
   drillproof,
+  expectExit,
   expectPass,
   ROLES,
   scratch,
   SIGNER,
-  type CliResult,
   useEvidenceFolder,
 } from '../make.ts';
 import { isDeep } from '../../support/deep.ts';
@@ -112,10 +113,7 @@ describe('bad input', () => {
     ['verify cut.zip --trust trust.json', 'zip.NOT_A_ZIP'],
     ['tool-source --file nothing', 'json.INVALID'],
   ])('%s reports bad evidence with the finding %s and exit code 1', async (line, finding) => {
-    const { code, stdout } = await call(line);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAILED /);
-    expect(stdout).toContain(finding);
+    expect(await expectExit(line, 1, finding)).toMatch(/^FAILED /);
   });
 });
 
