@@ -10,10 +10,12 @@ import {
 import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -240,13 +242,8 @@ async function runPortable(args: readonly string[], signal: AbortSignal): Promis
     env: { ...process.env, [NESTED]: '1' },
     signal,
   });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  const report = selftestReportSchema.safeParse(tryParseJson(Buffer.concat(chunks).toString('utf8')));
+  const [output, [code]] = await Promise.all([readText(child.stdout), once(child, 'close')]);
+  const report = selftestReportSchema.safeParse(tryParseJson(output));
   if (report.success) return report.data;
   throw new DrillproofError(
     'internal.BUG',
