@@ -17,12 +17,12 @@ const actionSchema = z.string().check(z.describe('what to do'));
 const figuresMembers = {
   files: count,
   fetched: count.check(z.describe('files')),
-  resumed: count.check(z.describe('files that an earlier run had begun')),
+  resumed: count.check(z.describe('files that an earlier run had started')),
   linked: count.check(z.describe('files taken from the store')),
-  kept: count.check(z.describe('files that were here and proven')),
+  kept: count.check(z.describe('files that were already complete and verified')),
   failed: count.check(z.describe('files')),
-  bytes: count.check(z.describe('of the files that are here and proven')),
-  transferredBytes: count.check(z.describe('over the network, those of no use included')),
+  bytes: count.check(z.describe('of all verified files')),
+  transferredBytes: count.check(z.describe('over the network, including discarded bytes')),
   retries: count,
 };
 
@@ -37,13 +37,13 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
     tool: z.string(),
     source: z.string().check(z.describe('base address of the control plane')),
   }),
-  defineEvent('exports', { exports: count.check(z.describe('that this run is about')) }),
+  defineEvent('exports', { exports: count.check(z.describe('in this run')) }),
   defineExportEvent('export-started', {}),
   defineExportEvent('waiting', {
     state: z.string(),
     completed: count,
     of: count,
-    delayMs: count.check(z.describe('until the next look')),
+    delayMs: count.check(z.describe('until the state is read again')),
   }),
   defineExportEvent('source-deleted', {}),
   defineExportEvent('listed', { files: count, bytes: count }),
