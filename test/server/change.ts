@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
   operations,
+  type BuildUpload,
   type JsonOperationName,
   type OperationResource,
   type Result,
   type UploadOperationName,
 } from '../../src/contract/index.ts';
-import { ask, id, PROJECT, type Plane } from './make.ts';
+import { ask, id, PROJECT, type BuildArchive, type Plane } from './make.ts';
 
 export type Sender = { readonly server: Plane['server']; readonly token: string };
 
@@ -48,6 +49,22 @@ export async function answerOf<N extends JsonOperationName | UploadOperationName
 ): Promise<Result<N>> {
   return operations[name].success.schema.parse(await (await answer).json()) as Result<N>;
 }
+
+/** Begins an upload of an archive. */
+export const beginUpload = (sender: Sender, { announced }: BuildArchive): Promise<BuildUpload> =>
+  answerOf('builds.uploads.create', post(sender, UPLOADS, announced));
+
+/** Sends an archive to the address of its upload. */
+export const sendArchive = (
+  { server }: Pick<Sender, 'server'>,
+  uploadUrl: string,
+  { bytes }: BuildArchive,
+): Promise<Response> =>
+  ask({ server }, uploadUrl, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/zip', 'content-length': String(bytes.length) },
+    body: Uint8Array.from(bytes),
+  });
 
 /** Reads an operation over HTTP. */
 export const readOperation = ({ server, token }: Sender, operationId: string): Promise<OperationResource> =>

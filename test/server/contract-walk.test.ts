@@ -13,12 +13,13 @@ import {
   operationRow,
   type OperationName,
 } from '../../src/contract/index.ts';
-import { isDeep, tries } from '../support/deep.ts';
+import { tries } from '../support/deep.ts';
 import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import { ask, createTenants, id, PROJECT, type Plane } from './make.ts';
-import { REQUESTS, seed, uploadAddress, type Seeded } from './seeded.ts';
-import { chooseStore } from './stores.ts';
+import { REQUESTS, seed, type Seeded } from './seeded.ts';
+import { beginUpload } from './change.ts';
+import { chooseStore } from './each-test.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(3, 30);
@@ -115,7 +116,8 @@ function drawValidRequest(operation: Walked, { params }: Seeded): fc.Arbitrary<R
 
 async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Request> {
   if (operationId.startsWith('builds.uploads.') && operationId !== 'builds.uploads.create') {
-    const { pathname, searchParams } = new URL(await uploadAddress(seeded), 'http://control.test');
+    const { uploadUrl } = await beginUpload(seeded, seeded.archive);
+    const { pathname, searchParams } = new URL(uploadUrl, 'http://control.test');
     const buildAttemptId = pathname.split('/').at(-1) ?? '';
     return { params: { ...seeded.params, buildAttemptId }, query: Object.fromEntries(searchParams) };
   }
@@ -149,7 +151,7 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
   }
 };
 
-const make = await chooseStore(isDeep);
+const make = await chooseStore();
 let plane: Plane;
 let seeded: Seeded;
 beforeAll(async () => {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { ServerLimits } from '../../src/server/index.ts';
+import { openDiskBlobs, openPostgresStore, type ServerLimits } from '../../src/server/index.ts';
 import type { Store, Tx } from '../../src/server/store/store.ts';
+import { isDeep } from '../support/deep.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { HASH, ORG, PROJECT, createTenants, token, makePlane, type Plane } from './make.ts';
 
 /** A control plane with tenants, and a token for everything. */
@@ -29,9 +31,20 @@ type Step = (plane: Plane) => Promise<unknown>;
 export const eachTest = (...steps: readonly Step[]): Prepared =>
   prepare({ before: beforeEach, after: afterEach }, () => makePlane(), steps);
 
-/** The same for the tests of one describe block, on another store. */
-export const eachTestOn = (make: () => Promise<Plane>, ...steps: readonly Step[]): Prepared =>
-  prepare({ before: beforeEach, after: afterEach }, make, steps);
+/** Returns a maker of control planes on the store of this run: PostgreSQL in the deep run, else SQLite. */
+export async function chooseStore(): Promise<() => Promise<Plane>> {
+  if (!isDeep) return makePlane;
+  const postgres = await startPostgres();
+  return () =>
+    makePlane({}, async (folder, { now }) => ({
+      store: await openPostgresStore(await postgres.schema()),
+      blobs: await openDiskBlobs(folder, now),
+    }));
+}
+
+/** The same as `eachTest`, on the store of this run. */
+export const eachTestOnStore = async (...steps: readonly Step[]): Promise<Prepared> =>
+  prepare({ before: beforeEach, after: afterEach }, await chooseStore(), steps);
 
 /** One control plane with tenants for all tests of the file. */
 export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly Step[]): Prepared =>

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type ControlCode,
   controlErrors,
@@ -10,36 +9,20 @@ import {
 import { listen, type Listening } from '../../src/server/index.ts';
 import { inProject } from './change.ts';
 import { EXPORT, id, ingestExport, part, serverOn } from './make.ts';
+import { openSocket, sendRaw } from './socket.ts';
 import { expectRefused } from './thrown.ts';
 import { wholeFile } from './each-test.ts';
 
 const plane = wholeFile();
 let listening: Listening;
-const sockets: Socket[] = [];
 
 beforeAll(async () => {
   await ingestExport(plane, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
   listening = await listen(plane.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
 });
-afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-});
-afterAll(async () => {
-  await listening.close();
-});
+afterAll(() => listening.close());
 
-/** Sends bytes over a new connection and returns the whole answer once the other side has closed. */
-async function raw(text: string, port = listening.port): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  sockets.push(socket);
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk));
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.write(text, 'latin1');
-  await once(socket, 'close');
-  return answer;
-}
+const raw = (text: string): Promise<string> => sendRaw(listening.port, text);
 
 /** Checks that bytes from the wire are exactly one answer with the envelope of a code; returns its headers. */
 function expectRaw(answer: string, code: ControlCode): Record<string, string> {
@@ -158,9 +141,7 @@ it('close finishes running answers and accepts no new connection', async () => {
 
 it('close cuts an unread answer when the drain time is over', async () => {
   const other = await listen(serverOn(plane), { limits: { drainMs: 50 } });
-  const socket = connect(other.port, '127.0.0.1');
-  sockets.push(socket);
-  socket.on('error', () => undefined);
+  const { socket } = openSocket(other.port);
   await once(socket, 'connect');
   socket.write(`GET ${PART} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
   socket.pause();

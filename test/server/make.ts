@@ -68,7 +68,7 @@ type Open = (
 
 /**
  * A control plane on a folder of its own, with a clock that the test moves. `log` has what was logged except for the
- * requests, which are in `requests`.
+ * requests, which are in `requests`. `stored` reads resources of the first project.
  */
 export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
   const { path: folder, remove } = await temporaryFolder();
@@ -88,7 +88,13 @@ export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open =
     await remove();
   };
   const admin = createAdmin({ store, blobs, now });
-  return { server, store, blobs, admin, folder, log, requests, clock, close };
+  const stored = {
+    operation: async (operationId: string) => (await store.operations.find(ORG, operationId))!.resource,
+    run: async (runId: string) => (await store.runs.find(PROJECT, runId))!.resource,
+    session: async (sessionId: string) => (await store.sessions.find(PROJECT, sessionId))!.resource,
+    turn: async (turnId: string) => (await store.turns.find(PROJECT, turnId))!.resource,
+  };
+  return { server, store, blobs, admin, stored, folder, log, requests, clock, close };
 }
 export type Plane = Awaited<ReturnType<typeof makePlane>>;
 
@@ -326,7 +332,7 @@ export async function ingestExport({ admin }: Pick<Plane, 'admin'>, make: Export
 
 export const SOURCE = 'export const greet = (name) => `hello ${name} ✓`;\n';
 
-/** A build archive with one package; entries and lock may be changed before it is packed. */
+/** A build archive with one package, and what announces it; entries and lock may be changed before it is packed. */
 export async function buildArchive(
   source: string | Uint8Array = SOURCE,
   change: {
@@ -334,7 +340,7 @@ export async function buildArchive(
     extra?: Record<string, Uint8Array>;
     drop?: string;
   } = {},
-): Promise<{ bytes: Uint8Array; buildHash: string }> {
+) {
   const sourceBytes = typeof source === 'string' ? toUtf8(source) : source;
   const manifest = toUtf8('{"name":"greeter"}');
   const asset = toUtf8('<p>hello</p>');
@@ -366,8 +372,11 @@ export async function buildArchive(
     ...change.extra,
   };
   const entries = Object.entries(files).filter(([name]) => name !== change.drop);
-  return { bytes: await pack(entries), buildHash: digestOf(lockBytes) };
+  const [bytes, buildHash] = [await pack(entries), digestOf(lockBytes)];
+  return { bytes, buildHash, announced: { buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length } };
 }
+
+export type BuildArchive = Awaited<ReturnType<typeof buildArchive>>;
 
 /** A request to a control plane without a socket. */
 export async function ask(

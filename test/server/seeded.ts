@@ -1,6 +1,6 @@
-import { digestOf, memoryAccess } from '../../src/bytes/index.ts';
+import { memoryAccess } from '../../src/bytes/index.ts';
 import type { OperationName } from '../../src/contract/index.ts';
-import { answerOf, extension, post, TURNS, UPLOADS, type Sender } from './change.ts';
+import { answerOf, extension, post, TURNS, type Sender } from './change.ts';
 import {
   buildArchive,
   ENVIRONMENT,
@@ -14,6 +14,7 @@ import {
   signer,
   token,
   importWorlds,
+  type BuildArchive,
   type Plane,
 } from './make.ts';
 
@@ -22,11 +23,7 @@ export type Seeded = Sender & {
   /** The ids of the resources, by the name of the parameter in a path. */
   readonly params: Readonly<Record<string, string>>;
   /** A build archive that no upload has sent yet. */
-  readonly archive: {
-    readonly bytes: Uint8Array;
-    readonly buildHash: string;
-    readonly artifactDigest: string;
-  };
+  readonly archive: BuildArchive;
 };
 
 /** Stores a `Seeded` in a control plane with tenants. */
@@ -40,7 +37,6 @@ export async function seed(plane: Plane): Promise<Seeded> {
   const sender = { server: plane.server, token: await token(plane) };
   const other = TURNS.replace(id('authsess', 1), id('authsess', 2));
   const { turn } = await answerOf('authoring.turns.create', post(sender, other, { prompt: 'continue' }));
-  const another = await buildArchive('export const other = 1;\n');
   return {
     ...sender,
     params: {
@@ -58,7 +54,7 @@ export async function seed(plane: Plane): Promise<Seeded> {
       environmentId: ENVIRONMENT,
       packageId: 'greeter',
     },
-    archive: { ...another, artifactDigest: digestOf(another.bytes) },
+    archive: await buildArchive('export const other = 1;\n'),
   };
 }
 
@@ -77,10 +73,3 @@ export const REQUESTS: Partial<
   'runs.reruns.create': { body: {} },
   'operations.cancel': { body: {} },
 };
-
-/** Begins an upload of the archive and returns the path and query of its address. */
-export async function uploadAddress({ archive, ...sender }: Seeded): Promise<string> {
-  const { buildHash, artifactDigest, bytes } = archive;
-  const response = await post(sender, UPLOADS, { buildHash, artifactDigest, bytes: bytes.length });
-  return (await answerOf('builds.uploads.create', response)).uploadUrl;
-}

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorEnvelopeSchema, type ControlCode } from '../../src/contract/index.ts';
 import { listen, type LogEntry, type Listening } from '../../src/server/index.ts';
 import { start } from '../cli/make.ts';
 import { createClient } from '../../src/client/index.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
 import { inProject, RERUNS } from './change.ts';
+import { openSocket } from './socket.ts';
 import {
   buildArchive,
   EXPORT,
@@ -27,26 +27,11 @@ const MIB = 1024 * 1024;
 const PART_BYTES = 64 * MIB;
 const PART = inProject(`evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`);
 
-const sockets: Socket[] = [];
-
 const plane = await makePlane();
 await createTenants(plane);
 const bearer = await token(plane);
 await ingestExport(plane, { parts: [await part(1, { padding: PART_BYTES })] });
-afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-});
 afterAll(() => plane.close());
-
-/** Opens a connection and collects the answer. */
-function open(port: number) {
-  const socket = connect(port, '127.0.0.1');
-  sockets.push(socket);
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk));
-  socket.on('error', () => undefined);
-  return { socket, answer: () => answer, closed: new Promise((resolve) => socket.once('close', resolve)) };
-}
 
 /** The code of an answer in bytes, or `cut`: the connection may be cut while the attack is still sent. */
 function codeOf(answer: string): ControlCode | 'cut' {
@@ -74,7 +59,7 @@ const CHUNK = `10000\r\n${' '.repeat(0x10000)}\r\n`;
 
 /** Sends a piece again and again, as fast as the other side reads, until it closes the connection. */
 async function flood(
-  { socket, closed }: ReturnType<typeof open>,
+  { socket, closed }: ReturnType<typeof openSocket>,
   piece: Buffer,
   maxBytes: number,
 ): Promise<void> {
@@ -87,15 +72,14 @@ async function flood(
 }
 
 it('a slow upload succeeds although it takes many times the request timeout', async () => {
-  const { bytes, buildHash } = await buildArchive(' '.repeat(MIB - 1));
+  const { bytes, announced } = await buildArchive(' '.repeat(MIB - 1));
   const limits = { requestTimeoutMs: 250, uploadBytesPerSecond: 10_000 };
   let url = '';
   const listening = await listen(serverOn(plane, { limits, publicUrl: () => url }), { limits });
   ({ url } = listening);
   const client = createClient({ baseUrl: url, token: bearer });
-  const announced = { buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length };
   const upload = await client.builds.uploads.create({ projectId: PROJECT, ...announced });
-  const { socket, answer, closed } = open(listening.port);
+  const { socket, answer, closed } = openSocket(listening.port);
   const { pathname, search } = new URL(upload.uploadUrl);
   const headers = [`Content-Length: ${bytes.length}`, 'Content-Type: application/zip', 'Connection: close'];
   socket.write(head('PUT', `${pathname}${search}`, ...headers));
@@ -128,7 +112,7 @@ describe('a slow client', () => {
     ['headers that never end', () => patient, `GET / HTTP/1.1\r\nHost: x\r\n`, 'X-A: b\r\n'.repeat(2_000)],
     ['a body that arrives too slowly', () => listening, post('Content-Length: 1000'), ' '.repeat(1_000)],
   ])('%s is answered with 408 and has no effect', async (_, server, first, slow) => {
-    const { socket, answer, closed } = open(server().port);
+    const { socket, answer, closed } = openSocket(server().port);
     socket.write(first);
     void drip(socket, slow);
     await closed;
@@ -137,18 +121,18 @@ describe('a slow client', () => {
   });
 
   it('an idle connection is closed', async () => {
-    await open(patient.port).closed;
+    await openSocket(patient.port).closed;
   });
 
   it('a connection without a second request is closed', async () => {
-    const { socket, answer, closed } = open(listening.port);
+    const { socket, answer, closed } = openSocket(listening.port);
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await closed;
     expect(answer()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('a client that stops reading is disconnected after the stall timeout', async () => {
-    const { socket, closed } = open(listening.port);
+    const { socket, closed } = openSocket(listening.port);
     socket.write(head('GET', PART));
     await once(socket, 'data');
     socket.pause();
@@ -163,7 +147,7 @@ describe('a slow client', () => {
   });
 
   it('a client that reads slowly is served to the end', async () => {
-    const { socket, closed } = open(listening.port);
+    const { socket, closed } = openSocket(listening.port);
     socket.write(head('GET', PART, 'Connection: close'));
     for (let until = 12 * MIB; until < PART_BYTES; until += 12 * MIB) {
       while (socket.bytesRead < until) await once(socket, 'data');
@@ -219,7 +203,7 @@ describe('a large request', () => {
     ],
     ['headers', 'GET / HTTP/1.1\r\n', `X-A: ${'a'.repeat(8_000)}\r\n`, 'control.HEADERS_TOO_LARGE'],
   ])('too many bytes of %s are refused and not kept', async (_, first, piece, code) => {
-    const connection = open(port);
+    const connection = openSocket(port);
     connection.socket.write(first);
     const grown = await measureGrowth(() => flood(connection, Buffer.from(piece), 256 * MIB));
     expect([code, 'cut']).toContain(codeOf(connection.answer()));

@@ -1,25 +1,25 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/index.ts';
 import type { ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
-import { isDeep, tries } from '../support/deep.ts';
-import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS } from './change.ts';
-import type { Prepared } from './each-test.ts';
+import { tries } from '../support/deep.ts';
+import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, sendArchive, TURNS, UPLOADS } from './change.ts';
+import { chooseStore, type Prepared } from './each-test.ts';
 import { createDeadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
+import { goodRunner, makeRunner, makeWorker, prepareWork } from './jobs/make.ts';
 import {
-  goodRunner,
-  operationOf,
-  makeRunner,
-  runOf,
-  sessionOf,
-  turnOf,
-  makeWorker,
-  prepareWork,
-} from './jobs/make.ts';
-import { ask, buildArchive, ENVIRONMENT, id, NOW_MS, ORG, PROJECT, createTenants, token } from './make.ts';
-import { chooseStore } from './stores.ts';
+  ask,
+  buildArchive,
+  createTenants,
+  ENVIRONMENT,
+  id,
+  NOW_MS,
+  ORG,
+  PROJECT,
+  token,
+  type BuildArchive,
+} from './make.ts';
 import { forAllAsync } from '../support/property.ts';
 
 const RUNS = tries(5, 25);
@@ -59,7 +59,7 @@ type Model = ReturnType<typeof makeModel>;
 /** The control plane itself, and what its requests need. */
 type Real = {
   readonly plane: Prepared;
-  readonly archive: { bytes: Uint8Array; buildHash: string };
+  readonly archive: BuildArchive;
   keys: number;
 };
 
@@ -148,15 +148,9 @@ const createRerun = command('rerun', async (model, real) => {
 
 const beginUpload = (stale: number): Command =>
   command(`upload(${stale})`, async (model, real) => {
-    const { bytes, buildHash } = real.archive;
     const expectedVersion = model.environmentVersion - stale;
-    const body = {
-      buildHash,
-      artifactDigest: digestOf(bytes),
-      bytes: bytes.length,
-      advanceEnvironmentId: ENVIRONMENT,
-      expectedEnvironmentVersion: expectedVersion,
-    };
+    const advance = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: expectedVersion };
+    const body = { ...real.archive.announced, ...advance };
     const answer = change(model, real, UPLOADS, body);
     const { attempt, uploadUrl, expiresAtMs } = await answerOf('builds.uploads.create', answer);
     expect(expiresAtMs).toBe(model.nowMs + defaultLimits.uploadTtlMs);
@@ -187,11 +181,7 @@ const put = commandOn(
   ({ uploads }) => uploads,
   async (upload, model, { plane, archive }) => {
     const refusal = putInModel(model, upload);
-    const response = await ask(plane, upload.url, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/zip', 'content-length': String(archive.bytes.length) },
-      body: Uint8Array.from(archive.bytes),
-    });
+    const response = await sendArchive(plane, upload.url, archive);
     if (refusal !== undefined) await expectEnvelope(response, refusal);
     else expect((await answerOf('builds.uploads.put', response)).state).toBe(upload.state);
   },
@@ -223,7 +213,7 @@ const work = (well: boolean): Command =>
     const waiting = model.queue.filter(({ state }) => state === 'pending');
     const ended = [];
     for (const queued of waiting)
-      if ((await operationOf(plane, queued.operationId)).state !== 'pending') ended.push(queued);
+      if ((await plane.stored.operation(queued.operationId)).state !== 'pending') ended.push(queued);
     expect(ended).toHaveLength(Math.min(1, waiting.length));
     for (const queued of ended) {
       const end = isLate(queued, model) ? 'expired' : 'succeeded';
@@ -270,18 +260,18 @@ const advance = (ms: number): Command =>
 
 /** Compares everything that is stored with the model. */
 const compare = command('compare', async (model, { plane }) => {
-  const session = await sessionOf(plane, id('ses', 1));
+  const session = await plane.stored.session(id('ses', 1));
   const { version, expiresAtMs } = model.session;
   expect(session).toMatchObject({ version, expiresAtMs, leaseGeneration: 1 });
   // The run that has not ended moves with its session.
-  expect((await runOf(plane, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
+  expect((await plane.stored.run(id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
   expect((await plane.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
   expect((await plane.store.authoringSessions.find(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
     model.activeTurn,
   );
   for (const { operationId, kind, resourceId, state } of model.queue) {
-    expect((await operationOf(plane, operationId)).state).toBe(operationStateOf(state));
-    const resource = await (kind === 'turn' ? turnOf(plane, resourceId) : runOf(plane, resourceId));
+    expect((await plane.stored.operation(operationId)).state).toBe(operationStateOf(state));
+    const resource = await (kind === 'turn' ? plane.stored.turn(resourceId) : plane.stored.run(resourceId));
     expect(resource.state).toBe(state === 'pending' ? { turn: 'queued', rerun: 'created' }[kind] : state);
   }
   for (const upload of model.uploads) {
@@ -315,7 +305,7 @@ const commands = fc.commands(
   { maxCommands: MAX_COMMANDS, size: 'max' },
 );
 
-const make = await chooseStore(isDeep);
+const make = await chooseStore();
 
 it('commands in any order give the results of the simple model', { timeout: 300_000 }, async () => {
   await forAllAsync(RUNS, [commands], async (drawn) => {

@@ -5,10 +5,10 @@ import { expect, it, vi } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import type { DrillproofError } from '../../../src/errors.ts';
 import { createServer, openDiskBlobs, openEmbedded } from '../../../src/server/index.ts';
-import { answerOf, post, RERUNS, UPLOADS, type Sender } from '../change.ts';
+import { answerOf, beginUpload, post, RERUNS, sendArchive } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { eachTest } from '../each-test.ts';
-import { ask, buildArchive, ORG, PROJECT, stream, temporaryFolder, whole, type Plane } from '../make.ts';
+import { buildArchive, ORG, PROJECT, stream, temporaryFolder, whole } from '../make.ts';
 import { BYTES } from '../blobs/suite.ts';
 import { prepareStores } from './programs.ts';
 
@@ -54,18 +54,6 @@ async function failSync(folder: string, nth: number) {
   return { calls: () => calls, restore };
 }
 
-const sendArchive = (plane: Pick<Plane, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
-  ask(plane, url, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/zip', 'content-length': String(bytes.length) },
-    body: Uint8Array.from(bytes),
-  });
-
-async function beginUpload(sender: Sender, { bytes, buildHash }: { bytes: Uint8Array; buildHash: string }) {
-  const body = { buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length };
-  return answerOf('builds.uploads.create', await post(sender, UPLOADS, body));
-}
-
 const plane = eachTest();
 
 it('a failed sync loses no accepted bytes, and the next request succeeds', async () => {
@@ -74,7 +62,7 @@ it('a failed sync loses no accepted bytes, and the next request succeeds', async
     const archive = await buildArchive(`export const n = ${nth};\n`);
     const { uploadUrl, attempt } = await beginUpload(plane, archive);
     const failing = await failSync(plane.folder, nth);
-    const response = await sendArchive(plane, uploadUrl, archive.bytes).finally(failing.restore);
+    const response = await sendArchive(plane, uploadUrl, archive).finally(failing.restore);
     if (failing.calls() < nth) {
       expect(response.status).toBe(200);
       break;
@@ -85,7 +73,7 @@ it('a failed sync loses no accepted bytes, and the next request succeeds', async
     expect(row?.resource.state).toBe('awaiting_upload');
     expect(await plane.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
     expect(await readdir(join(plane.folder, 'tmp'))).toEqual([]);
-    const again = await sendArchive(plane, uploadUrl, archive.bytes);
+    const again = await sendArchive(plane, uploadUrl, archive);
     expect(await again.json()).toMatchObject({ state: 'succeeded', buildHash: archive.buildHash });
     const blob = await plane.blobs.open(digestOf(archive.bytes));
     expect(await whole(blob.stream({ start: 0, end: blob.bytes }))).toEqual(archive.bytes);
@@ -156,9 +144,9 @@ it('a full disk answers unavailable, loses no answered request, and works again 
     expect((await post(sender, RERUNS, {}, refused)).status).toBe(202);
     const { uploadUrl } = await beginUpload(sender, large);
     await fill(filler);
-    await expectEnvelope(await sendArchive(sender, uploadUrl, large.bytes), 'control.UNAVAILABLE');
+    await expectEnvelope(sendArchive(sender, uploadUrl, large), 'control.UNAVAILABLE');
     await writeFile(filler, '');
-    expect((await sendArchive(sender, uploadUrl, large.bytes)).status).toBe(200);
+    expect((await sendArchive(sender, uploadUrl, large)).status).toBe(200);
     await store.close();
 
     const reopened = await openEmbedded(folder.path);

@@ -29,9 +29,7 @@ beforeAll(async () => {
   parts = { [SMALL]: small, [LARGE]: large };
   listening = await listen(plane.server);
 });
-afterAll(async () => {
-  await listening.close();
-});
+afterAll(() => listening.close());
 
 type Send = (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>;
 const sendInProcess: Send = (path, headers = {}, method = 'GET') =>

@@ -1,29 +1,26 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
 import { createClient } from '../../../src/client/index.ts';
 import type { BuildUpload } from '../../../src/contract/index.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
 import { wholeFile } from '../each-test.ts';
-import { buildArchive, PROJECT, serverOn } from '../make.ts';
+import { openSocket } from '../socket.ts';
+import { buildArchive, PROJECT, serverOn, type BuildArchive } from '../make.ts';
 
 const plane = wholeFile();
 let listening: Listening;
-let archive: Awaited<ReturnType<typeof buildArchive>>;
+let archive: BuildArchive;
 let begin: () => Promise<BuildUpload>;
 beforeAll(async () => {
   archive = await buildArchive();
-  const { bytes, buildHash } = archive;
   let url = '';
   const limits = { requestTimeoutMs: 300 };
   listening = await listen(serverOn(plane, { publicUrl: () => url, limits }), { limits });
   ({ url } = listening);
   const client = createClient({ baseUrl: url, token: plane.token });
-  const announced = { projectId: PROJECT, buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length };
-  begin = () => client.builds.uploads.create(announced);
+  begin = () => client.builds.uploads.create({ projectId: PROJECT, ...archive.announced });
 });
 afterAll(() => listening.close());
 
@@ -52,7 +49,7 @@ async function sendAfterContinue(upload: BuildUpload, headers: Record<string, st
 /** Sends only the first bytes of an upload and returns the answer. */
 async function sendPart(upload: BuildUpload, end = false): Promise<string> {
   const { port, pathname, search } = new URL(upload.uploadUrl);
-  const socket = connect({ port: Number(port), host: '127.0.0.1' });
+  const { socket, answer, closed } = openSocket(Number(port));
   const head = [
     `PUT ${pathname}${search} HTTP/1.1`,
     'Host: control.test',
@@ -62,7 +59,8 @@ async function sendPart(upload: BuildUpload, end = false): Promise<string> {
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   socket.write(archive.bytes.subarray(0, 100));
   if (end) socket.end();
-  return text(socket);
+  await closed;
+  return answer();
 }
 
 it('an upload that stops is answered, and can be sent again', async () => {

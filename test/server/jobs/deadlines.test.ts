@@ -1,24 +1,19 @@
 import { integer, oneof } from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { computePauseMs, driveDefaults } from '../../../src/server/jobs/handler.ts';
-import { isDeep, tries } from '../../support/deep.ts';
+import { tries } from '../../support/deep.ts';
 import { forAll, forAllAsync } from '../../support/property.ts';
 import { EXTEND, extension, HOUR_MS, post } from '../change.ts';
 import { id, NOW_MS } from '../make.ts';
 import { codeOf } from '../thrown.ts';
-import { eachTestOn } from '../each-test.ts';
-import { chooseStore } from '../stores.ts';
+import { eachTestOnStore } from '../each-test.ts';
 import {
   goodRunner,
   makeHeldRunner,
   type Run,
-  operationOf,
   queueRerun,
   queueTurn,
   makeRunner,
-  runOf,
-  sessionOf,
-  turnOf,
   makeWorker,
   prepareWork,
 } from './make.ts';
@@ -40,7 +35,7 @@ it('the pause before the next check is positive and ends no later than the deadl
   expect(computePauseMs(undefined, 0, 10_000)).toBe(10_000);
 });
 
-const plane = eachTestOn(await chooseStore(isDeep), prepareWork);
+const plane = await eachTestOnStore(prepareWork);
 let time: ReturnType<typeof controlTime>;
 beforeEach(() => {
   time = controlTime(plane);
@@ -65,9 +60,10 @@ it.each([
   release();
   expect(await working).toBe(state);
   const end = state === 'failed' ? LATE : { state };
-  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(end);
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(end);
-  if (state === 'failed') expect(await turnOf(plane, turn.authoringTurnId)).not.toHaveProperty('resultText');
+  expect(await plane.stored.turn(turn.authoringTurnId)).toMatchObject(end);
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject(end);
+  if (state === 'failed')
+    expect(await plane.stored.turn(turn.authoringTurnId)).not.toHaveProperty('resultText');
 });
 
 it('a result is a success exactly when it comes before the deadline, even if no timer could fire', async () => {
@@ -81,7 +77,7 @@ it('a result is a success exactly when it comes before the deadline, even if no 
     });
     const end = offMs < 0 ? 'succeeded' : 'failed';
     expect(await makeWorker(plane, runner).workOnce()).toBe(end);
-    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe(end);
+    expect((await plane.stored.turn(turn.authoringTurnId)).state).toBe(end);
   });
 });
 
@@ -98,10 +94,10 @@ it.each([
   plane.clock.nowMs = run.deadlineAtMs + offMs;
   expect(await makeWorker(plane, makeRunner(work)).workOnce()).toBe(state);
   expect(work).toHaveBeenCalledTimes(state === 'succeeded' ? 1 : 0);
-  expect((await sessionOf(plane, run.sessionId)).state).toBe(world);
+  expect((await plane.stored.session(run.sessionId)).state).toBe(world);
   const isDone = state === 'succeeded';
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject(isDone ? { state } : EXPIRED);
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(isDone ? { state } : LATE);
+  expect(await plane.stored.run(run.hostedRunId)).toMatchObject(isDone ? { state } : EXPIRED);
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject(isDone ? { state } : LATE);
 });
 
 it('progress after the deadline is refused and does not make the world ready', async () => {
@@ -114,7 +110,7 @@ it('progress after the deadline is refused and does not make the world ready', a
   });
   expect(await makeWorker(plane, runner).workOnce()).toBe('failed');
   expect(code).toBe('transport.ABORTED');
-  expect((await sessionOf(plane, run.sessionId)).state).toBe('warming');
+  expect((await plane.stored.session(run.sessionId)).state).toBe('warming');
 });
 
 it('work that threw is not tried again after its deadline', async () => {
@@ -125,7 +121,7 @@ it('work that threw is not tried again after its deadline', async () => {
   plane.clock.nowMs += driveDefaults.maxRetryMs;
   expect(await worker.workOnce()).toBe('failed');
   expect(work).toHaveBeenCalledTimes(1);
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(LATE);
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject(LATE);
 });
 
 it('a rerun continues while its deadline is extended, and is stopped at the new one', async () => {
@@ -135,17 +131,17 @@ it('a rerun continues while its deadline is extended, and is stopped at the new 
   );
   const working = makeWorker(plane, runner).workOnce();
   const { signal } = await begun;
-  const { version, leaseGeneration } = await sessionOf(plane, run.sessionId);
+  const { version, leaseGeneration } = await plane.stored.session(run.sessionId);
   const body = extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration });
   expect((await post(plane, EXTEND.replace(id('ses', 1), run.sessionId), body)).status).toBe(200);
   plane.clock.nowMs = run.deadlineAtMs - 1;
   await time.pass(driveDefaults.heartbeatMs);
   expect(signal.aborted).toBe(false);
-  expect((await runOf(plane, run.hostedRunId)).state).toBe('running');
+  expect((await plane.stored.run(run.hostedRunId)).state).toBe('running');
   plane.clock.nowMs = NOW_MS + 2 * HOUR_MS - 1;
   await time.pass(driveDefaults.heartbeatMs);
   await expect.poll(() => signal.aborted).toBe(true);
   release();
   expect(await working).toBe('failed');
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject(EXPIRED);
+  expect(await plane.stored.run(run.hostedRunId)).toMatchObject(EXPIRED);
 });

@@ -9,14 +9,11 @@ import type { BlobRef, LocalReportRow } from '../../../src/server/store/store.ts
 import { buildLocalReportRow } from '../../../src/server/admin/local-report.ts';
 import { nameBlob, holdBlobs } from '../../../src/server/blobs/blobs.ts';
 import { deleteDue } from '../../../src/server/jobs/deletion.ts';
-import { isDeep } from '../../support/deep.ts';
 import { answerOf, inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, EXPORT, id, localReport, ingestExport, NOW_MS, ORG, part, PROJECT, signer } from '../make.ts';
 import { expectRefused } from '../thrown.ts';
-import { eachTestOn } from '../each-test.ts';
-import { chooseStore } from '../stores.ts';
-import { operationOf } from './make.ts';
+import { eachTestOnStore } from '../each-test.ts';
 
 const BUNDLE = id('evidence', 1);
 const base = inProject(`evidence-exports/${EXPORT}`);
@@ -28,7 +25,7 @@ function makeReport(archive: BlobRef): LocalReportRow {
 const failRemove = () => Promise.reject(new Error('power cut'));
 const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local-reports'];
 
-const plane = eachTestOn(await chooseStore(isDeep), async (world) =>
+const plane = await eachTestOnStore(async (world) =>
   ingestExport(world, { parts: [await part(1), await part(2)], reports: [1], key: signer() }),
 );
 
@@ -72,7 +69,7 @@ it('deleting an export stops serving its bytes and lists at once and keeps its m
   expect(isStored(manifest!.digest)).toBe(true);
   expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 2 });
   await expectDeletion('deleted', 3); // "deleting" was 2
-  expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject({ state: 'succeeded' });
   expect([isStored(manifest!.digest), isStored(attestation!.digest)]).toEqual([false, false]);
   expect(await exportRow()).not.toHaveProperty('manifest');
   for (const path of CONTENT) await expectEnvelope(get(base + path), 'control.EVIDENCE_DELETED');
@@ -125,7 +122,7 @@ it('deleting a bundle stops serving its bytes in every export and keeps its meta
   expect(isStored(archive.digest)).toBe(true);
   expect(await plane.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 1 });
   expect(isStored(archive.digest)).toBe(false);
-  expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'succeeded' });
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject({ state: 'succeeded' });
   await expectEnvelope(get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
   await expectIntact();
 });

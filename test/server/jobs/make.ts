@@ -10,7 +10,7 @@ import {
 } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';
-import { buildArchive, ORG, PROJECT, importWorlds, type Plane } from '../make.ts';
+import { buildArchive, PROJECT, importWorlds, type Plane } from '../make.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 
 export type Run = (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
@@ -81,12 +81,3 @@ export const makeWorker = (
 export const queueTurn = (sender: Sender, over: object = {}) =>
   answerOf('authoring.turns.create', post(sender, TURNS, { prompt: 'hello', ...over }));
 export const queueRerun = (sender: Sender) => answerOf('runs.reruns.create', post(sender, RERUNS, {}));
-
-export const operationOf = async ({ store }: Plane, operationId: string) =>
-  (await store.operations.find(ORG, operationId))!.resource;
-export const turnOf = async ({ store }: Plane, turnId: string) =>
-  (await store.turns.find(PROJECT, turnId))!.resource;
-export const runOf = async ({ store }: Plane, runId: string) =>
-  (await store.runs.find(PROJECT, runId))!.resource;
-export const sessionOf = async ({ store }: Plane, sessionId: string) =>
-  (await store.sessions.find(PROJECT, sessionId))!.resource;

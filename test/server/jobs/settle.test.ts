@@ -5,18 +5,7 @@ import { answerOf, EXTEND, extension, HOUR_MS, inProject, post } from '../change
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, id, makeRun, makeSession, NOW_MS, PROJECT, importWorlds } from '../make.ts';
-import {
-  goodRunner,
-  makeHeldRunner,
-  operationOf,
-  queueRerun,
-  queueTurn,
-  makeRunner,
-  runOf,
-  sessionOf,
-  turnOf,
-  makeWorker,
-} from './make.ts';
+import { goodRunner, makeHeldRunner, queueRerun, queueTurn, makeRunner, makeWorker } from './make.ts';
 
 const plane = eachTest(importWorlds, storeBuild);
 const signal = new AbortController().signal;
@@ -37,7 +26,7 @@ describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a 
     plane.clock.nowMs = NOW_MS + HOUR_MS + offMs;
     await settle(`sessions/${id('ses', 1)}`);
     await settle(`sessions/${id('ses', 1)}`);
-    expect(await sessionOf(plane, id('ses', 1))).toMatchObject({ state, version });
+    expect(await plane.stored.session(id('ses', 1))).toMatchObject({ state, version });
   });
 
   it.each(['creating', 'warming', 'resetting', 'degraded', 'destroying', 'destroyed'] as const)(
@@ -46,7 +35,7 @@ describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a 
       await plane.admin.importResources({ schemaVersion: 1, sessions: [makeSession(4, { state })] });
       plane.clock.nowMs = NOW_MS + HOUR_MS;
       await settle(`sessions/${id('ses', 4)}`);
-      const { state: after } = await sessionOf(plane, id('ses', 4));
+      const { state: after } = await plane.stored.session(id('ses', 4));
       expect(after).toBe(state.startsWith('destroy') ? state : 'expired');
     },
   );
@@ -56,7 +45,7 @@ describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a 
     await plane.admin.importResources({ schemaVersion: 1, runs: [run] });
     plane.clock.nowMs = run.deadlineAtMs + offMs;
     await settle(`runs/${run.hostedRunId}`);
-    expect((await runOf(plane, run.hostedRunId)).state).toBe(offMs < 0 ? 'running' : 'expired');
+    expect((await plane.stored.run(run.hostedRunId)).state).toBe(offMs < 0 ? 'running' : 'expired');
   });
 
   it('a queued rerun that no worker takes expires with its operation, and is not worked on', async () => {
@@ -64,8 +53,8 @@ describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a 
     plane.clock.nowMs = run.deadlineAtMs;
     await settle(way === 'read' ? `operations/${operation.operationId}` : '');
     const error = { ...LATE, correlationId: operation.operationId.replace('op', 'corr') };
-    expect(await runOf(plane, run.hostedRunId)).toMatchObject({ state: 'expired', failure: error });
-    expect(await operationOf(plane, operation.operationId)).toMatchObject({ state: 'failed', error });
+    expect(await plane.stored.run(run.hostedRunId)).toMatchObject({ state: 'expired', failure: error });
+    expect(await plane.stored.operation(operation.operationId)).toMatchObject({ state: 'failed', error });
     expect(await makeWorker(plane, goodRunner).workOnce()).toBeUndefined();
   });
 
@@ -73,21 +62,21 @@ describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a 
     const { turn, operation } = await queueTurn(plane);
     plane.clock.nowMs += 5 * turn.timeoutMs; // waiting is not counted
     await settle(`operations/${operation.operationId}`);
-    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe('queued');
+    expect((await plane.stored.turn(turn.authoringTurnId)).state).toBe('queued');
     const { runner, begun, release } = makeHeldRunner();
     const working = makeWorker(plane, runner).workOnce();
     await begun;
     plane.clock.nowMs += turn.timeoutMs - 1;
     const path = `authoring-sessions/${turn.authoringSessionId}/turns/${turn.authoringTurnId}`;
     await settle(path);
-    expect((await turnOf(plane, turn.authoringTurnId)).state).toBe('running');
+    expect((await plane.stored.turn(turn.authoringTurnId)).state).toBe('running');
     plane.clock.nowMs += 1;
     await settle(path);
-    const ended = await turnOf(plane, turn.authoringTurnId);
+    const ended = await plane.stored.turn(turn.authoringTurnId);
     expect(ended).toMatchObject({ state: 'failed', error: LATE, finishedAtMs: plane.clock.nowMs });
     release();
     expect(await working).toBe('lost');
-    expect(await turnOf(plane, turn.authoringTurnId)).toEqual(ended);
+    expect(await plane.stored.turn(turn.authoringTurnId)).toEqual(ended);
     expect(await read(`authoring-sessions/${turn.authoringSessionId}`)).not.toHaveProperty('activeTurnId');
   });
 });
@@ -125,6 +114,6 @@ it.each(warmPoolStates)('a rerun makes its world ready only if that is claimed: 
     return goodRunner.run(job, context);
   });
   expect(await makeWorker(plane, runner).workOnce()).toBe('succeeded');
-  const { state: after } = await sessionOf(plane, run.sessionId);
+  const { state: after } = await plane.stored.session(run.sessionId);
   expect(after).toBe(state === 'claimed' ? 'ready' : 'warming');
 });

@@ -5,8 +5,7 @@ import type { Runner, RunnerOutcome, WorkerOptions } from '../../../src/server/i
 import { isDeep } from '../../support/deep.ts';
 import { HOUR_MS, post, TURNS } from '../change.ts';
 import { id, NOW_MS, ORG, PROJECT, type Plane } from '../make.ts';
-import { eachTestOn } from '../each-test.ts';
-import { chooseStore } from '../stores.ts';
+import { eachTestOnStore } from '../each-test.ts';
 import { driveDefaults } from '../../../src/server/jobs/handler.ts';
 import { controlTime } from './time.ts';
 import {
@@ -14,13 +13,9 @@ import {
   goodRunner,
   makeHeldRunner,
   type Run,
-  operationOf,
   queueRerun,
   queueTurn,
   makeRunner,
-  runOf,
-  sessionOf,
-  turnOf,
   makeWorker,
   prepareWork,
 } from './make.ts';
@@ -39,7 +34,7 @@ function makeStoppable() {
   return { runner, begun: begun.promise };
 }
 
-const plane = eachTestOn(await chooseStore(isDeep), prepareWork);
+const plane = await eachTestOnStore(prepareWork);
 
 const authoringSession = async () =>
   (await plane.store.authoringSessions.find(PROJECT, id('authsess', 1)))!.resource;
@@ -49,7 +44,7 @@ const workGood = () => work(goodRunner);
 const cancel = ({ operationId }: { readonly operationId: string }) =>
   plane.admin.cancelOperation({ organizationId: ORG, operationId });
 const stateOf = async ({ operationId }: { readonly operationId: string }) =>
-  (await operationOf(plane, operationId)).state;
+  (await plane.stored.operation(operationId)).state;
 
 it('a turn goes from queued to running to its end and then frees its session', async () => {
   const { turn, operation, session } = await queueTurn(plane);
@@ -57,14 +52,14 @@ it('a turn goes from queued to running to its end and then frees its session', a
   const times = { startedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 12 };
   const running = { state: 'running', startedAtMs: NOW_MS + 5 };
   const runner = makeRunner(async (job, context) => {
-    expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(running);
-    const begun = await operationOf(plane, operation.operationId);
+    expect(await plane.stored.turn(turn.authoringTurnId)).toMatchObject(running);
+    const begun = await plane.stored.operation(operation.operationId);
     expect(begun).toMatchObject({ ...running, updatedAtMs: NOW_MS + 5 });
     plane.clock.nowMs += 7;
     return goodRunner.run(job, context);
   });
   expect(await work(runner)).toBe('succeeded');
-  expect(await turnOf(plane, turn.authoringTurnId)).toEqual({
+  expect(await plane.stored.turn(turn.authoringTurnId)).toEqual({
     ...turn,
     ...times,
     state: 'succeeded',
@@ -72,7 +67,7 @@ it('a turn goes from queued to running to its end and then frees its session', a
     resultText: 'hello',
     proposalId: 'prop_000000000001',
   });
-  expect(await operationOf(plane, operation.operationId)).toEqual({
+  expect(await plane.stored.operation(operation.operationId)).toEqual({
     ...operation,
     ...times,
     state: 'succeeded',
@@ -90,11 +85,11 @@ it('a turn goes from queued to running to its end and then frees its session', a
 
 it('a rerun and its world change states as the runner reports progress', async () => {
   const { run, operation } = await queueRerun(plane);
-  expect((await sessionOf(plane, run.sessionId)).state).toBe('creating');
+  expect((await plane.stored.session(run.sessionId)).state).toBe('creating');
   const states: string[] = [];
   const note = async () => {
-    states.push((await sessionOf(plane, run.sessionId)).state);
-    states.push((await runOf(plane, run.hostedRunId)).state);
+    states.push((await plane.stored.session(run.sessionId)).state);
+    states.push((await plane.stored.run(run.hostedRunId)).state);
   };
   const runner = makeRunner(async (job, context) => {
     await note();
@@ -104,7 +99,7 @@ it('a rerun and its world change states as the runner reports progress', async (
   });
   expect(await work(runner)).toBe('succeeded');
   expect(states).toEqual(['warming', 'running', 'ready', 'running']);
-  const ended = await runOf(plane, run.hostedRunId);
+  const ended = await plane.stored.run(run.hostedRunId);
   expect(ended).toMatchObject({
     state: 'succeeded',
     termination: { outcome: 'completed' },
@@ -125,10 +120,10 @@ it('the error of a runner appears in operation, turn and run', async () => {
   expect([await work(failing), await work(failing)]).toEqual(['failed', 'failed']);
   const failure = { ...error, schemaVersion: 1, source: 'framework', issues: [] };
   const failed = { state: 'failed', error: failure };
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(failed);
-  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(failed);
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject(failed);
+  expect(await plane.stored.turn(turn.authoringTurnId)).toMatchObject(failed);
   const ended = { state: 'failed', failure, termination: { outcome: 'failed' } };
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject(ended);
+  expect(await plane.stored.run(run.hostedRunId)).toMatchObject(ended);
   expect(await authoringSession()).not.toHaveProperty('activeTurnId');
 });
 
@@ -142,11 +137,11 @@ it.each([
 ])('a turn whose runner returns %j fails and is not tried again', async (outcome) => {
   const { turn, operation } = await queueTurn(plane);
   expect(await work(makeRunner(async () => outcome as RunnerOutcome))).toBe('failed');
-  const { error } = await operationOf(plane, operation.operationId);
+  const { error } = await plane.stored.operation(operation.operationId);
   const correlationId = operation.operationId.replace('op', 'corr');
   expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: false, correlationId });
   expect(error?.issues.length).toBeGreaterThan(0);
-  expect((await turnOf(plane, turn.authoringTurnId)).error).toEqual(error);
+  expect((await plane.stored.turn(turn.authoringTurnId)).error).toEqual(error);
 });
 
 it('work that throws is retried with growing pauses and then fails without revealing the error', async () => {
@@ -167,10 +162,10 @@ it('work that throws is retried with growing pauses and then fails without revea
   }
   expect(await worker.workOnce()).toBe('failed');
   expect(calls).toBe(4);
-  const { error } = await operationOf(plane, operation.operationId);
+  const { error } = await plane.stored.operation(operation.operationId);
   expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: true });
-  expect((await turnOf(plane, turn.authoringTurnId)).error).toEqual(error);
-  expect(JSON.stringify([error, await turnOf(plane, turn.authoringTurnId)])).not.toContain('secret');
+  expect((await plane.stored.turn(turn.authoringTurnId)).error).toEqual(error);
+  expect(JSON.stringify([error, await plane.stored.turn(turn.authoringTurnId)])).not.toContain('secret');
   const attempts = plane.log.filter(({ event }) => event === 'worker.attempt.failed');
   expect(attempts.map(({ correlationId }) => correlationId)).toEqual(Array(4).fill(error?.correlationId));
 });
@@ -185,8 +180,8 @@ it('work fails after its maximum number of workers died', async () => {
   }
   const never = makeRunner(() => Promise.reject(new Error('was called')));
   expect(await work(never, { maxAttempts: 3 })).toBe('failed');
-  expect((await operationOf(plane, operation.operationId)).error?.code).toBe('control.RUNNER_LOST');
-  expect((await turnOf(plane, turn.authoringTurnId)).state).toBe('failed');
+  expect((await plane.stored.operation(operation.operationId)).error?.code).toBe('control.RUNNER_LOST');
+  expect((await plane.stored.turn(turn.authoringTurnId)).state).toBe('failed');
   expect(await authoringSession()).not.toHaveProperty('activeTurnId');
   expect(plane.log.some(({ event }) => event === 'worker.attempt.failed')).toBe(false);
 });
@@ -202,10 +197,10 @@ it('a job with an expired lease is taken over, and late writes of its first work
   expect(await workGood()).toBeUndefined();
   plane.clock.nowMs += MINUTE_MS;
   expect(await workGood()).toBe('succeeded');
-  const ended = await turnOf(plane, turn.authoringTurnId);
+  const ended = await plane.stored.turn(turn.authoringTurnId);
   release();
   expect(await first).toBe('lost');
-  expect(await turnOf(plane, turn.authoringTurnId)).toEqual(ended);
+  expect(await plane.stored.turn(turn.authoringTurnId)).toEqual(ended);
   expect(ended).toMatchObject({ resultText: 'hello', state: 'succeeded' });
   expect(await stateOf(operation)).toBe('succeeded');
 });
@@ -245,8 +240,8 @@ it('cancelled work stops at the next heartbeat', async () => {
   release();
   const finishedAtMs = NOW_MS + driveDefaults.heartbeatMs;
   const times = { state: 'cancelled', cancelRequestedAtMs: NOW_MS + 3, finishedAtMs };
-  expect(await operationOf(plane, operation.operationId)).toMatchObject(times);
-  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject(times);
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject(times);
+  expect(await plane.stored.turn(turn.authoringTurnId)).toMatchObject(times);
   expect(await authoringSession()).not.toHaveProperty('activeTurnId');
 });
 
@@ -261,7 +256,7 @@ it('cancelled work ends after the grace period when its runner ignores the signa
   expect(await working).toBe('cancelled');
   release();
   const termination = { outcome: 'cancelled', requestedAtMs: NOW_MS };
-  expect(await runOf(plane, run.hostedRunId)).toMatchObject({ state: 'cancelled', termination });
+  expect(await plane.stored.run(run.hostedRunId)).toMatchObject({ state: 'cancelled', termination });
 });
 
 it('work that was cancelled between two attempts does not begin again', async () => {

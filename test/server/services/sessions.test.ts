@@ -4,7 +4,6 @@ import { sessionStates, type ControlCode, type WorldSession } from '../../../src
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { sessionOf } from '../jobs/make.ts';
 import { id, NOW_MS, ORG, PROJECT, makeRun, makeSession, serverOn, importWorlds } from '../make.ts';
 import { eachTest, withMembers } from '../each-test.ts';
 
@@ -12,7 +11,7 @@ const SESSION = id('ses', 1);
 
 const plane = eachTest(importWorlds);
 
-const readStored = (): Promise<WorldSession> => sessionOf(plane, SESSION);
+const readStored = (): Promise<WorldSession> => plane.stored.session(SESSION);
 
 /** Changes the stored session as another part of the platform would. */
 const change = (over: Partial<WorldSession>): Promise<void> =>

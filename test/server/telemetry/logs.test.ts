@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
@@ -9,6 +7,7 @@ import { ask, EXPORT, HASH, id, ingestExport, NOW_MS, ORG, part, serverOn } from
 import { inProject } from '../change.ts';
 import { forAll } from '../../support/property.ts';
 import { wholeFile } from '../each-test.ts';
+import { sendRaw } from '../socket.ts';
 
 const plane = wholeFile();
 let tokenId: string;
@@ -91,8 +90,7 @@ it('the log line of a download is written when it ends, and shows an early disco
 it('malformed HTTP that was refused has a log line', async () => {
   const { server, entries } = createLogged();
   const listening = await listen(server);
-  const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
-  await once(socket.resume(), 'close');
+  await sendRaw(listening.port, 'nonsense\r\n\r\n');
   await listening.close();
   const refusal = { operation: 'malformed', status: 400, code: 'control.REQUEST_INVALID' };
   expect(entries()).toMatchObject([refusal]);
@@ -153,8 +151,7 @@ it('a secret in any part of a request never appears in the log, even at level de
     await send(`/${secrets.token}/${secrets.query}`, { headers: { authorization } });
   }
   const malformed = `GET /${secrets.query} HTTP/1.1\r\nAuthorization: Bearer ${secrets.token}\r\nbad header`;
-  const socket = connect(listening.port, '127.0.0.1').end(`${malformed}\r\n\r\n`);
-  await once(socket.resume(), 'close');
+  await sendRaw(listening.port, `${malformed}\r\n\r\n`);
   await listening.close();
   expect(lines.length).toBeGreaterThan(15);
   const text = lines.join('');

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operationNames } from '../../../src/contract/index.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
 import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, token } from '../make.ts';
 import { parseExposition, type Sample } from './parse-exposition.ts';
 import { wholeFile } from '../each-test.ts';
+import { sendRaw } from '../socket.ts';
 
 const plane = wholeFile({ requestBurst: 1000, requestsPerSecond: 0.001 });
 let listening: Listening;
@@ -19,9 +18,7 @@ beforeAll(async () => {
   await ingestExport(plane, { parts: [archive] });
   listening = await listen(plane.server);
 });
-afterAll(async () => {
-  await listening.close();
-});
+afterAll(() => listening.close());
 
 async function readSamples(name: string): Promise<Sample[]> {
   const response = await ask(plane, '/metrics');
@@ -73,8 +70,7 @@ it('metrics count the bytes of a download but none of HEAD, and its request unti
 });
 
 it('metrics count requests that were refused early, and paths without an operation', async () => {
-  const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
-  await once(socket.resume(), 'close');
+  await sendRaw(listening.port, 'nonsense\r\n\r\n');
   expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
   await ask(plane, '/nothing');
   expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);

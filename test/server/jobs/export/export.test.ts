@@ -18,7 +18,6 @@ import { listBuiltInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
 import { verifyExport } from '../../../../src/verify/index.ts';
-import { isDeep } from '../../../support/deep.ts';
 import { flipBit } from '../../../support/evidence.ts';
 import { inProject } from '../../change.ts';
 import { expectEnvelope } from '../../envelope.ts';
@@ -36,9 +35,8 @@ import {
   signer,
 } from '../../make.ts';
 import { expectRefused } from '../../thrown.ts';
-import { eachTestOn } from '../../each-test.ts';
-import { chooseStore } from '../../stores.ts';
-import { operationOf, makeWorker } from '../make.ts';
+import { eachTestOnStore } from '../../each-test.ts';
+import { makeWorker } from '../make.ts';
 
 const FROM = NOW_MS - 100_000;
 const FAILED = { state: 'failed', failureCode: 'control.EXPORT_GENERATION_FAILED' };
@@ -49,7 +47,7 @@ const fail = () => Promise.reject(new Error('a bug'));
 const trustKey = ({ keyId, point }: Signer) =>
   trustStore([{ issuer: 'acme', keyId, point, compromised: true, purposes: ['evidence', 'export'] }]);
 
-const plane = eachTestOn(await chooseStore(isDeep));
+const plane = await eachTestOnStore();
 const ingest = async (n: number, over: Parameters<typeof part>[1] = {}) => {
   const bytes = await part(n, over);
   const { bundle } = await plane.admin.ingestBundle(over.projectId ?? PROJECT, memoryAccess(bytes));
@@ -86,7 +84,7 @@ it('an export is pending with its selection, then available, and mirrors and ver
   plane.clock.nowMs += 1_000;
   expect(await work({ signing: { signer: key, issuer: 'acme' } })).toBe('succeeded');
 
-  expect(await operationOf(plane, operation.operationId)).toMatchObject({
+  expect(await plane.stored.operation(operation.operationId)).toMatchObject({
     kind: 'evidence.export',
     state: 'succeeded',
     resourceType: 'evidence_export',
@@ -202,7 +200,7 @@ it.each<[string, string, (path: string, bytes: Uint8Array) => Promise<void>]>([
     await damage(join(plane.folder, nameBlob(digestOf(bytes))), bytes);
     expect(await work()).toBe('failed');
     expect(await resource()).toMatchObject({ ...FAILED, failureCode: code, completedAtMs: NOW_MS });
-    const { error } = await operationOf(plane, operation.operationId);
+    const { error } = await plane.stored.operation(operation.operationId);
     expect(error).toMatchObject({ code, source: 'control', retryable: false });
     expect((await ask(plane, `${BASE}/manifest`, plane)).status).not.toBe(200);
   },

@@ -6,7 +6,7 @@ import { makeRunResult } from '../../../support/evidence.ts';
 import { answerOf, inProject, post, RERUNS } from '../../change.ts';
 import { eachTest, storeBuild } from '../../each-test.ts';
 import { ask, HASH, id, makeRun, NOW_MS, ORG, part, PROJECT, signer, importWorlds } from '../../make.ts';
-import { operationOf, makeRunner, runOf, makeWorker } from '../make.ts';
+import { makeRunner, makeWorker } from '../make.ts';
 
 const plane = eachTest(importWorlds, storeBuild);
 const ORIGINAL = id('hrun', 3);
@@ -41,7 +41,7 @@ async function work(answer: (job: RerunJob) => unknown, report?: (job: RerunJob)
 const succeed = (job: RerunJob, over = {}) => ({ outcome: 'succeeded', result: makeResult(job, over) });
 
 const codeOfOperation = async ({ operation }: { operation: { operationId: string } }) =>
-  (await operationOf(plane, operation.operationId)).error?.code;
+  (await plane.stored.operation(operation.operationId)).error?.code;
 
 /** Packs the signed part of a rerun. */
 const packEvidence = (job: RerunJob, over: object = {}): Promise<Uint8Array> => {
@@ -59,7 +59,7 @@ it('a runner gets the whole identity of the original, with the id of the new run
     return succeed(job);
   };
   expect(await work(answer)).toBe('succeeded');
-  expect((await runOf(plane, run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
+  expect((await plane.stored.run(run.hostedRunId)).identity).toMatchObject({ worldInstanceId: 'world-2' });
 });
 
 it.each([
@@ -85,10 +85,10 @@ it.each([
       ? work((job) => succeed(job, over))
       : work(succeed, (job) => ({ identity: makeResult(job, over).identity })));
     expect(outcome).toBe('failed');
-    const { error } = await operationOf(plane, operation.operationId);
+    const { error } = await plane.stored.operation(operation.operationId);
     expect(error).toMatchObject({ code: 'control.RERUN_INPUTS_DIFFER', retryable: false });
     expect(error?.issues.map((issue) => issue.path)).toEqual([[...path, member]]);
-    const stored = await runOf(plane, run.hostedRunId);
+    const stored = await plane.stored.run(run.hostedRunId);
     expect(stored).toMatchObject({ state: 'failed', failure: { code: 'control.RERUN_INPUTS_DIFFER' } });
     expect([stored.result, stored.identity]).toEqual([undefined, undefined]);
   }
@@ -143,7 +143,7 @@ it.each([
   const rerun = await queue();
   expect(await workWith((job) => packEvidence(job, over))).toBe('failed');
   expect(await codeOfOperation(rerun)).toBe(INVALID);
-  expect((await runOf(plane, rerun.run.hostedRunId)).state).toBe('failed');
+  expect((await plane.stored.run(rerun.run.hostedRunId)).state).toBe('failed');
   expect((await readBundle(rerun.run.evidenceBundleId)).status).toBe(404);
 });
 
@@ -177,12 +177,12 @@ it('the run of an ingested bundle can be read and rerun, and an import replaces 
   const runs = [makeRun(5, { state: 'failed' })];
   for (const result of ['created', 'unchanged']) {
     expect(await plane.admin.importResources({ schemaVersion: 1, runs })).toMatchObject([{ result }]);
-    expect(await runOf(plane, id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
+    expect(await plane.stored.run(id('hrun', 5))).toMatchObject({ state: 'failed', sessionId: id('ses', 1) });
   }
 });
 
 it('a stored run stays as it is when its evidence is ingested', async () => {
   await plane.admin.importResources({ schemaVersion: 1, runs: [makeRun(5, { state: 'failed' })] });
   await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
-  expect(await runOf(plane, id('hrun', 5))).not.toHaveProperty('result');
+  expect(await plane.stored.run(id('hrun', 5))).not.toHaveProperty('result');
 });

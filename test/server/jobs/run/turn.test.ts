@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
 import { eachTest } from '../../each-test.ts';
 import { importWorlds } from '../../make.ts';
-import { operationOf, makeRunner, queueTurn, turnOf, makeWorker } from '../make.ts';
+import { makeRunner, makeWorker, queueTurn } from '../make.ts';
 
 const plane = eachTest(importWorlds);
 
@@ -46,7 +46,7 @@ const AT = { turnsUsed: 5, estimatedCostUsd: 0.5 };
 it('a turn that uses exactly its limits succeeds', async () => {
   const { turn } = await queue(LIMITS);
   expect(await work(() => ({ outcome: 'succeeded', ...AT }))).toBe('succeeded');
-  expect(await turnOf(plane, turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
+  expect(await plane.stored.turn(turn.authoringTurnId)).toMatchObject({ state: 'succeeded', ...AT });
 });
 
 it.each([
@@ -67,9 +67,9 @@ it.each([
   for (const answer of answers) {
     const { turn, operation } = await queue(LIMITS);
     expect(await work(answer)).toBe('failed');
-    const { error } = await operationOf(plane, operation.operationId);
+    const { error } = await plane.stored.operation(operation.operationId);
     expect(error).toMatchObject({ code: 'control.TURN_LIMIT_EXCEEDED', issues: [{ path: [member] }] });
-    const ended = await turnOf(plane, turn.authoringTurnId);
+    const ended = await plane.stored.turn(turn.authoringTurnId);
     expect(ended).toMatchObject({ state: 'failed', error });
     expect(ended.turnsUsed).toBeGreaterThanOrEqual(5);
     expect(ended.proposalId).toBeUndefined();
