@@ -3,38 +3,23 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
-import { zipSource, type EvidenceSource } from '../../src/evidence/index.ts';
+import { zipSource } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { verifyExport, verifyPart, type ExportReport } from '../../src/verify/index.ts';
+import { verifyPart, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
-import {
-  codesOf,
-  errorsOf,
-  makeExport,
-  makePart,
-  makeSigner,
-  makeTrust,
-  NOW,
-  pack,
-  unpack,
-} from '../support/evidence.ts';
+import { codesOf, errorsOf, pack, unpack } from '../support/evidence.ts';
 import { rawZip, type RawEntry } from '../zip/raw-zip.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
+import { options, PART, REPORT, sample, verifySource } from './export/setup.ts';
 import { omitFiles } from './sources.ts';
 
-const exported = await makeExport();
-const verifySource = (source: EvidenceSource) =>
-  verifyExport(source, { asOfMs: NOW, trust: makeTrust(exported.signer) });
-
 test('coverage of a part counts a deflated entry for no more than its content, whatever empty blocks pad it', async () => {
-  const signer = makeSigner();
-  const entries = await unpack((await makePart(1, signer)).bytes);
+  const entries = await unpack(sample.files[PART]!);
   const emptyBlock = Uint8Array.of(0, 0, 0, 0xff, 0xff);
   const padded = [...entries].map(([name, plain]): RawEntry => {
     const data = Buffer.concat([...Array.from({ length: 2000 }, () => emptyBlock), deflateRawSync(plain)]);
     return { name, plain, data, method: 8 };
   });
-  const options = { asOfMs: NOW, trust: makeTrust(signer) };
   const { verdict, coverage } = await verifyPart(memoryAccess(rawZip(padded)), options);
   const content = [...entries.values()].reduce((sum, { length }) => sum + length, 0);
   expect([verdict, coverage.attestedBytes]).toEqual(['verified', content]);
@@ -42,7 +27,7 @@ test('coverage of a part counts a deflated entry for no more than its content, w
 
 test('coverage of a one-file export omits the files that a mirror added to the container', async () => {
   const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
-  const zip = await pack([...Object.entries(exported.files), ['SHA256SUMS', sums]]);
+  const zip = await pack([...Object.entries(sample.files), ['SHA256SUMS', sums]]);
   const { coverage } = await verifySource(zipSource(await openZip(memoryAccess(zip))));
   expect([coverage.totalBytes, coverage.mirrorFiles]).toEqual([zip.length - sums.length, ['SHA256SUMS']]);
 });
@@ -52,7 +37,7 @@ const root = await makeFolder();
 /** Writes the export with a folder at a path, empty or with a file in it, and verifies it. */
 async function verifyWithFolder(path: string, full: boolean): Promise<ExportReport> {
   const folder = await mkdtemp(join(root, 'export-'));
-  await writeFiles(folder, omitFiles(exported.files, path));
+  await writeFiles(folder, omitFiles(sample.files, path));
   await mkdir(join(folder, path), { recursive: true });
   if (full) await writeFile(join(folder, path, 'x'), 'x');
   return verifySource(directorySource(folder));
@@ -60,13 +45,10 @@ async function verifyWithFolder(path: string, full: boolean): Promise<ExportRepo
 
 describe('a folder in place of a file', () => {
   test.each(
-    [
-      'manifest.json',
-      'export.json',
-      'export-attestation.json',
-      'parts/evidence_000000000001.zip',
-      'local-reports/lrep_000000000001.zip',
-    ].flatMap((path) => [[path, false] as const, [path, true] as const]),
+    ['manifest.json', 'export.json', 'export-attestation.json', PART, REPORT].flatMap((path) => [
+      [path, false] as const,
+      [path, true] as const,
+    ]),
   )(
     'named %s fails the export and is not taken for a missing file (with a file in it: %s)',
     async (path, full) => {

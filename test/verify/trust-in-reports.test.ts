@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { memorySource } from '../../src/evidence/index.ts';
 import { renderJson, renderText } from '../../src/report/index.ts';
 import { trustStore } from '../../src/trust/index.ts';
 import {
@@ -10,13 +9,12 @@ import {
   type Report,
   type VerifyOptions,
 } from '../../src/verify/index.ts';
-import { makeExport, makeSigner, makeTrust, NOW } from '../support/evidence.ts';
+import { makeSigner, makeTrust, NOW } from '../support/evidence.ts';
+import { PART, sample, source, trust } from './export/setup.ts';
 
-const sample = await makeExport();
-
-const access = memoryAccess(sample.files['parts/evidence_000000000001.zip']!);
+const access = memoryAccess(sample.files[PART]!);
 const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [
-  ['an export', (options) => verifyExport(memorySource(sample.files), options)],
+  ['an export', (options) => verifyExport(source, options)],
   ['a part', (options) => verifyPart(access, options)],
   ['a part at depth digest', (options) => verifyPart(access, { ...options, depth: 'digest' })],
   ['an attestation', (options) => verifyAttestation('{}', options)],
@@ -24,7 +22,6 @@ const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Repo
 
 describe.each(KINDS)('the report of %s', (_, verify) => {
   it('names the whole trust store, in JSON and in text', async () => {
-    const trust = makeTrust(sample.signer);
     const report = await verify({ asOfMs: NOW, trust });
     expect(report).toMatchObject({ trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } });
     expect(renderJson(report)).toContain(trust.fingerprint);
@@ -32,7 +29,6 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
   });
 
   it('has another fingerprint after an unrelated key was added', async () => {
-    const trust = makeTrust(sample.signer);
     const other = makeTrust(makeSigner()).keys.map((key) => ({ ...key, issuer: 'stranger' }));
     const wider = await verify({ asOfMs: NOW, trust: trustStore([...trust.keys, ...other]) });
     expect('trust' in wider && wider.trust?.fingerprint).not.toBe(trust.fingerprint);
@@ -46,7 +42,6 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
 });
 
 it('the report of every part of an export names the trust store', async () => {
-  const trust = makeTrust(sample.signer);
-  const report = await verifyExport(memorySource(sample.files), { asOfMs: NOW, trust });
+  const report = await verifyExport(source, { asOfMs: NOW, trust });
   expect(report.parts.map((part) => part.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);
 });

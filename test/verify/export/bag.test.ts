@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
-import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
-import { bagOf, manifestOf, type Files } from '../../support/bag.ts';
-import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { bagSource, memorySource } from '../../../src/evidence/index.ts';
+import type { ExportReport } from '../../../src/verify/index.ts';
+import { bagOf, manifestOf } from '../../support/bag.ts';
+import { flipBit } from '../../support/evidence.ts';
 import { countOpens, failListing, failReads, replaceByLink } from '../sources.ts';
-
-const sample = await makeExport();
+import { PART, REPORT, sample, verifySource, type Files } from './setup.ts';
 
 const { files } = sample;
-const verifySource = (source: EvidenceSource): Promise<ExportReport> =>
-  verifyExport(source, { asOfMs: NOW, trust: makeTrust(sample.signer) });
 const verify = (bag: Files): Promise<ExportReport> => verifySource(bagSource(memorySource(bag)));
 const codesOf = ({ findings }: ExportReport): string[] =>
   findings.map(({ code }) => code).filter((code) => code.startsWith('bag.'));
@@ -18,11 +15,15 @@ const stateOf = ({ checks }: ExportReport) => checks.find(({ id }) => id === 'ex
 const payload: Files = Object.fromEntries(
   Object.entries(files).map(([path, bytes]) => [`data/${path}`, bytes]),
 );
-const UNTAGGED = { 'tagmanifest-sha256.txt': undefined };
+const TAGS = 'tagmanifest-sha256.txt';
+const UNTAGGED = { [TAGS]: undefined };
+const UTF_16 = 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16\n';
 const ZEROS = '0'.repeat(64);
 /** A bag with changed tag files, given as text. */
 const retagged = (texts: Record<string, string>): Files =>
   bagOf(files, Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, toUtf8(text)])));
+/** A bag with another `bag-info.txt` and without a tag manifest. */
+const withInfo = (text: Uint8Array): Files => bagOf(files, { 'bag-info.txt': text, ...UNTAGGED });
 /** A bag with an edited payload manifest and without a tag manifest. */
 const relisted = (edit: (lines: string) => string): Files =>
   bagOf(files, {
@@ -32,9 +33,6 @@ const relisted = (edit: (lines: string) => string): Files =>
 /** Lines of a manifest of another algorithm. */
 const sha512Rows = (paths: readonly string[]): Uint8Array =>
   toUtf8(paths.map((path) => `${'ab'.repeat(64)}  ${path}\n`).join(''));
-
-const REPORT = 'local-reports/lrep_000000000001.zip';
-const PART = 'parts/evidence_000000000001.zip';
 
 describe('an export in a BagIt bag', () => {
   it('is verified as the export under data/, together with the bag', async () => {
@@ -48,39 +46,16 @@ describe('an export in a BagIt bag', () => {
     expect(stateOf(await verifySource(memorySource(files)))).toBeUndefined();
   });
 
-  it.each<[string, string, Files]>([
-    [
-      'tag files in another encoding',
-      'bag.UNSUPPORTED',
-      retagged({ 'bagit.txt': 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16\n' }),
-    ],
-    [
-      'a path that is listed twice',
-      'bag.INVALID',
-      relisted((lines) => lines + lines.slice(0, lines.indexOf('\n') + 1)),
-    ],
-    [
-      'a payload manifest that lists a tag file',
-      'bag.INVALID',
-      relisted((lines) => `${lines}${ZEROS}  bagit.txt\n`),
-    ],
-    [
-      'a Payload-Oxum twice',
-      'bag.INVALID',
-      bagOf(files, { 'bag-info.txt': toUtf8('Payload-Oxum: 1.1\n'.repeat(2)), ...UNTAGGED }),
-    ],
-    ...['data/manifest.json', 'tagmanifest-sha512.txt'].map((path): [string, string, Files] => [
-      `a tag manifest that lists ${path}`,
-      'bag.INVALID',
-      retagged({ 'tagmanifest-sha256.txt': `${ZEROS}  ${path}\n` }),
-    ]),
-    ['a tag manifest that is not one', 'bag.INVALID', retagged({ 'tagmanifest-sha256.txt': 'hello\n' })],
-    [
-      'a tag file that is not UTF-8',
-      'bag.INVALID',
-      bagOf(files, { 'bag-info.txt': Uint8Array.of(0xff, 0x0a), ...UNTAGGED }),
-    ],
-  ])('fails over %s', async (_, code, bag) => {
+  it.each<[string, Files, code?: string]>([
+    ['tag files in another encoding', retagged({ 'bagit.txt': UTF_16 }), 'bag.UNSUPPORTED'],
+    ['a path that is listed twice', relisted((lines) => lines + lines.slice(0, lines.indexOf('\n') + 1))],
+    ['a payload manifest that lists a tag file', relisted((lines) => `${lines}${ZEROS}  bagit.txt\n`)],
+    ['a Payload-Oxum twice', withInfo(toUtf8('Payload-Oxum: 1.1\n'.repeat(2)))],
+    ['a tag manifest that lists the payload', retagged({ [TAGS]: `${ZEROS}  data/manifest.json\n` })],
+    ['a tag manifest that lists another', retagged({ [TAGS]: `${ZEROS}  tagmanifest-sha512.txt\n` })],
+    ['a tag manifest that is not one', retagged({ [TAGS]: 'hello\n' })],
+    ['a tag file that is not UTF-8', withInfo(Uint8Array.of(0xff, 0x0a))],
+  ])('fails over %s', async (_, bag, code = 'bag.INVALID') => {
     const report = await verify(bag);
     expect(codesOf(report)).toContain(code);
     expect([report.verdict, stateOf(report)]).toEqual(['failed', 'failed']);
@@ -137,8 +112,8 @@ describe('an export in a BagIt bag', () => {
     const tag = `other${PART}`;
     const bag = bagOf(files, { [tag]: toUtf8('hi') });
     const line = new TextDecoder().decode(manifestOf({ [tag]: files[PART]! }));
-    const tagManifest = new TextDecoder().decode(bag['tagmanifest-sha256.txt']);
-    const report = await verify({ ...bag, 'tagmanifest-sha256.txt': toUtf8(tagManifest + line) });
+    const tagManifest = new TextDecoder().decode(bag[TAGS]);
+    const report = await verify({ ...bag, [TAGS]: toUtf8(tagManifest + line) });
     expect(codesOf(report)).toEqual(['bag.TAG_MISMATCH']);
   });
 

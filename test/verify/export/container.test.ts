@@ -5,23 +5,10 @@ import { memorySource, zipSource } from '../../../src/evidence/index.ts';
 import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
 import { verifyExport, type ExportReport, type SecondOpinion } from '../../../src/verify/index.ts';
 import { openZip, writeZip } from '../../../src/zip/index.ts';
-import {
-  codesOf,
-  collect,
-  errorsOf,
-  hashOf,
-  makeExport,
-  makeTrust,
-  NOW,
-  pack,
-  stateOf,
-} from '../../support/evidence.ts';
+import { codesOf, collect, errorsOf, hashOf, NOW, stateOf } from '../../support/evidence.ts';
 import { countOpens, failReads } from '../sources.ts';
+import { sample, trust, zip } from './setup.ts';
 
-const sample = await makeExport();
-const zip = await pack(Object.entries(sample.files));
-
-const trust = makeTrust(sample.signer);
 const source = zipSource(await openZip(memoryAccess(zip)));
 const digest = hashOf('something else') as `sha256:${string}`;
 

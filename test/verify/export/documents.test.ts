@@ -7,7 +7,7 @@ import {
   selectionDigest,
   type ExportManifest,
 } from '../../../src/evidence/index.ts';
-import { verifyExport, type ExportReport, type VerifyExportOptions } from '../../../src/verify/index.ts';
+import { verifyExport } from '../../../src/verify/index.ts';
 import {
   editJson,
   errorsOf,
@@ -22,17 +22,11 @@ import {
   stateOf,
 } from '../../support/evidence.ts';
 import { omitFiles } from '../sources.ts';
+import { PART, sample, SECOND, verify, type Files } from './setup.ts';
 
-type Files = Record<string, Uint8Array>;
 const MANIFEST = 'manifest.json';
 const RESOURCE = 'export.json';
 const ATTESTATION = 'export-attestation.json';
-const SECOND = 'parts/evidence_000000000002.zip';
-
-const sample = await makeExport();
-
-const verify = (files: Files, options: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
-  verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(sample.signer), ...options });
 
 /** The export with an edited manifest, and an export.json that agrees with it: an attack without a key. */
 function withManifest(edit: (manifest: ExportManifest) => void, files = sample.files): Files {
@@ -81,7 +75,7 @@ describe('the manifest of an export', () => {
     const earlier = await makePart(2, undefined, { createdAtMs: NOW - 100_000 });
     const facts = await Promise.all([earlier, later].map(({ bytes }) => readPartFacts(memoryAccess(bytes))));
     const sorted = await makeExport({ parts: 0, signedList: false, input: { parts: facts } });
-    const parts = { 'parts/evidence_000000000001.zip': later.bytes, [SECOND]: earlier.bytes };
+    const parts = { [PART]: later.bytes, [SECOND]: earlier.bytes };
     expect(errorsOf(await verify({ ...sorted.files, ...parts }))).toEqual([]);
     const files = withManifest(reverseParts, sorted.files);
     expect(errorsOf(await verify({ ...files, ...parts }))).toEqual(['export.SELECTION_MISMATCH']);

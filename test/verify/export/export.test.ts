@@ -2,12 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import {
-  verifyExport,
-  verifyPart,
-  type ExportReport,
-  type VerifyExportOptions,
-} from '../../../src/verify/index.ts';
+import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import {
   codesOf,
   errorsOf,
@@ -20,20 +15,8 @@ import {
 } from '../../support/evidence.ts';
 import { appendReceipts } from '../../support/receipts.ts';
 import { countOpens, failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
+import { PART, REPORT, sample, SECOND, source, verify, verifySource } from './setup.ts';
 
-type Files = Record<string, Uint8Array>;
-const PART = 'parts/evidence_000000000001.zip';
-const SECOND = 'parts/evidence_000000000002.zip';
-const REPORT = 'local-reports/lrep_000000000001.zip';
-
-const sample = await makeExport();
-
-const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
-const source = memorySource(sample.files);
-const verifySource = (from: EvidenceSource, more: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
-  verifyExport(from, { ...options, ...more });
-const verify = (files: Files, more: Partial<VerifyExportOptions> = {}): Promise<ExportReport> =>
-  verifySource(memorySource(files), more);
 const sizeOf = (path: string): number => sample.files[path]!.length;
 
 describe('a whole export', () => {

@@ -4,21 +4,21 @@ import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   EXPORT_ID,
   flipBit,
-  makeExport,
+  idOf,
   makeSigner,
   makeTrust,
   NOW,
   ORGANIZATION,
 } from '../../support/evidence.ts';
+import { sample, trust } from './setup.ts';
 
-const sample = await makeExport();
 const attestation = sample.files['export-attestation.json']!;
 
-const findSubject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
-  checkSubject(bytes, { asOfMs, ...(trust && { trust }) });
+const findSubject = (store: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
+  checkSubject(bytes, { asOfMs, ...(store && { trust: store }) });
 
 it('an export attestation signed by a trusted key names its export and manifest', () => {
-  expect(findSubject(makeTrust(sample.signer))).toEqual({
+  expect(findSubject(trust)).toEqual({
     evidenceExportId: EXPORT_ID,
     organizationId: ORGANIZATION,
     manifestDigest: sample.packed.manifestDigest,
@@ -34,23 +34,19 @@ it.each<readonly [string, () => TrustStore | undefined]>([
   ['by a key that is not trusted', () => makeTrust(makeSigner())],
   ['by a key that is compromised', () => makeTrust(sample.signer, { revokedAtMs: NOW })],
   ['by a key for evidence alone', () => makeTrust(sample.signer, { purposes: ['evidence'] })],
-  [
-    'by a key for another organization',
-    () => makeTrust(sample.signer, { organizations: ['org_000000000009'] }),
-  ],
+  ['by a key for another organization', () => makeTrust(sample.signer, { organizations: [idOf('org', 9)] })],
   ['by a key for one project', () => makeTrust(sample.signer, { projects: ['prj_000000000001'] })],
-])('an export attestation names nothing %s', (_, trust) => {
-  expect(findSubject(trust())).toBeUndefined();
+])('an export attestation names nothing %s', (_, storeOf) => {
+  expect(findSubject(storeOf())).toBeUndefined();
 });
 
 it('an export attestation names nothing before it was issued, or with a flipped bit', () => {
-  const trust = makeTrust(sample.signer);
   expect(findSubject(trust, attestation, NOW - 30_001)).toBeUndefined();
   for (let at = 0; at < attestation.length; at += 7)
     expect([at, findSubject(trust, flipBit(attestation, at))]).toEqual([at, undefined]);
 });
 
 it('bytes that are not an export attestation name nothing', () => {
-  expect(findSubject(makeTrust(sample.signer), new Uint8Array())).toBeUndefined();
-  expect(findSubject(makeTrust(sample.signer), sample.files['manifest.json'])).toBeUndefined();
+  expect(findSubject(trust, new Uint8Array())).toBeUndefined();
+  expect(findSubject(trust, sample.files['manifest.json'])).toBeUndefined();
 });

@@ -2,18 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
-import { bagOf, type Files } from '../../support/bag.ts';
-import { codesOf, flipBit, makeExport, makeTrust, NOW, stateOf } from '../../support/evidence.ts';
+import { bagOf } from '../../support/bag.ts';
+import { codesOf, flipBit, stateOf } from '../../support/evidence.ts';
 import { failListing, omitFiles } from '../sources.ts';
+import { options, PART, REPORT, sample, source, type Files } from './setup.ts';
 
-const PART = 'parts/evidence_000000000001.zip';
-const REPORT = 'local-reports/lrep_000000000001.zip';
-const sample = await makeExport();
-
-const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
-const source = memorySource(sample.files);
 const verifySource = (from: EvidenceSource): Promise<ExportTreeReport> => verifyExportTree(from, options);
 const verify = (files: Files): Promise<ExportTreeReport> => verifySource(memorySource(files));
+const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(sample.files, changes))));
 
 describe('the tree of an export', () => {
   it('has the checks, findings and signer of the whole export', async () => {
@@ -48,7 +44,6 @@ describe('the tree of an export', () => {
   });
 
   it('is verified without reading parts and reports, even if a bag states their digests', async () => {
-    const verifyBag = (changes: Files) => verifySource(bagSource(memorySource(bagOf(sample.files, changes))));
     const report = await verifyBag({
       [`data/${PART}`]: flipBit(sample.files[PART]!, 100),
       [`data/${REPORT}`]: flipBit(sample.files[REPORT]!, 3),

@@ -5,23 +5,11 @@ import { zipSource } from '../../../src/evidence/index.ts';
 import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
 import { openZip } from '../../../src/zip/index.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
-import {
-  collect,
-  errorsOf,
-  faultyAccess,
-  flipBit,
-  makeExport,
-  makeTrust,
-  NOW,
-  pack,
-  unpack,
-} from '../../support/evidence.ts';
-
-const sample = await makeExport();
-const zip = await pack(Object.entries(sample.files));
+import { collect, errorsOf, faultyAccess, flipBit, NOW, pack, unpack } from '../../support/evidence.ts';
+import { sample, verifySource, zip } from './setup.ts';
 
 const verify = async (access: RandomAccess): Promise<ExportReport> =>
-  verifyExport(zipSource(await openZip(access)), { asOfMs: NOW, trust: makeTrust(sample.signer) });
+  verifySource(zipSource(await openZip(access)));
 
 describe('an export in one file', () => {
   test('is verified as it is written through yazl', async () => {

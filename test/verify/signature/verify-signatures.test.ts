@@ -11,25 +11,24 @@ import {
   verifyExport,
 } from '../../../src/verify/index.ts';
 import { ISSUER, makeExport, makePart, makeSigner, makeTrust, NOW, repack } from '../../support/evidence.ts';
+import { options, PART, sample, source, trust } from '../export/setup.ts';
 import { failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 
-const FIRST = 'parts/evidence_000000000001.zip';
-const sample = await makeExport();
-const trust = makeTrust(sample.signer);
-
-const source = memorySource(sample.files);
-const options = { asOfMs: NOW, trust };
 const verify = (files: Record<string, Uint8Array>, store = trust) =>
   verifyExportSignatures(memorySource(files), { asOfMs: NOW, trust: store });
 const standingsOf = async (...how: Parameters<typeof verify>) =>
   (await verify(...how)).map(({ standing }) => standing);
+const verifyWhole = async (store: TrustStore) => {
+  const report = await verifyExport(source, { asOfMs: NOW, trust: store });
+  return [findListStanding(report), ...report.parts.map(findBundleStanding)];
+};
 const withFile = (path: string, bytes: Uint8Array) => ({ ...sample.files, [path]: bytes });
 
 describe('the signatures of an export', () => {
   it('are listed with the list first and the parts in their order', async () => {
     expect(await verify(sample.files)).toMatchObject([
       { kind: 'list', standing: 'stands', signer: { issuer: ISSUER }, codes: [] },
-      { kind: 'bundle', id: 'evidence_000000000001', path: FIRST, standing: 'stands' },
+      { kind: 'bundle', id: 'evidence_000000000001', path: PART, standing: 'stands' },
       { kind: 'bundle', id: 'evidence_000000000002', standing: 'stands' },
     ]);
   });
@@ -45,15 +44,15 @@ describe('the signatures of an export', () => {
   });
 
   it('are refused for a bundle that is not the listed one', async () => {
-    const other = withFile(FIRST, (await makePart(9, sample.signer)).bytes);
+    const other = withFile(PART, (await makePart(9, sample.signer)).bytes);
     expect(await standingsOf(other)).toEqual(['stands', 'refused', 'stands']);
   });
 
   it.each([
-    ['a part is missing', omitFiles(sample.files, FIRST), ['stands', 'unread', 'stands']],
+    ['a part is missing', omitFiles(sample.files, PART), ['stands', 'unread', 'stands']],
     [
       'a part is truncated',
-      withFile(FIRST, sample.files[FIRST]!.subarray(0, 100)),
+      withFile(PART, sample.files[PART]!.subarray(0, 100)),
       ['stands', 'unread', 'stands'],
     ],
     ['the manifest is missing', omitFiles(sample.files, 'manifest.json'), ['unread']],
@@ -75,30 +74,30 @@ describe('the signatures of an export', () => {
   });
 
   it.each([
-    [memorySource(omitFiles(sample.files, FIRST)), 'part.MISSING'],
-    [replaceByLink(source, FIRST), 'export.FILE_IRREGULAR'],
-    [failReads(source, FIRST), 'io.UNREADABLE'],
+    [memorySource(omitFiles(sample.files, PART)), 'part.MISSING'],
+    [replaceByLink(source, PART), 'export.FILE_IRREGULAR'],
+    [failReads(source, PART), 'io.UNREADABLE'],
   ] as const)('have the code of a part that was not read: $1', async (from, code) => {
     const [, part] = await verifyExportSignatures(from, options);
-    expect(part).toMatchObject({ path: FIRST, standing: 'unread', codes: [code] });
+    expect(part).toMatchObject({ path: PART, standing: 'unread', codes: [code] });
   });
 
   it('are never valid in a part whose manifest is invalid', async () => {
     const broken = await repack(
-      sample.files[FIRST]!,
+      sample.files[PART]!,
       (entries) => void entries.set('manifest.json', new Uint8Array(3)),
     );
-    const [, part] = await verify(withFile(FIRST, broken));
-    expect(part).toMatchObject({ path: FIRST, id: 'evidence_000000000001' });
+    const [, part] = await verify(withFile(PART, broken));
+    expect(part).toMatchObject({ path: PART, id: 'evidence_000000000001' });
     expect(part?.standing).not.toBe('stands');
     expect(part?.codes).not.toContain('internal.UNEXPECTED');
   });
 
   it('are verified without reading the objects', async () => {
-    const bytes = Uint8Array.from(sample.files[FIRST]!);
+    const bytes = Uint8Array.from(sample.files[PART]!);
     const at = Buffer.from(bytes).indexOf('objects/state.json') + 'objects/state.json'.length + 2;
     bytes[at]! ^= 1;
-    const files = withFile(FIRST, bytes);
+    const files = withFile(PART, bytes);
     expect(await standingsOf(files)).toEqual(['stands', 'stands', 'stands']);
     expect((await verifyExport(memorySource(files), options)).verdict).toBe('failed');
   });
@@ -114,7 +113,7 @@ describe('the signatures of an export', () => {
 });
 
 it('the signature of a single part is verified', async () => {
-  expect(await verifyPartSignature(memoryAccess(sample.files[FIRST]!), options)).toMatchObject({
+  expect(await verifyPartSignature(memoryAccess(sample.files[PART]!), options)).toMatchObject({
     kind: 'bundle',
     id: 'evidence_000000000001',
     standing: 'stands',
@@ -130,10 +129,6 @@ it.each(RETIREMENTS)(
     for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
       const { keyId } = sample.signer;
       const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
-      const verifyWhole = async (store: TrustStore) => {
-        const report = await verifyExport(source, { asOfMs: NOW, trust: store });
-        return [findListStanding(report), ...report.parts.map(findBundleStanding)];
-      };
       const quick = compareStandings(await verify(sample.files), await verify(sample.files, after));
       const whole = compareStandings(await verifyWhole(trust), await verifyWhole(after));
       const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
