@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf, fromUtf8 } from '../../../src/bytes/index.ts';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
+import { digestOf, fromUtf8, type RandomAccess } from '../../../src/bytes/index.ts';
 import type { RunResult } from '../../../src/contract/index.ts';
 import { attest, packBundle } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
+import { secondOpinion, type SeenEntry } from '../../../src/node/second-opinion/index.ts';
 import {
   collect,
   editJson,
@@ -16,7 +15,7 @@ import {
   NOW,
   stateOf,
 } from '../../support/evidence.ts';
-import { entries, packed, part, signer, verify, withManifest, withStatement } from './setup.ts';
+import { attestation, entries, part, signer, verify, withManifest, withStatement } from './setup.ts';
 
 describe('a signed bundle', () => {
   test('fails when the statement names a different manifest', async () => {
@@ -99,39 +98,35 @@ test('the time of a statement may be that of the verification, but not a millise
 });
 
 describe('a second opinion', () => {
-  const second = { p256: portable.p256, readZip: readZipWithYauzl };
-
   test('that agrees is reported', async () => {
-    const report = await verify(part, { secondOpinion: second });
+    const report = await verify(part, { secondOpinion });
     expect(report.verdict).toBe('verified');
     for (const id of ['second.reader', 'second.crypto'] as const) expect(stateOf(report, id)).toBe('passed');
   });
 
   test('that disagrees about the signature fails the part', async () => {
-    const p256 = { ...portable.p256, verifier: () => ({ verify: () => false }) };
-    const report = await verify(part, { secondOpinion: { ...second, p256 } });
+    const p256 = { ...secondOpinion.p256, verifier: () => ({ verify: () => false }) };
+    const report = await verify(part, { secondOpinion: { ...secondOpinion, p256 } });
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.SECOND_OPINION']]);
   });
 
   test.each([
-    ['one entry less', (seen: Entry[]) => seen.slice(1)],
-    ['one entry twice', (seen: Entry[]) => [...seen, seen[0]!]],
-    ['one entry more', (seen: Entry[]) => [...seen, { ...seen[0]!, name: 'more' }]],
-    ['other bytes', (seen: Entry[]) => seen.map((entry) => ({ ...entry, digest: digestOf(part) }))],
-    ['another size', (seen: Entry[]) => seen.map((entry) => ({ ...entry, bytes: entry.bytes + 1 }))],
+    ['one entry less', (seen: SeenEntry[]) => seen.slice(1)],
+    ['one entry twice', (seen: SeenEntry[]) => [...seen, seen[0]!]],
+    ['one entry more', (seen: SeenEntry[]) => [...seen, { ...seen[0]!, name: 'more' }]],
+    ['other bytes', (seen: SeenEntry[]) => seen.map((entry) => ({ ...entry, digest: digestOf(part) }))],
+    ['another size', (seen: SeenEntry[]) => seen.map((entry) => ({ ...entry, bytes: entry.bytes + 1 }))],
   ])('that sees %s fails', async (_, change) => {
-    async function* readZip(access: Parameters<typeof readZipWithYauzl>[0]): AsyncGenerator<Entry> {
-      const seen: Entry[] = [];
-      for await (const entry of readZipWithYauzl(access)) seen.push(entry);
+    async function* readZip(access: RandomAccess): AsyncGenerator<SeenEntry> {
+      const seen: SeenEntry[] = [];
+      for await (const entry of secondOpinion.readZip(access)) seen.push(entry);
       yield* change(seen);
     }
-    const report = await verify(part, { secondOpinion: { ...second, readZip } });
+    const report = await verify(part, { secondOpinion: { ...secondOpinion, readZip } });
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['zip.SECOND_OPINION']]);
   });
 });
 
-type Entry = { name: string; bytes: number; digest: `sha256:${string}` };
-
 test('signing refuses a statement that names another key', async () => {
-  await expect(attest(packed.attestation!.statement, makeSigner())).rejects.toThrow(TypeError);
+  await expect(attest(attestation.statement, makeSigner())).rejects.toThrow(TypeError);
 });

@@ -1,55 +1,41 @@
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
-import { verifyPart, type BundleReport, type Listing } from '../../../src/verify/index.ts';
+import type { RandomAccess } from '../../../src/bytes/random-access.ts';
 import {
   codesOf,
-  collect,
   errorsOf,
   flipBit,
   listingOf,
-  makeBundleInput,
   makeObject,
-  makeSigner,
-  makeSigning,
-  makeTrust,
-  NOW,
+  makePart,
   pack,
   stateOf,
   unpack,
 } from '../../support/evidence.ts';
-import { packBundle } from '../../../src/evidence/index.ts';
 import { isDeep } from '../../support/deep.ts';
+import { signer, verify, verifyAccess } from './setup.ts';
 
 /** The quick run flips every 11th byte, the deep run every byte. */
 const STRIDE = isDeep ? 1 : 11;
 
-const signer = makeSigner();
-const trust = makeTrust(signer);
 const objects = [
   makeObject('e', 'evidence', { role: 'evidence' }),
   makeObject('s', 'state', { role: 'state' }),
   makeObject('t', 'trajectory', { role: 'trajectory' }),
 ];
-const packed = await packBundle(makeBundleInput(1, { objects }), makeSigning(signer));
-const part = await collect(packed.archive({ compression: 'store' }));
+const part = await pack(await unpack((await makePart(1, signer, { objects })).bytes));
 const listed = await listingOf(part);
-
-const verify = (bytes: Uint8Array, listing?: Listing): Promise<BundleReport> =>
-  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...(listing && { listed: listing }) });
 
 describe('a small signed part', () => {
   test('is verified as it was packed, with and without the row that lists it', async () => {
-    for (const listing of [listed, undefined]) {
-      const report = await verify(part, listing);
-      expect(report.findings).toEqual([]);
-      expect(report.verdict).toBe('verified');
-      expect(report.provenance).toBe('attested');
+    for (const options of [{ listed }, {}]) {
+      const report = await verify(part, options);
+      expect(report).toMatchObject({ verdict: 'verified', provenance: 'attested', findings: [] });
     }
   });
 
   test('fails under its listing with any single byte flipped', async () => {
     for (let offset = 0; offset < part.length; offset += STRIDE) {
-      const report = await verify(flipBit(part, offset), listed);
+      const report = await verify(flipBit(part, offset), { listed });
       expect([offset, report.verdict]).toEqual([offset, 'failed']);
       expect(errorsOf(report)).toContain('part.DIGEST_MISMATCH');
     }
@@ -83,7 +69,7 @@ describe('a small signed part', () => {
 
   test.each([1, 2, 21, 22, 23, 100, 500, 1000])('fails without its last %i bytes', async (missing) => {
     const bytes = part.subarray(0, part.length - missing);
-    const report = await verify(bytes, listed);
+    const report = await verify(bytes, { listed });
     expect(report.verdict).toBe('failed');
     expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
     expect(stateOf(report, 'part.archive')).toBe('not_checked');
@@ -92,7 +78,7 @@ describe('a small signed part', () => {
 
   test('reads nothing of a part of 8 TiB whose row lists fewer bytes', async () => {
     const access: RandomAccess = { size: 8 * 2 ** 40, read: () => expect.fail('nothing has to be read') };
-    const report = await verifyPart(access, { asOfMs: NOW, listed });
+    const report = await verifyAccess(access, { listed });
     expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
     const coverage = { totalBytes: access.size, coveredBytes: 0 };
     expect(report).toMatchObject({ verdict: 'failed', coverage });
@@ -102,7 +88,7 @@ describe('a small signed part', () => {
   test('fails with io.CHANGED if the source returns no bytes', async () => {
     const empty: RandomAccess = { size: 8 * 2 ** 40, read: () => new Uint8Array() };
     const row = { ...listed.row, bytes: String(empty.size) };
-    const report = await verifyPart(empty, { asOfMs: NOW, listed: { ...listed, row } });
+    const report = await verifyAccess(empty, { listed: { ...listed, row } });
     expect(report.verdict).toBe('incomplete');
     expect(errorsOf(report)).toContain('io.CHANGED');
   });

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, platform as portable } from '../../../src/bytes/index.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
-import {
-  verifyPart,
-  type BundleReport,
-  type SecondOpinion,
-  type VerifyPartOptions,
-} from '../../../src/verify/index.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
+import type { BundleReport, SecondOpinion, VerifyPartOptions } from '../../../src/verify/index.ts';
 import {
   errorsOf,
   faultyAccess,
@@ -16,42 +11,37 @@ import {
   makeObject,
   makePart,
   makeSigner,
-  makeTrust,
   makeBundleInput,
-  NOW,
   stateOf,
 } from '../../support/evidence.ts';
+import { part as small, signer, verify, verifyAccess } from './setup.ts';
 
 /** Text that deflate leaves above 1 MiB. */
 const NOISE = Buffer.from(
   Uint8Array.from({ length: 1_200_000 }, (_, i) => Math.imul(i, 2_654_435_761) >>> (8 + (i % 7))),
 ).toString('base64');
 
-const signer = makeSigner();
-const trust = makeTrust(signer);
 // Above 1 MiB, so that the part is not held in memory.
 const large = makeObject('large.bin', NOISE);
 const part = (await makePart(1, signer, { objects: [...makeBundleInput(1).objects, large] })).bytes;
 const listed = await listingOf(part);
-const small = (await makePart(1, signer)).bytes;
-const smallOptions = { asOfMs: NOW, trust, listed: await listingOf(small) };
+const smallOptions = { listed: await listingOf(small) };
 
 /** The number of reads of a verification without a fault. */
 async function countReads(bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<number> {
   const access = faultyAccess(bytes, -1);
-  expect((await verifyPart(access, { asOfMs: NOW, trust, ...options })).verdict).not.toBe('incomplete');
+  expect((await verifyAccess(access, options)).verdict).not.toBe('incomplete');
   return access.reads;
 }
 
 describe('bytes that cannot be read', () => {
   test('leave the verdict open, whichever read fails, with any options', async () => {
-    const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
     for (const options of [{}, { listed, secondOpinion }, { listed, depth: 'digest' as const }]) {
       const reads = await countReads(part, options);
       expect(reads).toBeGreaterThan(0);
       for (let n = 0; n < reads; n++) {
         const code = n % 2 === 0 ? 'io.UNREADABLE' : 'io.CHANGED';
-        const report = await verifyPart(faultyAccess(part, n, code), { asOfMs: NOW, trust, ...options });
+        const report = await verifyAccess(faultyAccess(part, n, code), options);
         expect([n, report.verdict, errorsOf(report)]).toEqual([n, 'incomplete', [code]]);
         expect(report.coverage).toMatchObject({ coveredBytes: 0, attestedBytes: 0 });
         expect(report.checks.some((check) => check.state === 'failed')).toBe(false);
@@ -62,14 +52,14 @@ describe('bytes that cannot be read', () => {
   test('do not hide a mismatch', async () => {
     const damaged = flipBit(part, 100);
     const reads = await countReads(damaged, { listed });
-    const report = await verifyPart(faultyAccess(damaged, reads - 1), { asOfMs: NOW, trust, listed });
+    const report = await verifyAccess(faultyAccess(damaged, reads - 1), { listed });
     expect(report.verdict).toBe('failed');
     expect(stateOf(report, 'part.bytes')).toBe('failed');
   });
 
   test('differ from a fault of the program, which is rethrown', async () => {
     const broken = { size: 100, read: () => Promise.reject(new RangeError('bug')) };
-    await expect(verifyPart(broken, { asOfMs: NOW })).rejects.toThrow(RangeError);
+    await expect(verifyAccess(broken)).rejects.toThrow(RangeError);
   });
 
   test('that are swapped after the hash are verified as they were used', async () => {
@@ -82,22 +72,22 @@ describe('bytes that cannot be read', () => {
       read: (offset: number, length: number) =>
         memoryAccess(reads++ < hashed ? part : afterwards).read(offset, length),
     };
-    const report = await verifyPart(swapped, { asOfMs: NOW, trust, listed });
+    const report = await verifyAccess(swapped, { listed });
     expect(report.verdict).toBe('failed');
   });
 });
 
 test('a part of up to 1 MiB is read once, and verified as it was then', async () => {
   const sound = faultyAccess(small, 1); // a second read would fail
-  expect((await verifyPart(sound, smallOptions)).verdict).toBe('verified');
+  expect((await verifyAccess(sound, smallOptions)).verdict).toBe('verified');
   expect(sound.reads).toBe(1);
 });
 
 test('a part of up to 1 MiB has the same report from memory and from a file, sound or damaged', async () => {
   for (const at of [undefined, 0, 40, 100, 400, small.length - 300, small.length - 1]) {
     const bytes = at === undefined ? small : flipBit(small, at);
-    const report = await verifyPart(memoryAccess(bytes), smallOptions);
-    expect(await verifyPart(faultyAccess(bytes, -1), smallOptions)).toEqual(report);
+    const report = await verify(bytes, smallOptions);
+    expect(await verifyAccess(faultyAccess(bytes, -1), smallOptions)).toEqual(report);
   }
 });
 
@@ -110,22 +100,22 @@ const changing = (bytes: Uint8Array) => ({
 
 test('an archive that changed after it was digested leaves the verdict open, and the report has no digest of it', async () => {
   for (const depth of ['full', 'digest'] as const) {
-    const report = await verifyPart(changing(part), { asOfMs: NOW, trust, listed, depth });
+    const report = await verifyAccess(changing(part), { listed, depth });
     expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['incomplete', 'not_checked']);
     expect([errorsOf(report), report.archive]).toEqual([['io.CHANGED'], undefined]);
   }
 });
 
 test('an archive that changed after it was digested does not hide a mismatch', async () => {
-  const report = await verifyPart(changing(flipBit(part, 100)), { asOfMs: NOW, trust, listed });
+  const report = await verifyAccess(changing(flipBit(part, 100)), { listed });
   expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
 });
 
 /** A second reader of the undamaged part, which sees another size for one entry. */
 const second = (other: string | undefined): SecondOpinion => ({
-  p256: portable.p256,
+  ...secondOpinion,
   async *readZip() {
-    for await (const entry of readZipWithYauzl(memoryAccess(part)))
+    for await (const entry of secondOpinion.readZip(memoryAccess(part)))
       yield entry.name === other ? { ...entry, bytes: entry.bytes + 1 } : entry;
   },
 });
@@ -134,8 +124,7 @@ const second = (other: string | undefined): SecondOpinion => ({
 async function verifyWithoutLarge(other?: string): Promise<BundleReport> {
   const reads = await countReads(part);
   for (let n = 0; n < reads; n++) {
-    const options = { asOfMs: NOW, trust, secondOpinion: second(other) };
-    const report = await verifyPart(faultyAccess(part, n), options);
+    const report = await verifyAccess(faultyAccess(part, n), { secondOpinion: second(other) });
     if (report.findings.some(({ path }) => path?.endsWith('large.bin'))) return report;
   }
   throw new TypeError('no read of the large object failed');
@@ -166,8 +155,9 @@ test('an aborted signal throws its reason at any read, even if the reason is a c
           return memoryAccess(part).read(offset, length);
         },
       };
-      const options = { asOfMs: NOW, trust, listed, signal: stop.signal };
-      const ended = await verifyPart(access, options).catch((error: unknown) => error);
+      const ended = await verifyAccess(access, { listed, signal: stop.signal }).catch(
+        (error: unknown) => error,
+      );
       // Once everything is read there is nothing left to end.
       if (ended !== reason) expect([n, ended]).toEqual([n, expect.objectContaining({ verdict: 'verified' })]);
       if (n < 2) expect(ended).toBe(reason);
@@ -176,6 +166,6 @@ test('an aborted signal throws its reason at any read, even if the reason is a c
 });
 
 test('an aborted signal throws at once when it was aborted before', async () => {
-  const options = { asOfMs: NOW, signal: AbortSignal.abort(new Error('before')) };
-  await expect(verifyPart(memoryAccess(part), options)).rejects.toThrow('before');
+  const signal = AbortSignal.abort(new Error('before'));
+  await expect(verify(part, { signal })).rejects.toThrow('before');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { attestDsse } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
 import { encodeDsse, keyIdOf } from '../../../src/trust/index.ts';
 import type { BundleReport } from '../../../src/verify/index.ts';
 import {
@@ -15,15 +15,13 @@ import {
   repack,
   stateOf,
 } from '../../support/evidence.ts';
-import { packed, part as signed, signer, unsigned, verify } from './setup.ts';
+import { attestation, dsse, packed, part as signed, signer, unsigned, verify } from './setup.ts';
 
 const ATTESTATION = 'attestation.json';
 const ZEROS = `sha256:${'0'.repeat(64)}`;
 const BUNDLE = idOf('evidence', 1);
-const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
-const { statement } = packed.attestation!;
-const dsse = encodeDsse(await attestDsse(statement, [signer]));
+const { statement } = attestation;
 
 /** The part with other bytes for an object. */
 const withObject = (path: string, bytes: Uint8Array): Promise<Uint8Array> =>

@@ -1,6 +1,7 @@
 /** A signed part, and copies of it that were edited and signed again, as with a stolen key. */
-import { fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
-import type { Statement } from '../../../src/evidence/index.ts';
+import { fromUtf8, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
+import { attestDsse, type Statement } from '../../../src/evidence/index.ts';
+import { encodeDsse } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {
   editJson,
@@ -21,8 +22,15 @@ export const { packed, bytes: part } = await makePart(1, signer);
 export const unsigned = (await makePart(1)).bytes;
 export const entries = await unpack(part);
 
-export const verify = (bytes: Uint8Array, options: Partial<VerifyPartOptions> = {}): Promise<BundleReport> =>
-  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust, ...options });
+export const attestation = packed.attestation!;
+/** An envelope with its statement. */
+export const dsse = encodeDsse(await attestDsse(attestation.statement, [signer]));
+
+type Choices = Partial<VerifyPartOptions>;
+export const verifyAccess = (access: RandomAccess, choices: Choices = {}): Promise<BundleReport> =>
+  verifyPart(access, { asOfMs: NOW, trust, ...choices });
+export const verify = (bytes: Uint8Array, choices: Choices = {}): Promise<BundleReport> =>
+  verifyAccess(memoryAccess(bytes), choices);
 
 /** The attestation of a part with an edited statement, signed again. */
 const resign = (files: ReadonlyMap<string, Uint8Array>, edit: (statement: Statement) => void) =>
@@ -39,9 +47,7 @@ export async function withManifest(
 ): Promise<Uint8Array> {
   const manifest = editJson(files.get('manifest.json'), edit);
   const manifestDigest = hashOf(fromUtf8(manifest));
-  const attestation = await resign(
-    files,
-    (s) => void Object.assign(s.subject, { manifestDigest, ...subject }),
-  );
-  return pack(new Map(files).set('manifest.json', manifest).set('attestation.json', attestation));
+  const changes = { manifestDigest, ...subject };
+  const resigned = await resign(files, (s) => void Object.assign(s.subject, changes));
+  return pack(new Map(files).set('manifest.json', manifest).set('attestation.json', resigned));
 }

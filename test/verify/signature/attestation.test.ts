@@ -14,7 +14,6 @@ import {
 import {
   codesOf,
   errorsOf,
-  makePart,
   makeSigner,
   makeTrust,
   NOW,
@@ -22,16 +21,15 @@ import {
   PROJECT,
   stateOf,
 } from '../../support/evidence.ts';
-
-const signer = makeSigner();
-const part = (await makePart(1, signer)).packed;
-const attestation = part.attestation!;
+import { attestation, signer, trust as trusted } from '../part/setup.ts';
 
 const verify = (
   options: Partial<VerifyAttestationOptions> = {},
   value: unknown = attestation,
-): AttestationReport =>
-  verifyAttestation(canonicalJson(value), { asOfMs: NOW, trust: makeTrust(signer), ...options });
+): AttestationReport => verifyAttestation(canonicalJson(value), { asOfMs: NOW, trust: trusted, ...options });
+
+const verifyWith = (trust: NonNullable<VerifyAttestationOptions['trust']>) =>
+  verify({ asOfMs: new Date(NOW), trust });
 
 const readZip = (): never => {
   throw new Error('an attestation has no archive');
@@ -80,7 +78,7 @@ describe('an attestation alone', () => {
     'is invalid with a lone surrogate in %s, which no signed bytes can have',
     (member) => {
       const text = canonicalJson(attestation).replace(`"${member}":"`, `"${member}":"\\ud800`);
-      const report = verifyAttestation(text, { asOfMs: NOW, trust: makeTrust(signer) });
+      const report = verifyAttestation(text, { asOfMs: NOW, trust: trusted });
       expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['json.SURROGATE_LONE']]);
     },
   );
@@ -88,13 +86,13 @@ describe('an attestation alone', () => {
   test('does not hide a fault of the program, which is rethrown', () => {
     const signatures = [{ path: '/signature', decode: readZip }];
     const signed = { ...buildSigned(attestation, canonicalBytes(attestation)), signatures };
-    const settings = resolveSettings({ asOfMs: NOW, trust: makeTrust(signer) });
+    const settings = resolveSettings({ asOfMs: NOW, trust: trusted });
     const context = { subject: 'attestation', path: '', settings };
     expect(() => verifySigned(signed, { purpose: 'evidence' }, context)).toThrow('no archive');
   });
 
   test('is parsed from bytes, a Buffer or text', () => {
-    const options = { asOfMs: NOW, trust: makeTrust(signer) };
+    const options = { asOfMs: NOW, trust: trusted };
     const text = canonicalJson(attestation);
     for (const input of [text, toUtf8(text), Buffer.from(text)])
       expect(verifyAttestation(input, options).verdict).toBe('valid');
@@ -110,8 +108,6 @@ describe('an attestation alone', () => {
   test('is verified with one key and its issuer in place of a trust store', () => {
     const { issuer } = attestation.statement;
     const key = publicKeyPem(signer.point);
-    const verifyWith = (trust: VerifyAttestationOptions['trust']) =>
-      verifyAttestation(canonicalJson(attestation), { asOfMs: new Date(NOW), trust: trust! });
     expect(verifyWith({ key, issuer })).toEqual(verify({ trust: resolveTrust({ key, issuer }) }));
     expect(verifyWith({ key, issuer }).verdict).toBe('valid');
     expect(verifyWith({ key: Buffer.from(key), issuer }).verdict).toBe('valid');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, memoryAccess, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalBytes, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import {
   attestDsse,
   attestExportDsse,
@@ -7,7 +7,7 @@ import {
   buildExportStatement,
   memorySource,
 } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
 import { encodeDsse, parseDsse, signDsse, trustStore, type TrustStore } from '../../../src/trust/index.ts';
 import { decide, stateOf as stateOfRule } from '../../policy/make.ts';
 import { verifyDsse, verifyExport, verifyPart } from '../../../src/verify/index.ts';
@@ -18,7 +18,6 @@ import {
   flipBit,
   ISSUER,
   makeExport,
-  makePart,
   makeSigner,
   makeSigning,
   makeTrust,
@@ -27,41 +26,32 @@ import {
   PROJECT,
   stateOf,
 } from '../../support/evidence.ts';
+import { attestation, dsse as envelope, packed, part as signed, signer, unsigned } from '../part/setup.ts';
 
-async function makeSide(n: number) {
-  const signer = makeSigner();
-  const { bytes: signed, packed } = await makePart(n, signer);
-  const { statement } = packed.attestation!;
-  const dsse = encodeDsse(await attestDsse(statement, [signer]));
-  const unsigned = (await makePart(n)).bytes;
-  return { signer, signed, unsigned, manifest: canonicalBytes(packed.manifest), statement, dsse };
-}
-
-const [a, b] = await Promise.all([makeSide(1), makeSide(2)]);
+const second = makeSigner();
 const trustBoth = (...limits: Parameters<typeof makeTrust>[1][]): TrustStore =>
-  trustStore([...makeTrust(a.signer).keys, ...limits.flatMap((rest) => makeTrust(b.signer, rest).keys)]);
+  trustStore([...makeTrust(signer).keys, ...limits.flatMap((rest) => makeTrust(second, rest).keys)]);
 const both = trustBoth({});
 
-const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 const verifyWith = (bytes: Uint8Array, dsse: Uint8Array, options = {}) =>
   verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: both, dsse, ...options });
 const verifyAlone = (dsse: Uint8Array, options = {}) =>
-  verifyDsse(dsse, { asOfMs: NOW, trust: both, manifest: a.manifest, ...options });
+  verifyDsse(dsse, { asOfMs: NOW, trust: both, manifest: canonicalBytes(packed.manifest), ...options });
 
 describe('an envelope from the caller for a part', () => {
   it('replaces the attestation of a part that has none', async () => {
-    const report = await verifyWith(a.unsigned, a.dsse, { secondOpinion });
+    const report = await verifyWith(unsigned, envelope, { secondOpinion });
     expect(report).toMatchObject({ verdict: 'verified', provenance: 'attested', signed: false });
-    expect(report.signer).toEqual({ issuer: ISSUER, keyId: a.signer.keyId, issuedAtMs: NOW - 50_000 });
+    expect(report.signer).toEqual({ issuer: ISSUER, keyId: signer.keyId, issuedAtMs: NOW - 50_000 });
     expect(codesOf(report)).toEqual([]);
     expect(report.coverage.attestedBytes).toBe(report.coverage.coveredBytes);
   });
 
   it('credits the issuer that the statement names, and never another name of its key', async () => {
-    const alias = makeTrust(a.signer, { issuer: 'https://aaa.example' });
-    const trust = trustStore([...makeTrust(a.signer).keys, ...alias.keys]);
-    for (const bytes of [a.unsigned, a.signed]) {
-      const report = await verifyWith(bytes, a.dsse, { trust });
+    const alias = makeTrust(signer, { issuer: 'https://aaa.example' });
+    const trust = trustStore([...makeTrust(signer).keys, ...alias.keys]);
+    for (const bytes of [unsigned, signed]) {
+      const report = await verifyWith(bytes, envelope, { trust });
       expect(new Set(report.signers?.map(({ issuer }) => issuer))).toEqual(new Set([ISSUER]));
       const [decision, other] = [ISSUER, 'https://aaa.example'].map((issuer) =>
         decide({ signers: { issuers: [issuer] } }, [{ name: 'a', report }], NOW),
@@ -69,15 +59,15 @@ describe('an envelope from the caller for a part', () => {
       expect(stateOfRule(decision!, 'signers.issuers')).toBe('passed');
       expect(stateOfRule(other!, 'signers.issuers')).toBe('failed');
     }
-    const stranger = await verifyWith(a.unsigned, a.dsse, { trust: alias });
+    const stranger = await verifyWith(unsigned, envelope, { trust: alias });
     expect([stranger.verdict, stranger.signers]).toEqual(['failed', undefined]);
   });
 
   it('credits a countersignature to the only issuer of its key, and to none if there are two', async () => {
-    const twice = encodeDsse(await signDsse(parseDsse(a.dsse), [a.signer, b.signer]));
+    const twice = encodeDsse(await signDsse(parseDsse(envelope), [signer, second]));
     const issuersOf = async (...issuers: string[]) => {
       const trust = trustBoth(...issuers.map((issuer) => ({ issuer })));
-      return (await verifyWith(a.unsigned, twice, { trust })).signers?.map(({ issuer }) => issuer);
+      return (await verifyWith(unsigned, twice, { trust })).signers?.map(({ issuer }) => issuer);
     };
     expect(await issuersOf('qa')).toEqual([ISSUER, 'qa']);
     expect(await issuersOf('qa', 'aa')).toEqual([ISSUER]);
@@ -88,7 +78,7 @@ describe('an envelope from the caller for a part', () => {
 type Members = { payload: string; signatures: [{ sig: string }] };
 
 it('an envelope with any flipped bit in payload or signature is refused', () => {
-  const text = new TextDecoder().decode(a.dsse);
+  const text = new TextDecoder().decode(envelope);
   const { payload, signatures } = JSON.parse(text) as Members;
   for (const [value, stride] of [
     [payload, 37],
@@ -106,7 +96,7 @@ const limitOf = (documentBytes: number) => ({ limits: { ...DEFAULT_LIMITS, docum
 
 describe('an envelope by itself', () => {
   it('is valid and bound to nothing without a manifest', () => {
-    const report = verifyAlone(a.dsse, { manifest: undefined });
+    const report = verifyAlone(envelope, { manifest: undefined });
     expect(report.verdict).toBe('valid');
     expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
   });
@@ -116,13 +106,13 @@ describe('an envelope by itself', () => {
     ['another organization', { organizations: ['org_000000000009'] }],
     ['exports alone', { purposes: ['export'] }],
   ] as const)('does not count a further key for %s', async (_, rest) => {
-    const dsse = encodeDsse(await attestDsse(a.statement, [a.signer, b.signer]));
+    const dsse = encodeDsse(await attestDsse(attestation.statement, [signer, second]));
     const trust = trustBoth(rest);
     expect(errorsOf(verifyAlone(dsse, { threshold: 2, trust }))).toEqual(['dsse.THRESHOLD_MISSED']);
   });
 
   it('counts a further key for its project and organization', async () => {
-    const dsse = encodeDsse(await attestDsse(a.statement, [a.signer, b.signer]));
+    const dsse = encodeDsse(await attestDsse(attestation.statement, [signer, second]));
     const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
     expect(verifyAlone(dsse, { threshold: 2, trust: trustBoth(limits) })).toMatchObject({
       verdict: 'valid',
@@ -131,22 +121,22 @@ describe('an envelope by itself', () => {
   });
 
   it('is not read beyond the limit of documents', () => {
-    expect(verifyAlone(a.dsse, limitOf(a.dsse.length)).verdict).toBe('valid');
-    const report = verifyAlone(a.dsse, limitOf(a.dsse.length - 1));
+    expect(verifyAlone(envelope, limitOf(envelope.length)).verdict).toBe('valid');
+    const report = verifyAlone(envelope, limitOf(envelope.length - 1));
     expect([report.verdict, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
   });
 
   it.each([0, -1, 1.5, NaN])('is refused with a threshold of %d', (threshold) => {
-    expect(() => verifyAlone(a.dsse, { threshold })).toThrow(TypeError);
+    expect(() => verifyAlone(envelope, { threshold })).toThrow(TypeError);
   });
 });
 
 /** An export with an envelope about its list. */
 async function makeListed(input: Parameters<typeof makeExport>[0] = {}) {
-  const sample = await makeExport({ signer: a.signer, signedList: false, ...input });
+  const sample = await makeExport({ signer, signedList: false, ...input });
   const { manifest, manifestDigest } = sample.packed;
-  const statement = buildExportStatement(manifest, manifestDigest, makeSigning(a.signer));
-  return { sample, dsse: encodeDsse(await attestExportDsse(statement, [a.signer])) };
+  const statement = buildExportStatement(manifest, manifestDigest, makeSigning(signer));
+  return { sample, dsse: encodeDsse(await attestExportDsse(statement, [signer])) };
 }
 
 it.each([
@@ -154,10 +144,10 @@ it.each([
   ['its project', { kind: 'project', projectId: PROJECT }, 'verified'],
 ] as const)('with a key for one project, the list of %s is %s', async (_, scope, verdict) => {
   const { sample, dsse } = await makeListed({ input: { scope } });
-  const trust = makeTrust(a.signer, { projects: [PROJECT] });
+  const trust = makeTrust(signer, { projects: [PROJECT] });
   const report = await verifyExport(memorySource(sample.files), { asOfMs: NOW, trust, dsse });
   expect(report.verdict).toBe(verdict);
-  const elsewhere = makeTrust(a.signer, { projects: ['prj_000000000009'] });
+  const elsewhere = makeTrust(signer, { projects: ['prj_000000000009'] });
   const manifest = sample.files['manifest.json']!;
   const alone = verifyDsse(dsse, { asOfMs: NOW, trust: elsewhere, purpose: 'export', manifest });
   expect(codesOf(alone)).toContain('trust.PROJECT_MISMATCH');
@@ -169,6 +159,6 @@ it('an envelope from the caller attests the list of bundles as an export attesta
   expect((await verifyExport(source, { asOfMs: NOW, trust: both })).completeness).toBe('claimed');
   const report = await verifyExport(source, { asOfMs: NOW, trust: both, dsse });
   const facts = { verdict: 'verified', completeness: 'attested', evidenceExportId: EXPORT_ID };
-  expect(report).toMatchObject({ ...facts, signer: { keyId: a.signer.keyId } });
+  expect(report).toMatchObject({ ...facts, signer: { keyId: signer.keyId } });
   for (const part of report.parts) expect(stateOf(part, 'dsse.attestation')).toBeUndefined();
 });
