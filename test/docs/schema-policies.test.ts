@@ -8,7 +8,7 @@ import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { thrownBy } from '../bytes/thrown-by.ts';
-import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
+import { AS_OF_MS, enveloped, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { makeSigner } from '../support/evidence.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
@@ -82,7 +82,7 @@ type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 const signer = makeSigner();
 const passed = await enveloped(summaryOf(), [signer]);
 const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
-const trust = trusting(keyOf(signer));
+const trust = trusting(signer);
 const REPORTS: [string, SummaryReport][] = [
   ['valid', verifySummary(passed, { asOfMs: AS_OF_MS, trust })],
   ['invalid', verifySummary(failed, { asOfMs: AS_OF_MS, trust })],

@@ -12,7 +12,7 @@ import { commandSigner } from '../../src/node/keys/command-signer.ts';
 import { signSummary, verifySummary } from '../../src/policy/index.ts';
 import { encodeDsse, encodePreAuth, type Signer } from '../../src/trust/index.ts';
 import { verifyDsse } from '../../src/verify/index.ts';
-import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
+import { AS_OF_MS, IN_TOTO, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { errorsOf, makePart, makeTrust, NOW, unpack } from '../support/evidence.ts';
 import {
   makeOpensslKey,
@@ -33,7 +33,7 @@ const manifest = entries.get('manifest.json')!;
 const verifyEnvelope = (envelope: Envelope) =>
   verifyDsse(canonicalBytes(envelope), { asOfMs: NOW, trust: makeTrust(signer), manifest });
 const acceptsSummary = (envelope: Envelope): boolean =>
-  verifySummary(Buffer.from(JSON.stringify(envelope)), { asOfMs: AS_OF_MS, trust: trusting(keyOf(signer)) })
+  verifySummary(Buffer.from(JSON.stringify(envelope)), { asOfMs: AS_OF_MS, trust: trusting(signer) })
     .verdict === 'valid';
 
 /** Checks an envelope with @sigstore/verify, openssl and this program. */

@@ -18,6 +18,8 @@ import {
   GONE,
   omit,
   ONE,
+  summaryFacts,
+  waiverOf,
 } from './make.ts';
 import { defined } from '../../src/bytes/index.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
@@ -94,16 +96,7 @@ describe('a decision describes each input', () => {
   });
 
   it('of a summary: what it states and its keys; of an input that could not be opened: only its kind', () => {
-    const summary = {
-      verifierId: 'ci',
-      result: 'PASSED' as const,
-      timeVerifiedMs: AS_OF,
-      resourceUri: 'urn:shop',
-      policyDigest: digest('policy'),
-      inputs: [digest('manifest')],
-      thumbprints: [],
-      findings: [],
-    };
+    const summary = summaryFacts();
     const none = { bundles: 0, localReports: 0 };
     const envelopes = [digest('envelope')];
     expect(inputsOf({ name: 'a', summary, envelopes }, GONE)).toStrictEqual([
@@ -169,9 +162,7 @@ describe('a rule', () => {
   it('has the state of its worst violation: failed before not_checked before waived', () => {
     const rules: Rules = {
       outcome: { verdict: ['passed'] },
-      waivers: [
-        { code: 'policy.OUTCOME_VERDICT', subject: ONE, reason: 'known', owner: 'us', expires: '2026-02-01' },
-      ],
+      waivers: [waiverOf('policy.OUTCOME_VERDICT', ONE)],
     };
     const unread = bundle(3, { verdict: 'incomplete', provenance: 'claimed' });
     const evaluateRules = (...parts: readonly ReturnType<typeof bundle>[]) =>

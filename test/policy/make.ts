@@ -6,7 +6,9 @@ import {
   type PolicyDocument,
   type RuleId,
   RULES,
+  type SummaryFacts,
   type Violation,
+  type Waiver,
 } from '../../src/policy/index.ts';
 import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
@@ -84,6 +86,25 @@ export const EVERY: Rules = {
   findings: { warnings: 'refuse' },
   anyOf: [{ age: { run: '1h' } }, { age: { run: '1s' } }],
 };
+/** A summary that passed. */
+export const summaryFacts = (over: Partial<SummaryFacts> = {}): SummaryFacts => ({
+  verifierId: 'ci',
+  result: 'PASSED',
+  timeVerifiedMs: AS_OF,
+  resourceUri: 'urn:shop',
+  policyDigest: digest('policy'),
+  inputs: [digest('manifest')],
+  thumbprints: [keyOf('one')],
+  findings: [],
+  ...over,
+});
+export const waiverOf = (code: Waiver['code'], subject: string) => ({
+  code,
+  subject,
+  reason: 'known',
+  owner: 'us',
+  expires: '2026-02-01',
+});
 export const GONE: EvidenceInput = {
   name: 'gone',
   failure: { code: 'io.NOT_FOUND', message: 'no such file' },

@@ -1,25 +1,17 @@
 import { canonicalBytes, type Digest } from '../../src/bytes/index.ts';
 import type { Decision, EvaluatedInput } from '../../src/policy/decision.ts';
 import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
-import {
-  encodeDsse,
-  signDsse,
-  trustStore,
-  type Signer,
-  type TrustedKey,
-  type TrustStore,
-} from '../../src/trust/index.ts';
+import { encodeDsse, signDsse, type Signer, type TrustStore } from '../../src/trust/index.ts';
+import { makeTrust } from '../support/evidence.ts';
 
 export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
 export const VERIFIER = 'https://ci.example/gate';
 export const hexOf = (pair: string): string => pair.repeat(32);
 export const digestOfPair = (pair: string): Digest => `sha256:${hexOf(pair)}`;
-export const [MANIFEST_A, MANIFEST_B, POLICY, STORE] = ['aa', 'bb', 'cc', 'dd'].map(digestOfPair) as [
-  Digest,
-  Digest,
-  Digest,
-  Digest,
-];
+export const MANIFEST_A = digestOfPair('aa');
+export const MANIFEST_B = digestOfPair('bb');
+export const POLICY = digestOfPair('cc');
+export const STORE = digestOfPair('dd');
 
 export const exportInput = (over: Partial<EvaluatedInput> = {}): EvaluatedInput => ({
   name: './mirror',
@@ -50,15 +42,9 @@ export const decided = (over: Partial<Decision> = {}): Decision => ({
 export const summaryOf = (over: Partial<Decision> = {}): SummaryStatement =>
   summarize(decided(over), { verifierId: VERIFIER, version: '1.2.3' })!;
 
-export const keyOf = (signer: Signer, over: Partial<TrustedKey> = {}): TrustedKey => ({
-  issuer: VERIFIER,
-  keyId: signer.keyId,
-  point: signer.point,
-  compromised: true,
-  purposes: ['summary'],
-  ...over,
-});
-export const trusting = (...keys: TrustedKey[]): TrustStore => trustStore(keys);
+/** A store that trusts a key for summaries of the verifier. */
+export const trusting = (signer: Signer): TrustStore =>
+  makeTrust(signer, { issuer: VERIFIER, purposes: ['summary'] });
 
 export const IN_TOTO = 'application/vnd.in-toto+json';
 

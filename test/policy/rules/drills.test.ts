@@ -9,13 +9,12 @@ import {
   type Rules,
   problemsOf,
   omit,
+  waiverOf,
 } from '../make.ts';
 
 describe('a required drill', () => {
   const rule = 'drills.required';
-  const waivers: Rules['waivers'] = [
-    { code: 'policy.DRILL_MISSING', subject: 'refund', reason: 'known', owner: 'us', expires: '2026-02-01' },
-  ];
+  const waivers = [waiverOf('policy.DRILL_MISSING', 'refund')];
   const open = bundle(2, unattested('incomplete'));
 
   it('is named with all of its conditions', () => {

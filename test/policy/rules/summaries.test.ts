@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput, SummaryFacts } from '../../../src/policy/index.ts';
 import {
-  AS_OF,
   bundle,
   decide,
   digest,
@@ -15,7 +14,14 @@ import {
   EVERY,
   GONE,
   problemsOf,
+  summaryFacts,
+  waiverOf,
 } from '../make.ts';
+
+const inputWith = (over: Partial<SummaryFacts> = {}): EvidenceInput => ({
+  name: 'vsa',
+  summary: summaryFacts(over),
+});
 
 describe('a summary in the place of evidence', () => {
   const row = {
@@ -27,33 +33,11 @@ describe('a summary in the place of evidence', () => {
     threshold: 1,
     keys: [keyOf('one')],
   };
-  const summary: SummaryFacts = {
-    verifierId: 'ci',
-    result: 'PASSED',
-    timeVerifiedMs: AS_OF,
-    resourceUri: 'urn:shop',
-    policyDigest: digest('policy'),
-    inputs: [digest('manifest')],
-    thumbprints: [keyOf('one')],
-    findings: [],
-  };
   const rule = 'summary.accepted';
   const accepts: Rules = {
     summary: { accepted: [row] },
-    waivers: [
-      {
-        code: 'policy.SUMMARY_NOT_ACCEPTED',
-        subject: 'vsa',
-        reason: 'no',
-        owner: 'us',
-        expires: '2026-02-01',
-      },
-    ],
+    waivers: [waiverOf('policy.SUMMARY_NOT_ACCEPTED', 'vsa')],
   };
-  const inputWith = (over: Partial<SummaryFacts> = {}): EvidenceInput => ({
-    name: 'vsa',
-    summary: { ...summary, ...over },
-  });
   const base = { state: 'failed', input: 0, subject: 'vsa' };
   const bad = findingOf('dsse.SUBJECT_MISMATCH', 'summary');
 

@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { summaryFacts, verifySummary, type SummaryExpectations } from '../../../src/policy/vsa/verify.ts';
 import { defined } from '../../../src/bytes/index.ts';
 import { DEFAULT_POLICY, evaluate, type Answer, type PolicyDocument } from '../../../src/policy/index.ts';
-import { keyIdOf } from '../../../src/trust/index.ts';
-import { makeSigner } from '../../support/evidence.ts';
+import { keyIdOf, trustStore } from '../../../src/trust/index.ts';
+import { makeSigner, makeTrust } from '../../support/evidence.ts';
 import {
   AS_OF_MS,
   decided,
   digestOfPair,
   enveloped,
   exportInput,
-  keyOf,
   MANIFEST_A,
   MANIFEST_B,
   POLICY,
@@ -23,7 +22,7 @@ import { decide, stateOf } from '../make.ts';
 
 const signer = makeSigner();
 const other = makeSigner();
-const trust = trusting(keyOf(signer));
+const trust = trusting(signer);
 const OTHER = digestOfPair('ee');
 
 const passed = await enveloped(summaryOf(), [signer]);
@@ -76,13 +75,8 @@ describe('a gate with a summary in place of evidence', () => {
   it.each([
     ['an expected verifier whose key is not trusted', byOther, { ...row, verifier: OTHER_VERIFIER }],
     ['an input too many', both, { ...row, resource }],
-    [
-      'a key of purpose evidence',
-      passed,
-      row,
-      { trust: trusting(keyOf(signer, { purposes: ['evidence'] })) },
-    ],
-    ['a key that is not trusted', passed, row, { trust: trusting(keyOf(other)) }],
+    ['a key of purpose evidence', passed, row, { trust: makeTrust(signer, { issuer: VERIFIER }) }],
+    ['a key that is not trusted', passed, row, { trust: trusting(other) }],
     ['it without a trust store', passed, row, {}],
     ['a pass without the level of drillproof', otherLevel, row],
   ])('refuses %s', (_, envelope, accepted, options = { trust }) => {
@@ -177,7 +171,7 @@ describe('the facts of a summary for a policy', () => {
   it('name every trusted key that signed it, so that a policy may pin either', async () => {
     const signers = [signer, other] as const;
     const envelope = await enveloped(summaryOf(), signers);
-    const store = trusting(...signers.map((key) => keyOf(key)));
+    const store = trustStore(signers.flatMap((key) => trusting(key).keys));
     const summary = summaryFacts(envelope, { asOfMs: AS_OF_MS, trust: store });
     expect(summary.thumbprints).toEqual(signers.map(({ point }) => keyIdOf(point)).toSorted());
     const { verifierId, policyDigest, resourceUri: resource, inputs } = summary;
