@@ -118,14 +118,19 @@ export type Fault = (request: {
   readonly n: number;
 }) => boolean | void;
 
-/** A fault that answers requests for a path, or for the paths that match, with an error envelope. */
-export const refuse =
-  (paths: string | RegExp, status: number, code: string): Fault =>
-  ({ path, response }) => {
-    if (typeof paths === 'string' ? path !== paths : !paths.test(path)) return false;
-    envelope(response, status, code);
+/** A fault in the answers to the first requests for a path, or for each path that matches: by default in all of them. */
+export const answerAt =
+  (paths: string | RegExp, answer: (request: Parameters<Fault>[0]) => unknown, times = Infinity): Fault =>
+  (request) => {
+    const { path, n } = request;
+    if (n >= times || (typeof paths === 'string' ? path !== paths : !paths.test(path))) return false;
+    answer(request);
     return true;
   };
+
+/** A fault that answers requests for a path, or for the paths that match, with an error envelope. */
+export const refuse = (paths: string | RegExp, status: number, code: string): Fault =>
+  answerAt(paths, ({ response }) => envelope(response, status, code));
 
 export type ExportSource = FaultServer & {
   /** Lists the requests for one file of the export. */

@@ -5,8 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { failureOf } from '../client/make.ts';
 import { sendForEver } from '../faults/proxy.ts';
-import { etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
+import { answerAt, etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
+import { flipBit } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
 afterEach(cleanUp);
@@ -15,25 +16,13 @@ const [PART = '', OTHER = ''] = sample.files.keys();
 const WHOLE = Buffer.from(sample.files.get(PART) ?? []);
 type Request = Parameters<Fault>[0];
 
-/** A fault in the answers for one part only. */
-const atPart =
-  (fault: (request: Request) => boolean): Fault =>
-  (request) =>
-    request.path === PART && fault(request);
-/** A fault in the first answer only. */
-const once = (fault: (request: Request) => boolean): Fault =>
-  atPart((request) => request.n === 0 && fault(request));
-
-const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
-  bytes.map((byte, i) => (i === at ? byte ^ 1 : byte));
-
 /** Drops the connection once the mirror has this many bytes. Bytes that it has not read would be lost. */
 let drop: { readonly at: number; readonly now: () => void } | undefined;
 
 const rangeStart = ({ seen }: Request): number => Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
 
 /** Sends this many bytes from the start of the requested range, and drops the connection when they have arrived. */
-function cut(request: Request, step: number): true {
+function cut(request: Request, step: number): void {
   const { response, bytes } = request;
   const from = rangeStart(request);
   response.writeHead(from === 0 ? 200 : 206, {
@@ -43,7 +32,6 @@ function cut(request: Request, step: number): true {
   });
   drop = { at: from + step, now: () => response.socket?.destroy() };
   response.write(bytes.subarray(from, from + step));
-  return true;
 }
 
 /** Mirrors with a fault that makes the part fail. The other part must be written. */
@@ -80,14 +68,11 @@ async function mirrorPart(fault: Fault, folder?: string) {
 async function interruptMirror(): Promise<{ folder: string; partial: string }> {
   const folder = await newFolder();
   const stop = new AbortController();
-  const server = await source(
-    sample,
-    atPart(({ response }) => {
-      response.writeHead(200, { etag: etagOf(WHOLE), 'content-length': WHOLE.length });
-      response.write(WHOLE.subarray(0, 70_000));
-      return true;
-    }),
-  );
+  const fault = answerAt(PART, ({ response }) => {
+    response.writeHead(200, { etag: etagOf(WHOLE), 'content-length': WHOLE.length });
+    response.write(WHOLE.subarray(0, 70_000));
+  });
+  const server = await source(sample, fault);
   drop = { at: 70_000, now: () => stop.abort('enough') };
   await expect(mirror(server, folder, { ...dropping, signal: stop.signal })).rejects.toBe('enough');
   const partials = join(folder, '.drillproof-mirror', 'partial');
@@ -97,10 +82,7 @@ async function interruptMirror(): Promise<{ folder: string; partial: string }> {
 
 it('wrong bytes of the right length are fetched once more, never get the final name, and leave no partial file', async () => {
   const { code, requests, folder } = await failureAtPart(
-    atPart(({ response, seen, bytes }) => {
-      sendBytes(response, seen, flipped(bytes, 100_000));
-      return true;
-    }),
+    answerAt(PART, ({ response, seen, bytes }) => sendBytes(response, seen, flipBit(bytes, 100_000))),
   );
   expect(code).toBe('part.DIGEST_MISMATCH');
   expect(requests).toBe(2);
@@ -109,11 +91,10 @@ it('wrong bytes of the right length are fetched once more, never get the final n
 
 it('an endless body is cut at the size in the manifest', async () => {
   const { code, folder } = await failureAtPart(
-    atPart(({ response, bytes }) => {
+    answerAt(PART, ({ response, bytes }) => {
       response.writeHead(200, { etag: etagOf(bytes) });
       response.write(bytes);
       sendForEver(response);
-      return true;
     }),
   );
   expect(code).toBe('transport.BODY_TOO_LONG');
@@ -123,7 +104,7 @@ it('an endless body is cut at the size in the manifest', async () => {
 
 describe('an interrupted part', () => {
   it.each([1, 4096, 199_999])('is resumed after %i bytes by range, with the same tag', async (after) => {
-    const { state, requests } = await mirrorPart(once((request) => cut(request, after)));
+    const { state, requests } = await mirrorPart(answerAt(PART, (request) => cut(request, after), 1));
     expect(state).toBe('resumed');
     expect(requests[1]?.headers).toMatchObject({ range: `bytes=${after}-`, 'if-range': etagOf(WHOLE) });
   });
@@ -131,10 +112,7 @@ describe('an interrupted part', () => {
   it('is resumed however often and wherever it is cut', async () => {
     await forAllAsync(6, [fc.array(fc.integer({ min: 1, max: 60_000 }), { maxLength: 4 })], async (cuts) => {
       const { requests } = await mirrorPart(
-        atPart((request) => {
-          const step = cuts[request.n];
-          return step !== undefined && cut(request, step);
-        }),
+        answerAt(PART, (request) => cut(request, cuts[request.n]!), cuts.length),
       );
       expect(requests.length).toBe(cuts.length + 1);
       await cleanUp();
@@ -155,7 +133,7 @@ describe('an interrupted part', () => {
   });
 
   it.each([
-    ['wrong bytes', (bytes: Buffer) => Buffer.from(flipped(bytes, 3))],
+    ['wrong bytes', (bytes: Buffer) => flipBit(bytes, 3)],
     ['too many bytes', () => Buffer.alloc(WHOLE.length + 1)],
     ['all bytes, but wrong ones', () => Buffer.alloc(WHOLE.length)],
   ])('with %s is detected by the digest', async (_, damage) => {
@@ -168,12 +146,11 @@ describe('an interrupted part', () => {
 describe('a source that cuts every answer', () => {
   it('without ranges is retried no more often than the limit, however much each answer sends', async () => {
     const large = makeExport({ parts: 1, reports: 0, bytes: 3_000_000 });
-    const server = await source(large, ({ path, response, bytes }) => {
-      if (path !== PART) return false;
+    const fault = answerAt(PART, ({ response, bytes }) => {
       response.writeHead(200, { 'content-length': bytes.length });
       response.write(bytes.subarray(0, 2_500_000), () => setTimeout(() => response.socket?.destroy(), 20));
-      return true;
     });
+    const server = await source(large, fault);
     const failure = await failureOf(mirror(server, await newFolder()));
     expect(failure.details?.['failures']).toMatchObject([{ path: PART, code: 'transport.INTERRUPTED' }]);
     expect(server.requests(PART)).toHaveLength(6);
@@ -182,12 +159,11 @@ describe('a source that cuts every answer', () => {
   it('with ranges is retried beyond the limit while a large file makes progress', async () => {
     const step = 1_300_000;
     const huge = makeExport({ parts: 1, reports: 0, bytes: 10 * step });
-    const stepwise = atPart(
-      (request) => request.bytes.length - rangeStart(request) > step && cut(request, step),
-    );
+    const stepwise = answerAt(PART, (request) => cut(request, step), 9);
     const server = await source(huge, stepwise);
     const { receipt } = await mirror(server, await newFolder(), dropping);
     expect(receipt.outcome).toBe('complete');
     expect(server.requests(PART)).toHaveLength(10);
+    expect(server.requests(PART).at(-1)?.headers.range).toBe(`bytes=${9 * step}-`);
   });
 });

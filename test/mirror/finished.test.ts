@@ -6,9 +6,9 @@ import { checkMirror } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
 import { failureOf, testClient } from '../client/make.ts';
-import { exportRef, makeExport, refuse, type Fault } from '../faults/export-source.ts';
+import { answerAt, exportRef, makeExport, refuse, type Fault } from '../faults/export-source.ts';
 import { envelope, json } from '../faults/server.ts';
-import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.ts';
+import { cleanUp, filesOf, makeClock, makeMirror, mirror, newFolder, source } from './make.ts';
 
 afterEach(cleanUp);
 const sample = makeExport();
@@ -21,17 +21,6 @@ const deleting: Fault = (request) => {
   if (request.path !== 'export.json') return deleted(request);
   json(request.response, 200, { ...sample.resource, deletion });
   return true;
-};
-
-/** A clock that only sleeping moves. */
-const makeClock = () => {
-  let nowMs = 0;
-  const slept: number[] = [];
-  const sleep = async (ms: number): Promise<void> => {
-    slept.push(ms);
-    nowMs += ms;
-  };
-  return { slept, now: () => nowMs, sleep };
 };
 
 it('a complete mirror is verified again without a lock and without private files', async () => {
@@ -109,11 +98,10 @@ describe('a mirror that waits', () => {
   const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = sample.resource;
   /** A source whose export is unfinished in the first answers. */
   const sourceAfter = (answers: number, change: object = { state: 'generating' }) =>
-    source(sample, ({ path, response, n }) => {
-      if (path !== 'export.json' || n >= answers) return false;
-      json(response, 200, { ...unfinished, ...change });
-      return true;
-    });
+    source(
+      sample,
+      answerAt('export.json', ({ response }) => json(response, 200, { ...unfinished, ...change }), answers),
+    );
 
   it('continues when the export is generated, with growing delays', async () => {
     const { slept, ...clock } = makeClock();
@@ -126,11 +114,10 @@ describe('a mirror that waits', () => {
 
   it('uses the delay that the control plane asks for', async () => {
     const { slept, ...clock } = makeClock();
-    const server = await source(sample, ({ path, response, n }) => {
-      if (path !== 'export.json' || n > 0) return false;
-      envelope(response, 409, 'control.EXPORT_NOT_READY', { retryable: true, retryAfterMs: 9_000 });
-      return true;
-    });
+    const delay = { retryable: true, retryAfterMs: 9_000 };
+    const notReady = ({ response }: Parameters<Fault>[0]): void =>
+      envelope(response, 409, 'control.EXPORT_NOT_READY', delay);
+    const server = await source(sample, answerAt('export.json', notReady, 1));
     await mirror(server, await newFolder(), { waitMs: 60_000, ...clock });
     expect(slept).toEqual([9_000]);
   });

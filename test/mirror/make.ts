@@ -68,6 +68,17 @@ export async function makeMirror(sample: TestExport = makeExport(), options: Opt
   return { folder, server, ...(await mirror(server, folder, options)) };
 }
 
+/** A clock that only sleeping moves. */
+export function makeClock() {
+  let nowMs = 0;
+  const slept: number[] = [];
+  const sleep = async (ms: number): Promise<void> => {
+    slept.push(ms);
+    nowMs += ms;
+  };
+  return { slept, now: () => nowMs, sleep };
+}
+
 /** Every file of a folder, by its path; a symbolic link is reported as such. */
 export async function filesOf(folder: string): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();

@@ -7,7 +7,7 @@ import { parseExportResource, parseReceipt } from '../../src/evidence/index.ts';
 import { mirrorExport } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { failureOf, testClient } from '../client/make.ts';
-import { makeExport, refuse, sendBytes } from '../faults/export-source.ts';
+import { answerAt, makeExport, refuse, sendBytes } from '../faults/export-source.ts';
 import { envelope, json } from '../faults/server.ts';
 import { cleanUp, filesOf, makeMirror, mirror, newFolder, source, TOKEN } from './make.ts';
 
@@ -138,12 +138,13 @@ describe('the documents of a mirror', () => {
   it.each(['export.json', 'manifest.json', 'export-attestation.json'])(
     'report the retries of %s',
     async (path) => {
-      const server = await source(sample, (request) => {
-        if (request.path !== path || request.n > 0) return false;
-        envelope(request.response, 503, 'control.UNAVAILABLE', { retryable: true, retryAfterMs: 700 });
-        return true;
-      });
-      const { events } = await mirror(server, await newFolder());
+      const retry = { retryable: true, retryAfterMs: 700 };
+      const fault = answerAt(
+        path,
+        ({ response }) => envelope(response, 503, 'control.UNAVAILABLE', retry),
+        1,
+      );
+      const { events } = await mirror(await source(sample, fault), await newFolder());
       const error: unknown = expect.objectContaining({ code: 'control.UNAVAILABLE' });
       expect(events).toContainEqual({ type: 'retry', path, delayMs: 700, error });
     },
@@ -232,11 +233,8 @@ describe('the documents of a mirror', () => {
     ['export-attestation.json', sample.attestation],
   ])('are fetched once more if %s was damaged in transit', async (path, bytes) => {
     const folder = await newFolder();
-    const server = await source(sample, (request) => {
-      if (request.path !== path || request.n > 0) return false;
-      sendBytes(request.response, request.seen, bytes.toReversed());
-      return true;
-    });
+    const fault = answerAt(path, ({ response, seen }) => sendBytes(response, seen, bytes.toReversed()), 1);
+    const server = await source(sample, fault);
     const { events } = await mirror(server, folder);
     expect(server.requests(path)).toHaveLength(2);
     expect(events).toContainEqual(expect.objectContaining({ type: 'retry', path, delayMs: 0 }));
@@ -300,11 +298,10 @@ describe('a mirror into a target', () => {
 
   it('that another mirror of this process writes to is refused', async () => {
     const folder = await newFolder();
-    const slow = await source(sample, ({ path, response }) => {
-      if (path !== PART) return false;
-      setTimeout(() => envelope(response, 404, 'control.NOT_FOUND'), 100);
-      return true;
-    });
+    const fault = answerAt(PART, ({ response }) =>
+      setTimeout(() => envelope(response, 404, 'control.NOT_FOUND'), 100),
+    );
+    const slow = await source(sample, fault);
     const first = failureOf(mirror(slow, folder));
     await expect.poll(() => slow.requests(PART).length).toBe(1);
     expect(await failureOf(mirror(slow, folder))).toMatchObject({ code: 'io.LOCKED' });
@@ -338,11 +335,8 @@ describe('a mirror with failures', () => {
 
   it('of local reports succeeds without them if the caller allows it', async () => {
     const folder = await newFolder();
-    const server = await source(sample, ({ path, response }) => {
-      if (path !== REPORT) return false;
-      json(response, 404, 'no such route');
-      return true;
-    });
+    const fault = answerAt(REPORT, ({ response }) => json(response, 404, 'no such route'));
+    const server = await source(sample, fault);
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
     const { receipt, events } = await mirror(server, folder, { withoutLocalReports: true });
     expect(events.find(({ type }) => type === 'planned')).toMatchObject({ files: 3, missingFiles: 0 });
@@ -359,12 +353,8 @@ describe('a mirror with failures', () => {
 
   it('of a server that becomes unavailable does not try every file', async () => {
     const folder = await newFolder();
-    const big = makeExport({ parts: 100, bytes: 10 });
-    const server = await source(big, ({ path, response }) => {
-      if (!path.startsWith('parts/')) return false;
-      json(response, 503, 'away');
-      return true;
-    });
+    const fault = answerAt(/^parts\//, ({ response }) => json(response, 503, 'away'));
+    const server = await source(makeExport({ parts: 100, bytes: 10 }), fault);
     const failure = await failureOf(mirror(server, folder, { client: { retry: { retries: 1 } } }));
     expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
     expect(failure.details?.['failures']).toHaveLength(100 + 1);

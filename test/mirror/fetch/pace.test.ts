@@ -4,6 +4,7 @@ import { HttpStatusError } from '../../../src/client/index.ts';
 import { TransportError } from '../../../src/errors.ts';
 import { CongestionWindow, createPacer, TokenBucket } from '../../../src/mirror/fetch/pace.ts';
 import { forAll } from '../../support/property.ts';
+import { makeClock } from '../make.ts';
 
 const never = new AbortController().signal;
 
@@ -66,17 +67,8 @@ it('the bucket of a bandwidth limit never waits longer than the debt if the cloc
 });
 
 function makePacer(options: Parameters<typeof createPacer>[0] = {}) {
-  let nowMs = 0;
-  const slept: number[] = [];
-  const pacer = createPacer({
-    now: () => nowMs,
-    sleep: async (ms) => {
-      slept.push(ms);
-      nowMs += ms;
-    },
-    ...options,
-  });
-  return { pacer, slept };
+  const { slept, ...clock } = makeClock();
+  return { pacer: createPacer({ ...clock, ...options }), slept };
 }
 const overload = (status: number) => new HttpStatusError(status, undefined);
 
