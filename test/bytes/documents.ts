@@ -36,6 +36,12 @@ export const jsonValues: fc.Arbitrary<unknown> = fc.letrec((tie) => {
   };
 })['value'];
 
+/** A reviver of `JSON.parse` that reverses the members of every object. */
+export const reverseMembers = (_: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(Object.entries(value).toReversed());
+
 // oxfmt-ignore
 const FRAGMENTS = [
   '{', '}', '[', ']', ',', ':', '"', '\\', ' ', '\n', '\t', '\r', '\f', '\u00A0', '\uFEFF', '\u0000', '\u001F',

@@ -1,19 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderJson, stableJson } from '../../src/report/index.ts';
+import { reverseMembers } from '../bytes/documents.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 import { forAll } from '../support/property.ts';
 
 /** The same value with the members of every object in another order. */
-function shuffled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shuffled);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toReversed()
-      .map(([name, member]) => [name, shuffled(member)]),
-  );
-}
+const shuffled = (value: unknown): unknown => JSON.parse(JSON.stringify(value), reverseMembers);
 
 describe('the JSON report', () => {
   const report = exportReport({ parts: [part(1), failedPart(2)], localReports: [localReport()] });

@@ -58,11 +58,12 @@ const REPORTS: readonly Report[] = [
   toolSourceReport(),
 ];
 
+const RUN_REPORTS = REPORTS.filter((report) => report.kind === 'export' || report.kind === 'bundle');
+
 function summaryOf(text: string) {
   const collector = createSummary();
-  for (const report of REPORTS)
-    if (report.kind === 'export' || report.kind === 'bundle')
-      collector.add({ path: text, passed: false, report: replaceText(report, text) });
+  for (const report of RUN_REPORTS)
+    collector.add({ path: text, passed: false, report: replaceText(report, text) });
   collector.add({ path: text, passed: false, failure: { code: 'io.NOT_FOUND' } });
   return collector;
 }
@@ -83,11 +84,7 @@ function screensOf(text: string, width: number, color = false): readonly string[
   const fold = (lines: string): string => foldLines(lines, width);
   return [
     ...REPORTS.map((report) => renderers.text(replaceText(report, text), look)),
-    ...REPORTS.flatMap((report) =>
-      report.kind === 'export' || report.kind === 'bundle'
-        ? [renderLine(replaceText(report, text), text, look)]
-        : [],
-    ),
+    ...RUN_REPORTS.map((report) => renderLine(replaceText(report, text), text, look)),
     ...[YES, NO, UNSURE].map((decision) => decisionRenderers.text(replaceText(decision, text), look)),
     renderSummary(summaryOf(text), look),
     renderDiff(

@@ -176,7 +176,7 @@ export function withTexts({ name, policy, reason, owner, ...facts }: Texts): Dec
 }
 
 /** A decision with this many reasons. Every tenth is undecided, and every seventh is waived. */
-export const withReasons = (many: number): Decision =>
+export const withReasons = (many: number, over: Partial<Violation> = {}): Decision =>
   decision({
     answer: 'no',
     rules: [
@@ -186,6 +186,7 @@ export const withReasons = (many: number): Decision =>
           violation({
             subject: `evidence_${String(at).padStart(12, '0')}`,
             state: at % 7 === 3 ? 'waived' : at % 10 === 4 ? 'not_checked' : 'failed',
+            ...over,
           }),
         ),
         many,

@@ -24,7 +24,7 @@ const skeleton = (markdown: string): string =>
     .split('\n')
     .map((line) => spansOf(line).outside.replaceAll('(empty)', '<code>'))
     .join('\n');
-const bytes = (text: string): number => new TextEncoder().encode(text).length;
+const bytes = (text: string): number => Buffer.byteLength(text);
 
 describe('the Markdown of a decision', () => {
   it('starts with the answer, and has reasons unless it is yes', () => {
@@ -62,11 +62,7 @@ describe('the Markdown of a decision', () => {
   });
 
   it('is within the limit of a step summary, by default and whatever the characters', () => {
-    const wide = withReasons(10_000);
-    const rules = wide.rules.map((item) => ({
-      ...item,
-      violations: item.violations.map((violated) => ({ ...violated, message: '€'.repeat(300) })),
-    }));
-    expect(bytes(renderDecisionMarkdown({ ...wide, rules }))).toBeLessThanOrEqual(1_048_576);
+    const wide = withReasons(10_000, { message: '€'.repeat(300) });
+    expect(bytes(renderDecisionMarkdown(wide))).toBeLessThanOrEqual(1_048_576);
   });
 });

@@ -72,12 +72,7 @@ describe('annotations of GitHub Actions', () => {
     [10, 10, 'and 2 more'],
     [1000, 10, 'and 992 more'],
   ])('of %i errors and the answer are %i, and count the omitted ones: %s', (errors, shown, cut) => {
-    const whole = withReasons(errors);
-    const rules = whole.rules.map((item) => ({
-      ...item,
-      violations: item.violations.map((violated) => ({ ...violated, state: 'failed' as const })),
-    }));
-    const commands = read({ ...whole, rules });
+    const commands = read(withReasons(errors, { state: 'failed' }));
     expect(count(commands, 'error')).toBe(shown);
     const last = commands.at(-1)?.data ?? '';
     if (cut === undefined) expect(last).not.toMatch(/^and /);
@@ -131,13 +126,7 @@ const GITLAB_SCHEMA = {
   }),
 };
 
-type Entry = {
-  description: string;
-  check_name: string;
-  fingerprint: string;
-  severity: string;
-  location: { path: string };
-};
+type Entry = { fingerprint: string; severity: string; location: { path: string } };
 
 const validate = new Ajv2020({ strict: false }).compile(GITLAB_SCHEMA);
 const entriesOf = (result: Decision): Entry[] => {
@@ -156,10 +145,8 @@ describe('the GitLab code quality report', () => {
   });
 
   it('has a path even for an input without a name', () => {
-    const paths = entriesOf(withTexts({ ...BENIGN, name: '', path: '' })).map(
-      ({ location }) => location.path,
-    );
-    expect(paths).toEqual(['.', '.', '.']);
+    const entries = entriesOf(withTexts({ ...BENIGN, name: '', path: '' }));
+    expect(entries.map(({ location }) => location.path)).toEqual(['.', '.', '.']);
   });
 
   it('is empty for a yes only', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderText } from '../../../src/report/index.ts';
 import { count, countNoun, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
-import { finding, type Report } from '../../../src/verify/index.ts';
+import { type ExportReport, finding, type Report } from '../../../src/verify/index.ts';
 import {
   attestationReport,
   coverage,
@@ -24,6 +24,7 @@ function section(text: string, title: string): string {
 const caveats = (report: Report): string =>
   section(renderText(report), 'What this does not mean').replaceAll(/\s+/g, ' ');
 const parts = (n: number) => Array.from({ length: n }, (_, i) => part(i + 1));
+const MIXED = exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] });
 
 it('the first line has the verdict, the id and a summary', () => {
   expect(firstLine(exportReport({ parts: parts(130) }))).toBe(
@@ -45,10 +46,7 @@ it('the first line has the verdict, the id and a summary', () => {
 
 describe('the report of an export', () => {
   it('lists only the parts without the best verdict', () => {
-    const text = section(
-      renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] })),
-      'Parts',
-    );
+    const text = section(renderText(MIXED), 'Parts');
     expect(text).toContain('3 verified, 1 failed');
     expect(text).toContain('evidence_000000000004 part.DIGEST_MISMATCH');
     expect(text).not.toContain('evidence_000000000001');
@@ -103,7 +101,7 @@ describe('the report of an export', () => {
   });
 
   it('counts each check over the parts and explains what was not checked', () => {
-    const text = renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] }));
+    const text = renderText(MIXED);
     expect(section(text, 'Checked of 4 parts')).toContain(
       '3/4          the archive has the listed size and SHA-256 (1 FAILED)',
     );
@@ -168,17 +166,19 @@ describe('findings', () => {
   });
 });
 
-it('the caveats for verified: authentic is not successful, the time is a claim, the content was not interpreted', () => {
-  const text = caveats(exportReport());
-  expect(text).toContain('Authentic is not successful');
-  expect(text).toContain('Only the signer states the time');
-  expect(text).toContain('The content of the objects was not interpreted');
-});
-
-it('the caveats for intact evidence, a claimed list and depth digest: each has its own caveat', () => {
-  expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
+it.each<[string, Partial<ExportReport>, RegExp]>([
+  [
+    'verified evidence state that authentic is not successful, the time is a claim, and nothing was interpreted',
+    {},
+    /Authentic is not successful.*Only the signer states the time.*The content of the objects was not interpreted/,
+  ],
+  [
+    'intact evidence, a claimed list and depth digest have one of each',
+    { verdict: 'intact', completeness: 'claimed', depth: 'digest' },
     /could have made them match.*Nothing inside them was read.*bundles could have been removed/,
-  );
+  ],
+])('the caveats for %s', (_what, over, words) => {
+  expect(caveats(exportReport(over))).toMatch(words);
 });
 
 it('the text of a result does not contain “authentic” unless the verdict is verified', () => {
@@ -188,8 +188,12 @@ it('the text of a result does not contain “authentic” unless the verdict is 
 });
 
 it.each([60, 80, 120])('a report of width %i has no wider line, unless a word cannot be broken', (width) => {
-  const whole = exportReport({ parts: [...parts(3), failedPart(4)], localReports: [localReport()] });
-  for (const report of [whole, part(1), attestationReport(), toolSourceReport()])
+  for (const report of [
+    { ...MIXED, localReports: [localReport()] },
+    part(1),
+    attestationReport(),
+    toolSourceReport(),
+  ])
     for (const line of renderText(report, { width }).split('\n').slice(1))
       if (!/\S{40}/.test(line)) expect(line.length, line).toBeLessThanOrEqual(width);
 });
