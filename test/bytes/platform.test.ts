@@ -83,10 +83,7 @@ describe.each([node, portable, lenient])('the primitives of the platform $name',
     ['a chunk after the end', [deflateRawSync(text), Uint8Array.of(1, 2, 3)]],
     ['a second stream', [deflateRawSync(text), deflateRawSync(text)]],
     ['a stored block with a wrong complement', [Uint8Array.of(1, 1, 0, 0, 0, 65)]],
-    [
-      'a distance before the beginning',
-      [Uint8Array.of(0x63, 0x00, 0x02, 0x00).subarray(0, 2), Uint8Array.of(0x02)],
-    ],
+    ['a distance before the beginning', [Uint8Array.of(0x63, 0x00), Uint8Array.of(0x02)]],
   ])('inflateRaw refuses %s', async (_, chunks) => {
     await expect(collect(platform.inflateRaw(stream(chunks)))).rejects.toMatchObject({
       code: 'zip.DATA_INVALID',

@@ -5,13 +5,16 @@ import type { Report } from '../../src/verify/index.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
-/** Every report that a run of the vectors produces. */
+/** Every report that a run of the vectors produces, or its promise. */
 const { reports, record } = vi.hoisted(() => {
   const all: unknown[] = [];
-  const add = <R>(report: R): R => {
-    all.push(report);
-    return report;
-  };
+  const add =
+    <Args extends unknown[], R>(verify: (...args: Args) => R) =>
+    (...args: Args): R => {
+      const report = verify(...args);
+      all.push(report);
+      return report;
+    };
   return { reports: all, record: add };
 });
 
@@ -19,14 +22,10 @@ vi.mock('../../src/verify/index.ts', async (original) => {
   const actual = await original<typeof import('../../src/verify/index.ts')>();
   return {
     ...actual,
-    verifyExport: async (...args: Parameters<typeof actual.verifyExport>) =>
-      record(await actual.verifyExport(...args)),
-    verifyPart: async (...args: Parameters<typeof actual.verifyPart>) =>
-      record(await actual.verifyPart(...args)),
-    verifyAttestation: (...args: Parameters<typeof actual.verifyAttestation>) =>
-      record(actual.verifyAttestation(...args)),
-    verifyToolSource: (...args: Parameters<typeof actual.verifyToolSource>) =>
-      record(actual.verifyToolSource(...args)),
+    verifyExport: record(actual.verifyExport),
+    verifyPart: record(actual.verifyPart),
+    verifyAttestation: record(actual.verifyAttestation),
+    verifyToolSource: record(actual.verifyToolSource),
   };
 });
 
@@ -42,7 +41,9 @@ describe.each([
   beforeAll(async () => {
     reports.length = 0;
     for (const { input } of readVectors(kind).cases) await CASE_KINDS[kind]?.outcomes(input, 1);
-    all = reports.map((report) => JSON.parse(renderJson(report as Report)) as Record<string, unknown>);
+    const settled = await Promise.allSettled(reports);
+    const done = settled.flatMap((end) => (end.status === 'fulfilled' ? [end.value as Report] : []));
+    all = done.map((report) => JSON.parse(renderJson(report)) as Record<string, unknown>);
   });
 
   it(`every report on ${kind} follows the published schema`, () => {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestOf } from '../../src/bytes/hash.ts';
 import { makeFolder } from '../support/folder.ts';
 import { contentOf } from './support.ts';
 
@@ -9,9 +9,7 @@ import { contentOf } from './support.ts';
 export type Sight = Readonly<Record<string, string>> | string;
 
 export const ourSight = async (archive: Uint8Array): Promise<Sight> =>
-  Object.fromEntries((await contentOf(archive)).map(([name, bytes]) => [name, sha256(bytes)] as const));
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+  Object.fromEntries((await contentOf(archive)).map(([name, bytes]) => [name, digestOf(bytes)] as const));
 
 const PYTHON = `
 import hashlib, json, sys, zipfile
@@ -20,7 +18,7 @@ def sight(path):
         with zipfile.ZipFile(path) as z:
             names = z.namelist()
             if len(names) != len(set(names)): return 'a name occurs twice'
-            return {n: hashlib.sha256(z.read(n)).hexdigest() for n in sorted(names)}
+            return {n: 'sha256:' + hashlib.sha256(z.read(n)).hexdigest() for n in sorted(names)}
     except Exception as e: return repr(e)
 print(json.dumps([sight(p) for p in sys.argv[1:]]))
 `;
@@ -51,6 +49,6 @@ function sevenZipSight(path: string): Sight {
   const listed = execFileSync('7zz', ['l', '-tzip', '-ba', '-slt', '-sccUTF-8', path], { encoding: 'utf8' });
   const names = [...listed.matchAll(/^Path = (.*)$/gm)].map(([, name]) => name ?? '');
   return Object.fromEntries(
-    names.toSorted().map((name) => [name, sha256(readFileSync(join(out, name)))] as const),
+    names.toSorted().map((name) => [name, digestOf(readFileSync(join(out, name)))] as const),
   );
 }

@@ -40,6 +40,10 @@ export const zipOf = (files: Files, options?: ZipWriteOptions): Promise<Uint8Arr
     ),
   );
 
+/** So many files, each with its name as its content. */
+export const manyFiles = (count: number): Files =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, `f${i}`]));
+
 /** Bytes in memory, with an uncoded error for reads outside them. */
 export const strictAccess = (bytes: Uint8Array): RandomAccess => ({
   size: bytes.length,

@@ -51,28 +51,24 @@ describe('listNearest', () => {
     });
   });
 
+  it.each([
+    ['the name itself', 'verify', names, ['verify']],
+    ['a name that breaks off', 'part.DIG', names, ['part.DIGEST_MISMATCH']],
+    ['an unrelated text', 'zzzzzz', names, []],
+    ['an empty text', '', names, []],
+    ['a very long text', 'v'.repeat(1_000_000), names, []],
+    ['three at most', 'part', ['parts', 'pat', 'port', 'part', 'tart'], ['part', 'parts', 'pat']],
+  ])('suggests the nearest names for %s', (_what, typed, all, nearest) => {
+    expect(listNearest(typed, all)).toEqual(nearest);
+  });
+
   it('puts the name itself first, whatever its case and separators', () => {
     expect(listNearest('PART.digest-mismatch', names)[0]).toBe('part.DIGEST_MISMATCH');
-    expect(listNearest('verify', names)).toEqual(['verify']);
-  });
-
-  it('completes a name that breaks off', () => {
-    expect(listNearest('part.DIG', names)).toEqual(['part.DIGEST_MISMATCH']);
-  });
-
-  it('suggests nothing for an unrelated, empty or very long text', () => {
-    expect(listNearest('zzzzzz', names)).toEqual([]);
-    expect(listNearest('', names)).toEqual([]);
-    expect(listNearest('v'.repeat(1_000_000), names)).toEqual([]);
-    expect(didYouMean('zzzzzz', names)).toBeUndefined();
-  });
-
-  it('suggests the three nearest names at most', () => {
-    expect(listNearest('part', ['parts', 'pat', 'port', 'part', 'tart'])).toEqual(['part', 'parts', 'pat']);
   });
 });
 
-it('didYouMean names one, two or three candidates in a sentence', () => {
+it('didYouMean names one, two or three candidates in a sentence, if there are any', () => {
+  expect(didYouMean('zzzzzz', ['verify'])).toBeUndefined();
   expect(didYouMean('verfy', ['verify'])).toBe('Did you mean verify?');
   expect(didYouMean('aab', ['aaa', 'aac'])).toBe('Did you mean aaa or aac?');
   expect(didYouMean('aab', ['aaa', 'aac', 'aad'])).toBe('Did you mean aaa, aac or aad?');
