@@ -46,12 +46,6 @@ export const SECOND_PROJECT = id('prj', 2);
 export const FOREIGN_PROJECT = id('prj', 3);
 export const EXPORT = id('evexp', 1);
 
-/** Creates a folder; `remove` removes it. */
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
 /** Rates without a limit in practice: while the clock of a test stands still, no credit is earned. */
 export const UNHURRIED: Partial<ServerLimits> = {
   requestsPerSecond: 1e6,
@@ -71,7 +65,7 @@ type Open = (
  * requests, which are in `requests`. `stored` reads resources of the first project.
  */
 export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
-  const { path: folder, remove } = await temporaryFolder();
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
   const [log, requests]: [LogEntry[], LogEntry[]] = [[], []];
@@ -85,7 +79,7 @@ export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open =
   });
   const close = async (): Promise<void> => {
     await server.close();
-    await remove();
+    await rm(folder, { recursive: true, force: true });
   };
   const admin = createAdmin({ store, blobs, now });
   const stored = {

@@ -1,17 +1,18 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
 import { isDeep } from '../support/deep.ts';
+import { makeTestFolder } from '../support/folder.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startS3 } from '../support/s3.ts';
-import { ORG, stream, temporaryFolder } from './make.ts';
+import { ORG, stream } from './make.ts';
 import { expectRefused, thrownBy } from './thrown.ts';
 
 let folder: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: folder, remove } = await temporaryFolder()));
-afterEach(() => remove());
+beforeEach(async () => {
+  folder = await makeTestFolder();
+});
 
 const MARKER = 'drillproof-data.json';
 const BYTES = Buffer.from('kept');

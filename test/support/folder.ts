@@ -1,12 +1,19 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 /** Creates a folder. Call it at the top of a test file, after whose tests it is removed. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-test-'));
   afterAll(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Creates a folder in a test or in `beforeEach`. The end of the test removes it. */
+export async function makeTestFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

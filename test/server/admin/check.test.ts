@@ -7,19 +7,10 @@ import { DrillproofError } from '../../../src/errors.ts';
 import { checkStores, createAdmin, openStores, type Blobs, type Stores } from '../../../src/server/index.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';
 import { isDeep } from '../../support/deep.ts';
+import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
-import {
-  buildArchive,
-  ingestExport,
-  NOW_MS,
-  part,
-  PROJECT,
-  signer,
-  stream,
-  temporaryFolder,
-  createTenants,
-} from '../make.ts';
+import { buildArchive, ingestExport, NOW_MS, part, PROJECT, signer, stream, createTenants } from '../make.ts';
 import { expectRefused } from '../thrown.ts';
 
 /** A control plane with an export of two signed parts and one report, and a build. */
@@ -56,13 +47,11 @@ if (isDeep) {
 }
 
 let folder: string;
-let remove: () => Promise<void>;
 let stores: Stores;
-beforeEach(async () => ({ path: folder, remove } = await temporaryFolder()));
-afterEach(async () => {
-  await stores.store.close();
-  await remove();
+beforeEach(async () => {
+  folder = await makeTestFolder();
 });
+afterEach(() => stores.store.close());
 
 const fileOf = (digest: Digest): string => join(folder, 'blobs', digest.slice(7, 9), digest.slice(9));
 const findFirst = async (): Promise<BlobRef> => (await listReferenced(stores, 1))[0]!;

@@ -1,9 +1,10 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { type Blobs, openDiskBlobs } from '../../../src/server/index.ts';
-import { NOW_MS, stream, temporaryFolder, whole } from '../make.ts';
+import { makeTestFolder } from '../../support/folder.ts';
+import { NOW_MS, stream, whole } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { blobSuite, BYTES, flip, listAll } from './suite.ts';
 
@@ -11,7 +12,7 @@ const fileOf = (folder: string, digest: Digest): string =>
   join(folder, 'blobs', digest.slice(7, 9), digest.slice(9));
 
 blobSuite('blobs on disk', async () => {
-  const { path, remove } = await temporaryFolder();
+  const path = await makeTestFolder();
   return {
     blobs: await openDiskBlobs(path),
     async stored() {
@@ -22,19 +23,16 @@ blobSuite('blobs on disk', async () => {
       await mkdir(dirname(fileOf(path, digest)), { recursive: true });
       await writeFile(fileOf(path, digest), bytes);
     },
-    close: remove,
   };
 });
 
 let folder: string;
-let remove: () => Promise<void>;
 let blobs: Blobs;
 
 beforeEach(async () => {
-  ({ path: folder, remove } = await temporaryFolder());
+  folder = await makeTestFolder();
   blobs = await openDiskBlobs(folder);
 });
-afterEach(() => remove());
 
 const pathOf = (digest: Digest): string => fileOf(folder, digest);
 

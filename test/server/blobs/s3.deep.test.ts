@@ -63,7 +63,6 @@ describe('S3', () => {
       async overwrite(digest, Body) {
         await client.send(new PutObjectCommand({ Bucket, Key: keyOf(digest), Body }));
       },
-      close: async () => {},
     };
   });
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Digest, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
@@ -15,7 +15,6 @@ export type BlobPlace = {
   stored(): Promise<readonly string[]>;
   /** Stores any bytes under the name of a blob. */
   overwrite(digest: Digest, bytes: Uint8Array): Promise<void>;
-  close(): Promise<void>;
 };
 
 export const BYTES = toUtf8('some bytes that are kept');
@@ -62,7 +61,6 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       place = await open();
       ({ blobs } = place);
     });
-    afterEach(() => place.close());
 
     const ref = { digest: digestOf(BYTES), bytes: BYTES.length };
 

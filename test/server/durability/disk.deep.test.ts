@@ -5,10 +5,11 @@ import { expect, it, vi } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import type { DrillproofError } from '../../../src/errors.ts';
 import { createServer, openDiskBlobs, openEmbedded } from '../../../src/server/index.ts';
+import { makeTestFolder } from '../../support/folder.ts';
 import { answerOf, beginUpload, post, RERUNS, sendArchive } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { eachTest } from '../each-test.ts';
-import { buildArchive, ORG, PROJECT, stream, temporaryFolder, whole } from '../make.ts';
+import { buildArchive, ORG, PROJECT, stream, whole } from '../make.ts';
 import { BYTES } from '../blobs/suite.ts';
 import { prepareStores } from './programs.ts';
 
@@ -83,7 +84,7 @@ it('a failed sync loses no accepted bytes, and the next request succeeds', async
 });
 
 it('a blob flushes the name of its folder again after another blob failed to', async () => {
-  const { path, remove } = await temporaryFolder();
+  const path = await makeTestFolder();
   const blobs = await openDiskBlobs(path);
   const put = async (failing: number): Promise<[outcome: string, syncs: number]> => {
     const syncs = await failSync(path, failing);
@@ -95,7 +96,6 @@ it('a blob flushes the name of its folder again after another blob failed to', a
   };
   expect(await put(2)).toEqual(['io.WRITE_FAILED', 2]);
   expect(await put(Infinity)).toEqual(['stored', 3]); // the file, the folder's name, the file's name
-  await remove();
 });
 
 /** Writes a file until the disk is full. */
@@ -114,10 +114,10 @@ async function fill(path: string): Promise<void> {
 }
 
 it('a full disk answers unavailable, loses no answered request, and works again when space is free', async () => {
-  const folder = await temporaryFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder.path]);
+  const folder = await makeTestFolder();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
   try {
-    const { store, blobs } = await openEmbedded(folder.path);
+    const { store, blobs } = await openEmbedded(folder);
     const bearer = await prepareStores({ store, blobs });
     const sender = { server: createServer({ store, blobs }), token: bearer };
     const answered: string[] = [];
@@ -125,7 +125,7 @@ it('a full disk answers unavailable, loses no answered request, and works again 
       void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);
     await note(await post(sender, RERUNS, {}));
 
-    const filler = join(folder.path, 'filler');
+    const filler = join(folder, 'filler');
     await fill(filler);
     let refused: string | undefined;
     for (let n = 0; n < 500 && refused === undefined; n++) {
@@ -149,14 +149,13 @@ it('a full disk answers unavailable, loses no answered request, and works again 
     expect((await sendArchive(sender, uploadUrl, large)).status).toBe(200);
     await store.close();
 
-    const reopened = await openEmbedded(folder.path);
+    const reopened = await openEmbedded(folder);
     for (const operationId of answered)
       expect(await reopened.store.operations.find(ORG, operationId)).toBeDefined();
     const build = await reopened.store.builds.find(PROJECT, large.buildHash);
     expect(build?.archive?.bytes).toBe(large.bytes.length);
     await reopened.store.close();
   } finally {
-    execFileSync('umount', [folder.path]);
-    await folder.remove();
+    execFileSync('umount', [folder]);
   }
 });

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../../src/client/index.ts';
 import { openStores, type Stores } from '../../../src/server/index.ts';
+import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';
 import { HOUR_MS } from '../change.ts';
-import { id, ORG, PROJECT, temporaryFolder } from '../make.ts';
+import { id, ORG, PROJECT } from '../make.ts';
 import { kill, prepareStores, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres();
@@ -24,24 +25,20 @@ const shared = [
 
 for (const { name, blobs } of shared) {
   describe(`two servers and two workers on one PostgreSQL and ${name}`, () => {
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let folder: string;
     let env: Environment;
     let stores: Stores;
     let bearer: string;
 
     beforeEach(async () => {
-      folder = await temporaryFolder();
+      folder = await makeTestFolder();
       env = { DATABASE_URL: await postgres.schema(), ...(await blobs()) };
-      stores = await openStores(env, folder.path);
+      stores = await openStores(env, folder);
       bearer = await prepareStores(stores);
     });
-    afterEach(async () => {
-      await stores.store.close();
-      await folder.remove();
-    });
+    afterEach(() => stores.store.close());
 
-    const startServers = () =>
-      Promise.all([1, 2].map(() => startProgram('server-child.ts', folder.path, env)));
+    const startServers = () => Promise.all([1, 2].map(() => startProgram('server-child.ts', folder, env)));
     const createClients = (servers: readonly { readonly message: string }[]): Client[] =>
       servers.map(({ message: baseUrl }) =>
         createClient({ baseUrl, token: bearer, retry: { retries: 0, baseDelayMs: 20 } }),
@@ -74,7 +71,7 @@ for (const { name, blobs } of shared) {
 
     it('behave as one when a server and a worker are killed in the middle of work', async () => {
       const servers = await startServers();
-      const workers = await Promise.all([1, 2].map(() => startProgram('worker-child.ts', folder.path, env)));
+      const workers = await Promise.all([1, 2].map(() => startProgram('worker-child.ts', folder, env)));
       const attempts = new Map<string, number>();
       let begun = 0;
       for (const { child } of workers)

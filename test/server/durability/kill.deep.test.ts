@@ -1,22 +1,17 @@
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
 import { tries } from '../../support/deep.ts';
+import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
-import { HASH, id, makeAuthoringSession, PROJECT, temporaryFolder } from '../make.ts';
+import { HASH, id, makeAuthoringSession, PROJECT } from '../make.ts';
 import { arm, prepareStores, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres({ durable: true });
 
 /** The number of servers that die in the middle of a request, on each store. */
 const KILLS = tries(16);
-
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
 
 type Effects = { readonly version: number; readonly jobs: number };
 
@@ -66,7 +61,7 @@ const BEFORE_COMMIT = 0;
 const AFTER_COMMIT = 1;
 
 async function testKills(env: Environment): Promise<void> {
-  const data = folder.path;
+  const data = await makeTestFolder();
   const first = await openStores(env, data);
   const bearer = await prepareStores(first);
   await first.store.close();

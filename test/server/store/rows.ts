@@ -5,12 +5,11 @@ import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
 import * as samples from '../../contract/resources.ts';
 import { FOREIGN_PROJECT, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 
-/** A database: how to open, query and remove it, and whether two instances of the service share it. */
+/** A database: how to open and query it, and whether two instances of the service share it. */
 export type StoreFactory = () => Promise<{
   open(migrations?: readonly string[]): Promise<Store>;
   query(text: string): Promise<unknown[]>;
   isShared: boolean;
-  remove(): Promise<void>;
 }>;
 
 export const inProject = { organizationId: ORG, projectId: PROJECT };
@@ -157,7 +156,6 @@ export function eachPair(factory: StoreFactory) {
   });
   afterEach(async () => {
     for (const store of stores) await store.close();
-    await place.remove();
   });
   const lend = (n: 0 | 1): Store =>
     new Proxy({} as Store, { get: (_, name) => Reflect.get(stores[n], name) as unknown });

@@ -38,7 +38,7 @@ describe('PostgreSQL', () => {
     const url = await postgres.schema();
     const open = (steps = migrations) => openPostgresStore(url, { migrations: steps });
     const query = (text: string) => postgres.query(url, text);
-    return { open, query, isShared: true, remove: async () => undefined };
+    return { open, query, isShared: true };
   });
 
   describe('opening the PostgreSQL store', () => {

@@ -4,23 +4,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestOf } from '../../../../src/bytes/hash.ts';
 import { backupSqlite, openSqliteStore, type Store } from '../../../../src/server/index.ts';
-import { id, temporaryFolder } from '../../make.ts';
+import { makeTestFolder } from '../../../support/folder.ts';
+import { id } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 import { insertOrganization, organization } from '../rows.ts';
 
 let folder: string;
-let remove: () => Promise<void>;
 let store: Store;
 const at = (name: string): string => join(folder, name);
 
 beforeEach(async () => {
-  ({ path: folder, remove } = await temporaryFolder());
+  folder = await makeTestFolder();
   store = await openSqliteStore(at('store.sqlite'));
 });
-afterEach(async () => {
-  await store.close();
-  await remove();
-});
+afterEach(() => store.close());
 
 const insert = (n: number): Promise<void> => insertOrganization(store, id('org', n), `${n}`);
 const backUp = () => backupSqlite(at('store.sqlite'), at('copy.sqlite'));

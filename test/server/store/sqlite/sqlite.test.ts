@@ -3,17 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../src/server/store/migrations.ts';
 import { openSqliteStore, type Store } from '../../../../src/server/index.ts';
-import { id, ORG, temporaryFolder } from '../../make.ts';
+import { makeTestFolder } from '../../../support/folder.ts';
+import { id, ORG } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 import { insertOrganization, organization } from '../rows.ts';
 import { storeSuites } from '../suite.ts';
 
 storeSuites('the embedded store', async () => {
-  const { path, remove } = await temporaryFolder();
-  const file = join(path, 'store.sqlite');
+  const file = join(await makeTestFolder(), 'store.sqlite');
   const query = async (text: string) => {
     const database = new DatabaseSync(file);
     const rows = database.prepare(text).all();
@@ -24,7 +24,6 @@ storeSuites('the embedded store', async () => {
     open: (steps = migrations) => openSqliteStore(file, { migrations: steps }),
     query,
     isShared: false,
-    remove,
   };
 });
 
@@ -32,13 +31,9 @@ const insert = (store: Store, n: number, name?: string) => insertOrganization(st
 
 describe('opening the embedded store', () => {
   let path: string;
-  let remove: () => Promise<void>;
   beforeEach(async () => {
-    const folder = await temporaryFolder();
-    ({ remove } = folder);
-    path = join(folder.path, 'store.sqlite');
+    path = join(await makeTestFolder(), 'store.sqlite');
   });
-  afterEach(() => remove());
 
   const withDatabase = (work: (database: DatabaseSync) => void): void => {
     const database = new DatabaseSync(path);
