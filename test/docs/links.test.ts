@@ -37,10 +37,6 @@ function findBrokenLinks(page: string, text = proseOf(page)): string[] {
   });
 }
 
-it.each(PAGES)('every link of %s leads to an existing file and heading', (page) => {
-  expect(findBrokenLinks(page)).toEqual([]);
-});
-
 it('a link to a missing file or heading is reported, and a link to another site is not', () => {
   const text =
     '[a](absent.md) [b](#absent) [c](docs/verify/verify.md#absent) [d](https://example.com/absent)';
@@ -58,12 +54,12 @@ const findMissingFiles = (text: string): string[] =>
     ([, path = '']) => path,
   ).filter((path) => !existsSync(path));
 
-it.each(PAGES)('every file that %s names exists', (page) => {
-  expect(findMissingFiles(proseOf(page))).toEqual([]);
-});
-
 it('a missing file is reported, and one that exists is not', () => {
   expect(findMissingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
+});
+
+it.each(PAGES)('every link and file name in %s leads to an existing file and heading', (page) => {
+  expect([...findBrokenLinks(page), ...findMissingFiles(proseOf(page))]).toEqual([]);
 });
 
 describe('the clause of each code', () => {

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { buildUploadSchema, evidenceExportSchema, toolSourceSchema } from '../../src/contract/index.ts';
 import { createLog, createServer, defaultLimits, listen, type Listening } from '../../src/server/index.ts';
@@ -88,7 +87,7 @@ if (isDeep) {
       const options = { store, blobs, now: () => clock.nowMs, log, publicUrl, trustProxy: true };
       listening = await listen(createServer(options));
       await startNginx();
-      await waitUntilServed();
+      await vi.waitFor(async () => expect((await get('/healthz')).status).toBe(200), 5_000);
     });
     afterAll(async () => {
       nginx?.kill('SIGTERM');
@@ -96,15 +95,6 @@ if (isDeep) {
       await listening?.close();
       await plane?.close();
     });
-
-    async function waitUntilServed(): Promise<void> {
-      for (let tries = 0; tries < 100; tries++) {
-        const answer = await get('/healthz').catch(() => undefined);
-        if (answer?.status === 200) return;
-        await sleep(50);
-      }
-      throw new Error('nginx does not serve');
-    }
 
     /** Starts nginx with the example, changed only in its port, the address behind it and its paths. */
     async function startNginx(): Promise<void> {

@@ -6,7 +6,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { failureOf } from '../client/make.ts';
 import { sendForEver } from '../faults/proxy.ts';
 import { answerAt, etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
-import { cleanUp, filesOf, mirror, newFolder, source } from './make.ts';
+import { cleanUp, filesOf, makeMirror, mirror, newFolder, source } from './make.ts';
 import { flipBit } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';
 
@@ -160,8 +160,7 @@ describe('a source that cuts every answer', () => {
     const step = 1_300_000;
     const huge = makeExport({ parts: 1, reports: 0, bytes: 10 * step });
     const stepwise = answerAt(PART, (request) => cut(request, step), 9);
-    const server = await source(huge, stepwise);
-    const { receipt } = await mirror(server, await newFolder(), dropping);
+    const { receipt, server } = await makeMirror(huge, dropping, stepwise);
     expect(receipt.outcome).toBe('complete');
     expect(server.requests(PART)).toHaveLength(10);
     expect(server.requests(PART).at(-1)?.headers.range).toBe(`bytes=${9 * step}-`);

@@ -117,8 +117,7 @@ describe('a mirror that waits', () => {
     const delay = { retryable: true, retryAfterMs: 9_000 };
     const notReady = ({ response }: Parameters<Fault>[0]): void =>
       envelope(response, 409, 'control.EXPORT_NOT_READY', delay);
-    const server = await source(sample, answerAt('export.json', notReady, 1));
-    await mirror(server, await newFolder(), { waitMs: 60_000, ...clock });
+    await makeMirror(sample, { waitMs: 60_000, ...clock }, answerAt('export.json', notReady, 1));
     expect(slept).toEqual([9_000]);
   });
 

@@ -62,9 +62,9 @@ export async function mirror(server: { readonly url: string }, folder: string, o
 }
 
 /** A folder with a complete mirror of an export, and the server of that export. */
-export async function makeMirror(sample: TestExport = makeExport(), options: Options = {}) {
+export async function makeMirror(sample = makeExport(), options: Options = {}, fault?: Fault) {
   const folder = await newFolder();
-  const server = await source(sample);
+  const server = await source(sample, fault);
   return { folder, server, ...(await mirror(server, folder, options)) };
 }
 

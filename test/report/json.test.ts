@@ -11,14 +11,11 @@ const shuffled = (value: unknown): unknown => JSON.parse(JSON.stringify(value), 
 describe('the JSON report', () => {
   const report = exportReport({ parts: [part(1), failedPart(2)], localReports: [localReport()] });
 
-  it('is the whole report, and ends with a newline', () => {
-    expect(JSON.parse(renderJson(report))).toEqual(report);
+  it('is the whole report, begins with the members that a reader looks for, and ends with a newline', () => {
+    const read = JSON.parse(renderJson(report)) as object;
+    expect(read).toEqual(report);
+    expect(Object.keys(read).slice(0, 4)).toEqual(['schemaVersion', 'kind', 'verdict', 'completeness']);
     expect(renderJson(report).endsWith('}\n')).toBe(true);
-  });
-
-  it('begins with the members that a reader looks for', () => {
-    const names = Object.keys(JSON.parse(renderJson(report)) as object).slice(0, 4);
-    expect(names).toEqual(['schemaVersion', 'kind', 'verdict', 'completeness']);
   });
 
   it('has the same bytes whatever order the report was built in', () => {

@@ -71,19 +71,14 @@ describe('merging the mirrors of shards', () => {
     expect(merged).toMatchObject({ exports: 8, complete: 1, failed: 5, untried: 2 });
   });
 
-  it.each([
-    ['another manifest', { mirrored: [{ evidenceExportId: idOf('evexp', 2), manifestDigest: hashOf('x') }] }],
-    ['a failure', { mirrored: [], failures: [failureOf(idOf('evexp', 2))] }],
-  ])('refuses %s that contradicts another report', (_what, rest) => {
-    expect(codeOf(() => mergeArchives(named([archive([2]), archive([2], rest)])))).toBe(
-      'report.MERGE_CONFLICT',
-    );
-  });
-
-  it('refuses an export in the report of a shard that it does not belong to', () => {
-    const index = 1 - shardOf(idOf('evexp', 2), 2);
-    const strange = archive([2], { shard: { index, count: 2 } });
-    expect(codeOf(() => mergeArchives(named([strange])))).toBe('report.MERGE_CONFLICT');
+  const evidenceExportId = idOf('evexp', 2);
+  it.each<[string, Partial<ArchiveReport>[]]>([
+    ['two manifests of an export', [{}, { mirrored: [{ evidenceExportId, manifestDigest: hashOf('x') }] }]],
+    ['an export and its failure', [{}, { mirrored: [], failures: [failureOf(evidenceExportId)] }]],
+    ['an export of another shard', [{ shard: { index: 1 - shardOf(evidenceExportId, 2), count: 2 } }]],
+  ])('refuses %s', (_what, facts) => {
+    const reports = facts.map((rest) => archive([2], rest));
+    expect(codeOf(() => mergeArchives(named(reports)))).toBe('report.MERGE_CONFLICT');
   });
 });
 

@@ -76,9 +76,8 @@ describe('a bomb', () => {
 
   it('is not decoded beyond the announced size', async () => {
     const data = deflateRawSync(new Uint8Array(256 * MiB));
-    const archive = await openZip(memoryAccess(rawZip([{ plain: 'x', data, method: 8 }])));
     const before = process.memoryUsage.rss();
-    expect(await codeOf(collect(archive.read(archive.entries[0]!)))).toBe('zip.SIZE_MISMATCH');
+    expect(await codeOf(readFirst({ plain: 'x', data, method: 8 }))).toBe('zip.SIZE_MISMATCH');
     expect(process.memoryUsage.rss() - before).toBeLessThan(64 * MiB);
   });
 });
