@@ -12,8 +12,10 @@ import { call, ROLES, useEvidenceFolder } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
-/** The vectors with documents: the kind, the schema, and the member that has the document. */
-const VECTORS = [
+const inputSchema = z.record(z.string(), z.unknown());
+
+// The kind of the vectors, the schema, and the member that has the document.
+describe.each([
   ['bundle-manifests', 'bundle-manifest', 'manifest', 'utf8'],
   ['export-manifests', 'export-manifest', 'manifest', 'utf8'],
   ['attestations', 'attestation', 'attestation', 'utf8'],
@@ -22,11 +24,7 @@ const VECTORS = [
   ['judge-key', 'trust-store', 'trust', 'utf8'],
   ['tool-sources', 'tool-source', 'resource', 'utf8'],
   ['tool-sources', 'build-lock', 'lock', 'utf8'],
-] as const;
-
-const inputSchema = z.record(z.string(), z.unknown());
-
-describe.each(VECTORS)('the documents of the vectors %s', (kind, name, member, encoding) => {
+] as const)('the documents of the vectors %s', (kind, name, member, encoding) => {
   const schema = schemaOf(name);
   const valid = readVectors(kind)
     .cases.filter(({ expected }) => expected.verdict === 'valid')

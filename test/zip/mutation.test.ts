@@ -16,7 +16,7 @@ async function outcomeOf(bytes: Uint8Array): Promise<Content | string> {
 const plain = 'some bytes, some bytes';
 const streamed = makeEntry('streamed', plain, 0, 'signed');
 
-const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8Array>])[] = [
+describe.each<[string, () => Promise<Uint8Array>]>([
   ['stored and deflated', () => zipOf({ 'manifest.json': '{}', 'objects/a': 'x'.repeat(300), b: 'y' })],
   ['with descriptors', async () => rawZip([streamed, makeEntry('s2', plain, 0, 'streamed')])],
   [
@@ -24,9 +24,7 @@ const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8A
     async () =>
       rawZip([makeEntry('wide', plain, 0, 'wide')], { before: (place) => end64(place), entries: 0xffff }),
   ],
-];
-
-describe.each(specimens)('an archive %s', (_, archive) => {
+])('an archive %s', (_, archive) => {
   it('with any one byte changed is refused or reads the same', async () => {
     const original = await archive();
     const content = await contentOf(original);

@@ -55,8 +55,7 @@ describe('a report as a page', () => {
     ['an export', exportReport({ parts: [part(1), failedPart(2)], localReports: [localReport()] })],
     ['a part', failedPart(1)],
   ])('keeps hostile text of %s in its place', (_what, report) => {
-    const page = renderReportPage(attacked(report));
-    expectOurTags(page);
+    expectOurTags(renderReportPage(attacked(report)));
   });
 
   it('puts a path into a command only if no shell reads anything into it', () => {

@@ -66,18 +66,15 @@ const worstArchives: Readonly<Record<string, readonly [code: string, make: () =>
 /** The 2 seconds of requirement 21 are measured by hand; here a reader that does not end is killed. */
 const KILLED_AFTER_MS = 30_000;
 
-function readInChild(): { outcome: string; rssBytes: number } {
-  const args = ['--max-old-space-size=128', '--conditions=drillproof:source', CHILD, path];
-  const limits = { timeout: KILLED_AFTER_MS, killSignal: 'SIGKILL' } as const;
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env, ...limits }));
-}
-
 it.each(Object.entries(worstArchives))(
   'requirement 21: an archive that costs its reader the most %s ends in its code within 256 MiB',
   (_, [code, make]) => {
     writeFileSync(path, make());
-    const { outcome, rssBytes } = readInChild();
+    const args = ['--max-old-space-size=128', '--conditions=drillproof:source', CHILD, path];
+    const limits = { timeout: KILLED_AFTER_MS, killSignal: 'SIGKILL' } as const;
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    const output = execFileSync(process.execPath, args, { encoding: 'utf8', env, ...limits });
+    const { outcome, rssBytes } = JSON.parse(output) as { outcome: string; rssBytes: number };
     expect(outcome).toBe(code);
     expect(rssBytes).toBeLessThan(256 * MiB);
   },

@@ -171,18 +171,15 @@ describe('writeZip of a file that is too large to hold', () => {
     expect(await codeOf(collect(writeZip([file], { compression: 'store' })))).toBe('io.CHANGED');
   });
 
-  const changes: readonly (readonly [string, readonly Uint8Array[]])[] = [
+  it.each<[string, Uint8Array[]]>([
     ['longer', times(10)],
     ['shorter', times(8)],
     ['empty', []],
     ['another byte', [...times(8), megabyte.with(9, 0)]],
-  ];
-  it.each(
-    changes.flatMap(([what, second]) =>
-      compressions.map((compression) => [what, compression, second] as const),
-    ),
-  )('notices a change between the two reads: %s (%s)', async (_, compression, second) => {
-    const error = await errorOf(collect(writeZip([makeFile(times(9), second)], { compression })));
-    expect(error).toMatchObject({ code: 'io.CHANGED', path: 'large' });
+  ])('notices a change between the two reads, with either compression: %s', async (_, second) => {
+    for (const compression of compressions) {
+      const error = await errorOf(collect(writeZip([makeFile(times(9), second)], { compression })));
+      expect(error, compression).toMatchObject({ code: 'io.CHANGED', path: 'large' });
+    }
   });
 });
