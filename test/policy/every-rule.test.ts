@@ -9,12 +9,10 @@ it('evidence that fulfils every rule passes each, without a violation', () => {
   const every = Object.keys(RULES).filter((rule) => rule !== 'signers.timestamp');
   expect(rules.map(({ rule }) => rule)).toEqual(every);
   const inapplicable = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'];
-  for (const { rule, state, violations } of rules)
-    expect([rule, state, violations]).toEqual([
-      rule,
-      inapplicable.includes(rule) ? 'not_applicable' : 'passed',
-      [],
-    ]);
+  for (const { rule, state, violations } of rules) {
+    const expected = inapplicable.includes(rule) ? 'not_applicable' : 'passed';
+    expect([rule, state, violations]).toEqual([rule, expected, []]);
+  }
 });
 
 it('each rule counts its subjects', () => {

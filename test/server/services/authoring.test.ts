@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AuthoringTurn } from '../../../src/contract/index.ts';
-import { answerOf, post, readOperation, TURNS } from '../change.ts';
+import { answerOf, post, readOperation, TURNS, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, id, NOW_MS, ORG, PROJECT, serverOn, importWorlds } from '../make.ts';
 import { eachTest } from '../each-test.ts';
@@ -10,8 +10,8 @@ const OTHER_TURNS = TURNS.replace(CONVERSATION, id('authsess', 2));
 
 const plane = eachTest(importWorlds);
 
-const create = (body: Record<string, unknown> = {}, path = TURNS) =>
-  answerOf('authoring.turns.create', post(plane, path, { prompt: 'continue', ...body }));
+const create = (body: Record<string, unknown> = {}, path = TURNS, sender: Sender = plane) =>
+  answerOf('authoring.turns.create', post(sender, path, { prompt: 'continue', ...body }));
 const readSession = async () => (await plane.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 const finish = ({ operationId }: AuthoringTurn) =>
@@ -72,10 +72,7 @@ it.each([
 ])(
   'a turn at a control plane with the tiers %j and the body %j has its values and the model %s',
   async (tiers, body, model) => {
-    const { turn } = await answerOf(
-      'authoring.turns.create',
-      post(serveTiers(tiers), TURNS, { prompt: 'continue', ...body }),
-    );
+    const { turn } = await create(body, TURNS, serveTiers(tiers));
     expect(turn).toMatchObject({ ...body, model });
     expect((await readTurn(turn)).status).toBe(200);
   },

@@ -39,11 +39,8 @@ describe('the second reader of a one-file export', () => {
         yield* (entry.name === 'export.json' ? change(entry) : [entry]) as (typeof entry)[];
     });
     const report = await verify(differing);
-    expect([...stateAndVerdict(report), codesOf(report)]).toEqual([
-      'failed',
-      'failed',
-      ['zip.SECOND_OPINION'],
-    ]);
+    expect(stateAndVerdict(report)).toEqual(['failed', 'failed']);
+    expect(codesOf(report)).toEqual(['zip.SECOND_OPINION']);
   });
 
   it('does not apply to a folder', async () => {

@@ -51,10 +51,8 @@ describe('the tree of an export', () => {
     expect([stateOf(report, 'export.bag'), report.findings]).toEqual(['passed', []]);
     const other = bagOf({ ...sample.files, [PART]: toUtf8('x'), [REPORT]: toUtf8('y') });
     const stated = await verifyBag({ 'manifest-sha256.txt': other['manifest-sha256.txt']! });
-    expect([stateOf(stated, 'export.bag'), codesOf(stated)]).toEqual([
-      'failed',
-      ['bag.PAYLOAD_MISMATCH', 'bag.TAG_MISMATCH'],
-    ]);
+    expect(stateOf(stated, 'export.bag')).toBe('failed');
+    expect(codesOf(stated)).toEqual(['bag.PAYLOAD_MISMATCH', 'bag.TAG_MISMATCH']);
     const paths = stated.findings
       .filter(({ code }) => code === 'bag.PAYLOAD_MISMATCH')
       .map(({ path }) => path);

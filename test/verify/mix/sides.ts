@@ -23,54 +23,42 @@ type Party = {
   readonly key: Partial<TrustedKey>;
 };
 
-/** The facts of the two parties. All evidence of one party fits into the place of that of the other. */
-type Variant = readonly [name: string, parties: () => Pair<Partial<Party>>];
+/** The facts of the two parties, with two keys. All evidence of one party fits into the place of that of the other. */
+type Variant = readonly [name: string, parties: (one: Signer, two: Signer) => Pair<Partial<Party>>];
 
-const both = <T>(value: T): Pair<T> => [value, value];
-const rename = (signer: Signer, keyId: string): Signer => ({ ...signer, keyId });
+const A = { issuer: 'https://a.example' };
+const B = { issuer: 'https://b.example' };
+const rename = (signer: Signer, keyId: string) => ({ signer: { ...signer, keyId } });
+const ofProject = (projectId: string) => ({ projectId, key: { projects: [projectId] } });
+const ofOrganization = (organizationId: string) => ({
+  organizationId,
+  key: { organizations: [organizationId] },
+});
 
 export const VARIANTS: readonly Variant[] = [
-  ['two issuers', () => [{ issuer: 'https://a.example' }, { issuer: 'https://b.example' }]],
+  ['two issuers', () => [A, B]],
   ['two keys of one issuer', () => [{}, {}]],
   [
     'two issuers with one key',
-    () => {
-      const signer = makeSigner();
-      return [
-        { signer, issuer: 'https://a.example' },
-        { signer, issuer: 'https://b.example' },
-      ];
-    },
+    (signer) => [
+      { ...A, signer },
+      { ...B, signer },
+    ],
   ],
   [
     'two issuers that call their keys by one name',
-    () => [
-      { signer: rename(makeSigner(), 'release'), issuer: 'https://a.example' },
-      { signer: rename(makeSigner(), 'release'), issuer: 'https://b.example' },
+    (one, two) => [
+      { ...A, ...rename(one, 'release') },
+      { ...B, ...rename(two, 'release') },
     ],
   ],
-  [
-    'one key under two names',
-    () => {
-      const signer = makeSigner();
-      return [{ signer: rename(signer, 'old') }, { signer: rename(signer, 'new') }];
-    },
-  ],
-  [
-    'two projects, a key for each',
-    () => [
-      { key: { projects: [idOf('prj', 1)] } },
-      { projectId: idOf('prj', 2), key: { projects: [idOf('prj', 2)] } },
-    ],
-  ],
+  ['one key under two names', (signer) => [rename(signer, 'old'), rename(signer, 'new')]],
+  ['two projects, a key for each', () => [ofProject(idOf('prj', 1)), ofProject(idOf('prj', 2))]],
   [
     'two organizations, a key for each',
-    () => [
-      { key: { organizations: [idOf('org', 1)] } },
-      { organizationId: idOf('org', 2), key: { organizations: [idOf('org', 2)] } },
-    ],
+    () => [ofOrganization(idOf('org', 1)), ofOrganization(idOf('org', 2))],
   ],
-  ['an older and a newer version of the same, by one key', () => both({ signer: makeSigner() })],
+  ['an older and a newer version of the same, by one key', (signer) => [{ signer }, { signer }]],
 ];
 
 export type MadeSide = Party & { readonly sample: MadeExport; readonly trusted: TrustedKey };

@@ -4,7 +4,7 @@ import type { Attestation, ExportAttestation } from '../../../src/contract/index
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { TrustedKey, TrustStore } from '../../../src/trust/index.ts';
 import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
-import { errorsOf, NOW, pack, unpack, type MadeExport } from '../../support/evidence.ts';
+import { errorsOf, makeSigner, NOW, pack, unpack, type MadeExport } from '../../support/evidence.ts';
 import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair } from './sides.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
@@ -71,7 +71,9 @@ export function testMixes(): void {
     let sides: Pair<MadeSide>;
     let keys: readonly TrustedKey[];
     let trust: TrustStore;
-    beforeAll(async () => void ({ sides, keys, trust } = await makeSides(parties())));
+    beforeAll(
+      async () => void ({ sides, keys, trust } = await makeSides(parties(makeSigner(), makeSigner()))),
+    );
 
     test.each(TARGETS)(
       'are refused for %s by their codes, all but the two originals',

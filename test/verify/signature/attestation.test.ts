@@ -23,11 +23,11 @@ import {
 } from '../../support/evidence.ts';
 import { attestation, signer, trust as trusted } from '../part/setup.ts';
 
-const verify = (
-  options: Partial<VerifyAttestationOptions> = {},
-  value: unknown = attestation,
-): AttestationReport => verifyAttestation(canonicalJson(value), { asOfMs: NOW, trust: trusted, ...options });
-
+type Choices = Partial<VerifyAttestationOptions>;
+const verifyInput = (input: Uint8Array | string, choices: Choices = {}): AttestationReport =>
+  verifyAttestation(input, { asOfMs: NOW, trust: trusted, ...choices });
+const verify = (choices: Choices = {}, value: unknown = attestation): AttestationReport =>
+  verifyInput(canonicalJson(value), choices);
 const verifyWith = (trust: NonNullable<VerifyAttestationOptions['trust']>) =>
   verify({ asOfMs: new Date(NOW), trust });
 
@@ -78,7 +78,7 @@ describe('an attestation alone', () => {
     'is invalid with a lone surrogate in %s, which no signed bytes can have',
     (member) => {
       const text = canonicalJson(attestation).replace(`"${member}":"`, `"${member}":"\\ud800`);
-      const report = verifyAttestation(text, { asOfMs: NOW, trust: trusted });
+      const report = verifyInput(text);
       expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['json.SURROGATE_LONE']]);
     },
   );
@@ -92,15 +92,14 @@ describe('an attestation alone', () => {
   });
 
   test('is parsed from bytes, a Buffer or text', () => {
-    const options = { asOfMs: NOW, trust: trusted };
     const text = canonicalJson(attestation);
     for (const input of [text, toUtf8(text), Buffer.from(text)])
-      expect(verifyAttestation(input, options).verdict).toBe('valid');
+      expect(verifyInput(input).verdict).toBe('valid');
     for (const [input, code] of [
       ['\ud800', 'encoding.UTF8_INVALID'],
       [`${' '.repeat(1024 * 1024)}${text}`, 'json.TOO_LARGE'],
     ] as const) {
-      const report = verifyAttestation(input, options);
+      const report = verifyInput(input);
       expect([report.verdict, errorsOf(report)]).toEqual(['invalid', [code]]);
     }
   });
