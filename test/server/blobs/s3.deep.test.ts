@@ -20,6 +20,7 @@ import { codeOf, thrownBy } from '../thrown.ts';
 import { blobSuite, BYTES, listAll, type BlobPlace } from './suite.ts';
 
 const s3 = await startS3();
+const existing = await s3.bucket();
 vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true'); // so that the search for credentials ends at once
 
 const PREFIX = 'some/prefix/';
@@ -228,12 +229,17 @@ describe('S3', () => {
     expect(listed).toEqual(digests.toSorted());
   });
 
-  it('opening refuses a bucket that does not exist', async () => {
-    await expectRefusal(s3.url('no-such-bucket'), env, 'the bucket does not exist');
-  });
-
-  it('opening refuses a bucket without access', async () => {
-    await expectRefusal(s3.url(await s3.bucket()), strangerEnv, 'lack the right');
+  const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
+  const unknown = { ...env, AWS_ACCESS_KEY_ID: 'nobody' };
+  it.each([
+    ['a bucket that does not exist', s3.url('no-such-bucket'), env, 'the bucket does not exist'],
+    ['a server that cannot be reached', s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED'],
+    ['a bucket without access', s3.url(existing), strangerEnv, 'lack the right'],
+    ['a wrong secret key', s3.url(existing), wrong, 'the secret key is wrong'],
+    ['an unknown access key', s3.url(existing), unknown, 'the access key is unknown'],
+    ['absent credentials', s3.url(existing), {}, 'no credentials were found'],
+  ])('opening refuses %s', async (_, url, environment, reason) => {
+    await expectRefusal(url, environment, reason);
   });
 
   it('opening refuses a bucket that it may only read', async () => {
@@ -247,18 +253,6 @@ describe('S3', () => {
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
     await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
     await expectRefusal(s3.url(Bucket), strangerEnv, 'lack the right');
-  });
-
-  it('opening refuses wrong, unknown and absent credentials', async () => {
-    const url = s3.url(await s3.bucket());
-    const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
-    await expectRefusal(url, wrong, 'the secret key is wrong');
-    await expectRefusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' }, 'the access key is unknown');
-    await expectRefusal(url, {}, 'no credentials were found');
-  });
-
-  it('opening refuses a server that cannot be reached', async () => {
-    await expectRefusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED');
   });
 
   it.each([

@@ -52,15 +52,12 @@ const findingsOf = (report: BundleReport, code: string) =>
     });
 
 describe('the signers of a part', () => {
-  it('are those of its attestation, with the inputs that it pins', async () => {
-    const report = await verify(signed);
-    expect(report.signers).toStrictEqual([{ ...key, in: 'attestation' }]);
-    expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
-  });
-
-  it('are those of an envelope from the caller if it has no attestation, with the inputs that it pins', async () => {
-    const report = await verify(unsigned, { dsse });
-    expect([report.verdict, report.signers]).toStrictEqual(['verified', [{ ...key, in: 'dsse' }]]);
+  it.each([
+    ['its attestation', signed, {}, 'attestation'],
+    ['an envelope from the caller if it has no attestation', unsigned, { dsse }, 'dsse'],
+  ])('are those of %s, with the inputs that it pins', async (_, bytes, options, place) => {
+    const report = await verify(bytes, options);
+    expect([report.verdict, report.signers]).toStrictEqual(['verified', [{ ...key, in: place }]]);
     expect(report.reproduction).toStrictEqual(statement.subject.reproduction);
   });
 

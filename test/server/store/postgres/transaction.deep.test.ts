@@ -273,9 +273,7 @@ describe('a transaction of the PostgreSQL store', () => {
     const behind = await openPostgresStore(relay.url);
     await behind.transaction((tx) => insert(tx));
     const before = relay.trips();
-    await behind.transaction((tx) =>
-      tx.organizations.update({ organizationId: ORG, name: 'y', createdAtMs: 1 }),
-    );
+    await behind.transaction((tx) => tx.organizations.update(organization(ORG, 'y')));
     expect(relay.trips() - before).toBe(1);
     await behind.close();
     relay.close();
