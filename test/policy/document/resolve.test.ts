@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf, toUtf8, type Digest } from '../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { policyDigest } from '../../../src/policy/policy.ts';
 import {
@@ -8,20 +8,14 @@ import {
   type PolicyFile,
   readPolicy,
 } from '../../../src/policy/document/resolve.ts';
+import { documentOf } from '../make.ts';
 
-type Parent = { readonly path: string; readonly digest: string };
+type Parent = { readonly path: string; readonly digest: Digest };
 
-const fileOf = (path: string, parents: readonly Parent[] = [], rest: object = {}): PolicyFile => ({
-  path,
-  bytes: toUtf8(
-    JSON.stringify({
-      schemaVersion: 1,
-      kind: 'policy',
-      ...(parents.length > 0 && { extends: parents }),
-      ...rest,
-    }),
-  ),
-});
+function fileOf(path: string, parents: readonly Parent[] = [], rest: object = {}): PolicyFile {
+  const document = documentOf({ ...(parents.length > 0 && { extends: parents }), ...rest });
+  return { path, bytes: toUtf8(JSON.stringify(document)) };
+}
 const parentOf = ({ path, bytes }: PolicyFile): Parent => ({ path, digest: digestOf(bytes) });
 
 /** Reads the first file as the policy, and lists which others were opened, and from where. */

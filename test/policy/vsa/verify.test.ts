@@ -25,20 +25,17 @@ const other = makeSigner();
 const trust = trusting(signer);
 const OTHER = digestOfPair('ee');
 
-const passed = await enveloped(summaryOf(), [signer]);
-const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
-const both = await enveloped(
-  summaryOf({ inputs: [exportInput(), exportInput({ name: 'b', manifestDigest: MANIFEST_B })] }),
-  [signer],
-);
+const sign = (statement: object) => enveloped(statement, [signer]);
+const passed = await sign(summaryOf());
+const failed = await sign(summaryOf({ answer: 'no' }));
+const inputs = [exportInput(), exportInput({ name: 'b', manifestDigest: MANIFEST_B })];
+const both = await sign(summaryOf({ inputs }));
 const OTHER_VERIFIER = 'https://evil.example';
-const byOther = await enveloped(summarize(decided(), { verifierId: OTHER_VERIFIER, version: '1' })!, [
-  signer,
-]);
+const byOther = await sign(summarize(decided(), { verifierId: OTHER_VERIFIER, version: '1' })!);
 /** A summary with other levels. */
 const withLevels = (...verifiedLevels: string[]) => {
   const statement = summaryOf();
-  return enveloped({ ...statement, predicate: { ...statement.predicate, verifiedLevels } }, [signer]);
+  return sign({ ...statement, predicate: { ...statement.predicate, verifiedLevels } });
 };
 
 const otherLevel = await withLevels('SLSA_BUILD_LEVEL_3');
@@ -174,9 +171,9 @@ describe('the facts of a summary for a policy', () => {
     const store = trustStore(signers.flatMap((key) => trusting(key).keys));
     const summary = summaryFacts(envelope, { asOfMs: AS_OF_MS, trust: store });
     expect(summary.thumbprints).toEqual(signers.map(({ point }) => keyIdOf(point)).toSorted());
-    const { verifierId, policyDigest, resourceUri: resource, inputs } = summary;
+    const { verifierId, policyDigest, resourceUri: resource } = summary;
     const answers = [...signers, makeSigner()].map(({ point }) => {
-      const pins = { policies: [policyDigest], inputs: [...inputs], resource, threshold: 1 };
+      const pins = { policies: [policyDigest], inputs: [...summary.inputs], resource, threshold: 1 };
       const row = { verifier: verifierId, maxAge: '1d', ...pins };
       const rules = { summary: { accepted: [{ ...row, keys: [keyIdOf(point)] }] } };
       return stateOf(decide(rules, [{ name: 'vsa', summary }], AS_OF_MS), 'summary.accepted');

@@ -97,30 +97,21 @@ describe('the standing of the list of bundles', () => {
   });
 
   const attestation = (state: CheckState) => ({ ...read, 'export.attestation': state });
-  it.each<[string, Parameters<typeof rateList>[0], Code | undefined, string]>([
-    [
-      'unread with a failed manifest',
-      { ...attestation('not_applicable'), 'export.manifest': 'failed' },
-      undefined,
-      'unread',
-    ],
-    [
-      'unread with an unread manifest',
-      { ...attestation('not_applicable'), 'export.manifest': 'not_checked' },
-      undefined,
-      'unread',
-    ],
-    ['unread without a manifest', { 'export.attestation': 'not_applicable' }, undefined, 'unread'],
-    ['unsigned without an attestation', attestation('not_applicable'), undefined, 'unsigned'],
-    ['refused with an unknown key', attestation('failed'), 'trust.KEY_UNKNOWN', 'refused'],
-    ['refused with an expired key', attestation('failed'), 'trust.KEY_EXPIRED', 'refused'],
-    ['refused with an invalid signature', attestation('failed'), 'attestation.SIGNATURE_INVALID', 'refused'],
-    ['unread with an invalid attestation', attestation('failed'), 'json.INVALID', 'unread'],
-    ['unread with an unreadable attestation', attestation('failed'), 'io.UNREADABLE', 'unread'],
-    ['unread if the attestation was not checked', attestation('not_checked'), 'trust.KEY_UNKNOWN', 'unread'],
-    ['unread if the attestation has no state', read, 'trust.KEY_UNKNOWN', 'unread'],
-  ])('is %s', (_, states, code, standing) => {
-    expect(rateList(states, ...(code === undefined ? [] : [code]))).toBe(standing);
+  const absent = attestation('not_applicable');
+  it.each<[string, string, ...Parameters<typeof rateList>]>([
+    ['unread', 'with a failed manifest', { ...absent, 'export.manifest': 'failed' }],
+    ['unread', 'with an unread manifest', { ...absent, 'export.manifest': 'not_checked' }],
+    ['unread', 'without a manifest', { 'export.attestation': 'not_applicable' }],
+    ['unsigned', 'without an attestation', absent],
+    ['refused', 'with an unknown key', attestation('failed'), 'trust.KEY_UNKNOWN'],
+    ['refused', 'with an expired key', attestation('failed'), 'trust.KEY_EXPIRED'],
+    ['refused', 'with an invalid signature', attestation('failed'), 'attestation.SIGNATURE_INVALID'],
+    ['unread', 'with an invalid attestation', attestation('failed'), 'json.INVALID'],
+    ['unread', 'with an unreadable attestation', attestation('failed'), 'io.UNREADABLE'],
+    ['unread', 'if the attestation was not checked', attestation('not_checked'), 'trust.KEY_UNKNOWN'],
+    ['unread', 'if the attestation has no state', read, 'trust.KEY_UNKNOWN'],
+  ])('is %s %s', (standing, _, states, ...codes) => {
+    expect(rateList(states, ...codes)).toBe(standing);
   });
 });
 
