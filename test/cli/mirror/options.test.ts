@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
-import { exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
+import { answerAt, exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
 import { json } from '../../faults/server.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
 import { expectResult } from '../make.ts';
@@ -92,13 +92,9 @@ const waiting = (url: string, words: string) =>
 describe('mirror --wait', () => {
   const testExport = makeExport();
   const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = testExport.resource;
-  const generating =
-    (looks: number): Fault =>
-    ({ path, response, n }) => {
-      if (path !== 'export.json' || n >= looks) return false;
-      json(response, 200, { ...unfinished, state: 'generating' });
-      return true;
-    };
+  const resource = { ...unfinished, state: 'generating' };
+  const generating = (looks: number): Fault =>
+    answerAt('export.json', ({ response }) => json(response, 200, resource), looks);
   it('mirror --wait copies an export once it is generated, and reports that it waits', async () => {
     const server = await source(testExport, generating(1));
     const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
