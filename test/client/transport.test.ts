@@ -20,59 +20,49 @@ const extension = { ...sessionRef, ...extendBody };
 
 const readExport = (url: string): Promise<unknown> => testClient(url).client.evidence.exports.read(exportRef);
 
-const redirectTo =
-  (location: string, status: number): Answer =>
+/** Redirects the first requests to `/0`, `/1` and so on, and then answers. */
+const redirect =
+  (status: number, times = 1, body: object = exportResource): Answer =>
   (_, response, n) => {
-    if (n > 0) return json(response, 200, exportResource);
-    response.writeHead(status, { location }).end();
+    if (n >= times) return json(response, 200, body);
+    response.writeHead(status, { location: `/${n}` }).end();
   };
-
-const chain = (length: number) =>
-  serve((_, response, n) => {
-    if (n >= length) return json(response, 200, exportResource);
-    response.writeHead(302, { location: `/${n}` }).end();
-  });
 
 describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('of status %i within the origin is followed', async (status) => {
-    const server = await serve(redirectTo('/elsewhere', status));
+    const server = await serve(redirect(status));
     expect(await readExport(server.url)).toEqual(exportResource);
-    expect(server.seen.map(({ url }) => url)).toEqual([expect.stringContaining('/v1/'), '/elsewhere']);
+    expect(server.seen.map(({ url }) => url)).toEqual([expect.stringContaining('/v1/'), '/0']);
     expect(server.seen[1]?.headers).toHaveProperty('authorization');
   });
 
   it('is followed five times and not six', async () => {
-    const five = await chain(5);
+    const five = await serve(redirect(302, 5));
     expect(await readExport(five.url)).toEqual(exportResource);
-    const six = await chain(6);
+    const six = await serve(redirect(302, 6));
     expect(await failureOf(readExport(six.url))).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
     expect(six.seen).toHaveLength(6);
   });
 
   it('of a change keeps method, body and key, or is refused', async () => {
-    const followed = await serve((_, response, n) => {
-      if (n > 0) return json(response, 200, extended);
-      response.writeHead(308, { location: '/elsewhere' }).end();
-    });
+    const followed = await serve(redirect(308, 1, extended));
     await testClient(followed.url).client.sessions.extend(extension);
     const [first, second] = followed.seen;
     expect(second).toMatchObject({ method: 'POST', body: first?.body });
     expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
-    const refused = await serve(redirectTo('/elsewhere', 303));
+    const refused = await serve(redirect(303));
     const failure = await failureOf(testClient(refused.url).client.sessions.extend(extension));
     expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
   });
 });
 
-describe('a truncated body', () => {
-  it('is detected even if the platform does not count bytes', async () => {
-    const { client } = testClient('http://control.example', {
-      retry: { retries: 0 },
-      fetch: async () => new Response('{}', { headers: { 'content-length': '3' } }),
-    });
-    const failure = await failureOf(client.evidence.exports.read(exportRef));
-    expect(failure).toMatchObject({ code: 'transport.INTERRUPTED' });
+it('a truncated body is detected even if the platform does not count bytes', async () => {
+  const { client } = testClient('http://control.example', {
+    retry: { retries: 0 },
+    fetch: async () => new Response('{}', { headers: { 'content-length': '3' } }),
   });
+  const failure = await failureOf(client.evidence.exports.read(exportRef));
+  expect(failure).toMatchObject({ code: 'transport.INTERRUPTED' });
 });
 
 describe('a timeout', () => {

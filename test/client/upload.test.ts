@@ -51,12 +51,13 @@ const begin = async (source: string): Promise<void> => {
   upload = await clientOf(fetch).builds.uploads.create({ projectId: PROJECT, ...announced });
 };
 beforeEach(() => begin(' '.repeat(PIECE)));
+const sendAll = (fetch: Fetch, more?: Partial<ClientOptions>) =>
+  clientOf(fetch, more).builds.uploads.send(upload, archive);
 
 describe('sending the archive of an upload', () => {
   it('sends it in pieces, and no token', async () => {
     const { fetch, sent } = network(() => undefined);
-    const attempt = await clientOf(fetch).builds.uploads.send(upload, archive);
-    expect(attempt.state).toBe('succeeded');
+    expect((await sendAll(fetch)).state).toBe('succeeded');
     expect(sent.map(({ method, bytes }) => [method, bytes])).toEqual([
       ['GET', 0],
       ['PUT', PIECE],
@@ -67,41 +68,41 @@ describe('sending the archive of an upload', () => {
 
   it.each(['refused', 'cut', 502] as const)('resumes after each request that is %s', async (what) => {
     const { fetch, sent } = network((_, n) => (n % 3 === 0 ? what : undefined));
-    const attempt = await clientOf(fetch).builds.uploads.send(upload, archive);
-    expect(attempt.state).toBe('succeeded');
+    expect((await sendAll(fetch)).state).toBe('succeeded');
     const bytes = sent.reduce((sum, request) => sum + request.bytes, 0);
     expect(bytes).toBeLessThan(archive.length + 3 * PIECE);
   });
 
   it('resumes in another process, and returns the attempt when all is stored', async () => {
     const dead = network(({ method }, n) => (method === 'PUT' && n > 2 ? 'refused' : undefined));
-    const client = clientOf(dead.fetch, { retry: { retries: 1 } });
-    const failed = client.builds.uploads.send(upload, archive);
-    await expect(failed).rejects.toMatchObject({ code: 'transport.INTERRUPTED' });
+    await expect(sendAll(dead.fetch, { retry: { retries: 1 } })).rejects.toMatchObject({
+      code: 'transport.INTERRUPTED',
+    });
     const { fetch, sent } = network(() => undefined);
-    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+    expect((await sendAll(fetch)).state).toBe('succeeded');
     expect(sent.map(({ bytes }) => bytes)).toEqual([0, archive.length - PIECE]);
-    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+    expect((await sendAll(fetch)).state).toBe('succeeded');
   });
 
   it('fails if no more bytes arrive', async () => {
     const { fetch, sent } = network(({ method }) => (method === 'PUT' ? 'refused' : undefined));
-    const failed = clientOf(fetch, { retry: { retries: 3 } }).builds.uploads.send(upload, archive);
-    await expect(failed).rejects.toMatchObject({ code: 'transport.INTERRUPTED' });
+    await expect(sendAll(fetch, { retry: { retries: 3 } })).rejects.toMatchObject({
+      code: 'transport.INTERRUPTED',
+    });
     expect(sent.filter(({ method }) => method === 'PUT')).toHaveLength(4);
   });
 
   it('sends all of it in one request to an address that does not report its progress', async () => {
     const { fetch, sent } = network(({ method }) => (method === 'GET' ? 403 : undefined));
-    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+    expect((await sendAll(fetch)).state).toBe('succeeded');
     expect(sent.map(({ bytes }) => bytes)).toEqual([0, archive.length]);
     expect(sent[1]!.headers.has('content-range')).toBe(false);
   });
 
   it('fails with control.UPLOAD_EXPIRED after the address has expired', async () => {
     plane.clock.nowMs = upload.expiresAtMs;
-    const failed = clientOf(network(() => undefined).fetch).builds.uploads.send(upload, archive);
-    await expect(failed).rejects.toMatchObject({ code: 'control.UPLOAD_EXPIRED' });
+    const { fetch } = network(() => undefined);
+    await expect(sendAll(fetch)).rejects.toMatchObject({ code: 'control.UPLOAD_EXPIRED' });
   });
 });
 

@@ -32,9 +32,11 @@ function answering(answers: (string | (() => Response))[], options: Partial<Clie
 }
 
 describe('waiting for an operation', () => {
-  it('returns an operation that has succeeded without a delay', async () => {
-    const { wait, delays } = answering(['succeeded']);
-    expect(await wait(ref)).toMatchObject({ state: 'succeeded', operationId: ref.operationId });
+  it('returns an operation that has succeeded without a delay, like the read of the table', async () => {
+    const { wait, client, delays } = answering(['succeeded']);
+    const expected = { state: 'succeeded', operationId: ref.operationId };
+    expect(await wait(ref)).toMatchObject(expected);
+    expect(await client.operations.read(ref)).toMatchObject(expected);
     expect(delays).toEqual([]);
   });
 
@@ -48,11 +50,6 @@ describe('waiting for an operation', () => {
     expect(quick.delays).toEqual(Array(7).fill(30));
   });
 
-  it('is available next to the read of the table', async () => {
-    const { client } = answering(['running']);
-    expect(await client.operations.read(ref)).toMatchObject({ state: 'running' });
-  });
-
   it('fails with the error of the operation inside', async () => {
     const { wait } = answering([
       'running',
@@ -63,13 +60,18 @@ describe('waiting for an operation', () => {
     expect(failure.details).toMatchObject({ error: operationError, operation: { state: 'failed' } });
   });
 
-  it.each([
-    ['failed', 'client.OPERATION_FAILED'],
-    ['cancelled', 'client.OPERATION_CANCELLED'],
-  ])('fails for an operation that is %s without an error: %s', async (state, code) => {
-    const failure = await failureOf(answering([state]).wait(ref));
+  it.each<[string, string | (() => Response)]>([
+    ['client.OPERATION_FAILED', 'failed'],
+    ['client.OPERATION_CANCELLED', 'cancelled'],
+    ['control.NOT_FOUND', () => refused('control.NOT_FOUND')],
+    ['control.PERMISSION_DENIED', () => refused('control.PERMISSION_DENIED')],
+    ['control.INTERNAL', () => refused('control.INTERNAL')],
+  ])('fails with %s at once, without an error of the operation', async (code, answer) => {
+    const { wait, calls } = answering([answer]);
+    const failure = await failureOf(wait(ref));
     expect(failure.code).toBe(code);
-    expect(failure.details).not.toHaveProperty('error');
+    expect(failure.details ?? {}).not.toHaveProperty('error');
+    expect(calls()).toBe(1);
   });
 
   it('waits as long as a busy control plane asks', async () => {
@@ -78,15 +80,6 @@ describe('waiting for an operation', () => {
     await wait(ref);
     expect(delays).toEqual([7_000, 200]);
   });
-
-  it.each(['control.NOT_FOUND', 'control.PERMISSION_DENIED', 'control.INTERNAL'] as const)(
-    'fails with %s',
-    async (code) => {
-      const { wait, calls } = answering([() => refused(code)]);
-      expect((await failureOf(wait(ref))).code).toBe(code);
-      expect(calls()).toBe(1);
-    },
-  );
 
   it('ends with transport.TIMEOUT after timeoutMs', async () => {
     const { wait } = answering(['running'], { sleep: sleepUntilAborted });
