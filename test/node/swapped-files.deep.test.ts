@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import {
   appendFileSync,
   linkSync,
@@ -16,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
+import { digestOf, once } from '../../src/bytes/index.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
 import { directorySource, openEvidence, openFile } from '../../src/node/index.ts';
 import { verifyExport, verifyPart } from '../../src/verify/index.ts';
@@ -34,6 +33,7 @@ import {
   type MadeExport,
 } from '../support/evidence.ts';
 import { makeFolder, makeFolderIn } from '../support/folder.ts';
+import { waitForEnd } from './killing.ts';
 
 const PART = 'parts/evidence_000000000001.zip';
 const root = await makeFolder();
@@ -41,14 +41,8 @@ const signer = makeSigner();
 
 /** Larger than the parts that are read in one step, during which nothing can change. */
 const LARGE = randomBytes(1.5 * 2 ** 20);
-const objects = [
-  ...makeBundleInput(1).objects,
-  makeObject('files/large.bin', '', {
-    open: async function* () {
-      yield LARGE;
-    },
-  }),
-];
+const large = makeObject('files/large.bin', '', { open: () => once(LARGE) });
+const objects = [...makeBundleInput(1).objects, large];
 
 /** Two verified archives of one size, of different bundles. */
 let twins: readonly [Uint8Array, Uint8Array];
@@ -203,8 +197,8 @@ test('requirement 20: a part that another process overwrites is verified with on
   );
   const script = new URL('writing-child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, join(at, 'a'), join(at, 'b'), join(at, 'target')]);
-  const exit = once(child, 'exit');
-  await once(child.stdout, 'data');
+  const exit = waitForEnd(child);
+  await new Promise((resolve) => void child.stdout.once('data', resolve));
   const verdicts = new Set<string>();
   for (let n = 0; n < 300; n++) {
     const file = await openFile(join(at, 'target'));

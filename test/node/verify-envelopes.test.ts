@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { memoryAccess, once } from '../../src/bytes/index.ts';
 import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { renderJson } from '../../src/report/index.ts';
-import { encodeDsse, trustStore, type Signer } from '../../src/trust/index.ts';
+import { encodeDsse, trustStore } from '../../src/trust/index.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import {
@@ -21,33 +21,26 @@ import { makeFolder, writeFiles } from '../support/folder.ts';
 
 /** The parts together are so large that threads are started for them. */
 const LARGE = new Uint8Array(6 * 2 ** 20).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
-const objects = [
-  ...makeBundleInput(1).objects,
-  makeObject('files/large.bin', '', {
-    open: async function* () {
-      yield LARGE;
-    },
-  }),
-];
+const large = makeObject('files/large.bin', '', { open: () => once(LARGE) });
+const objects = [...makeBundleInput(1).objects, large];
 
 const [first, second] = [makeSigner(), makeSigner()];
 const trust = trustStore([...makeTrust(first).keys, ...makeTrust(second).keys]);
 const root = await makeFolder();
-const envelopes: Uint8Array[] = [];
 
-/** Makes an envelope for the bundle of a part. */
-async function makeEnvelope(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
+/** Makes an envelope of the second signer for the bundle of a part. */
+async function makeEnvelope(part: Uint8Array): Promise<Uint8Array> {
   const entries = await unpack(part);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
-  return encodeDsse(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
+  return encodeDsse(await attestDsse({ ...statement, keyId: second.keyId }, [second]));
 }
 
 const { files } = await makeExport({ signer: first, parts: 3, bundle: { objects } });
 await writeFiles(root, files);
 const zip = await pack(Object.entries(files));
 const partOf = (n: number): Uint8Array => files[`parts/evidence_00000000000${n}.zip`]!;
-for (const bytes of [partOf(3), partOf(1), (await makePart(9, second)).bytes])
-  envelopes.push(await makeEnvelope(bytes, second));
+const foreign = (await makePart(9, second)).bytes;
+const envelopes = await Promise.all([partOf(3), partOf(1), foreign].map(makeEnvelope));
 
 const verifyInFolder = (dsse: readonly Uint8Array[], jobs: number): Promise<ExportReport> =>
   verifyDirectory(root, { asOfMs: NOW, trust, dsse, jobs });
@@ -56,14 +49,13 @@ const verifyInZip = async (dsse: readonly Uint8Array[]): Promise<ExportReport> =
 const signersOf = ({ parts }: ExportReport) => parts.map(({ signers }) => signers?.length);
 
 it.each([
-  ['that are valid', () => envelopes.slice(0, 2), 'verified'],
-  ['of which one names a bundle of another export', () => envelopes, 'failed'],
+  ['that are valid', envelopes.slice(0, 2), 'verified'],
+  ['of which one names a bundle of another export', envelopes, 'failed'],
 ])('envelopes about bundles of an export in a folder reach the threads: %s', async (_, dsse, verdict) => {
-  const expected = await verifyInFolder(dsse(), 1);
+  const expected = await verifyInFolder(dsse, 1);
   expect([expected.verdict, signersOf(expected)]).toEqual([verdict, [2, 1, 2]]);
-  for (const jobs of [2, 4])
-    expect(renderJson(await verifyInFolder(dsse(), jobs))).toBe(renderJson(expected));
-  const packed = await verifyInZip(dsse());
+  for (const jobs of [2, 4]) expect(renderJson(await verifyInFolder(dsse, jobs))).toBe(renderJson(expected));
+  const packed = await verifyInZip(dsse);
   const checks = packed.checks.filter(({ id }) => id !== 'export.container');
   // Every byte of the container counts, and no file of the folder contains its ZIP metadata.
   const coverage = { ...packed.coverage, totalBytes: expected.coverage.totalBytes };

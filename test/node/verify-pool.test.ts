@@ -6,7 +6,7 @@ import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { buildPoolSettings } from '../../src/node/verify-directory.ts';
 import { createVerifyPool } from '../../src/node/verify-pool.ts';
 import { verifyExport, type ExportReport, type PartVerifier } from '../../src/verify/index.ts';
-import { editJson, makeExport, makeTrust, NOW, repack } from '../support/evidence.ts';
+import { editJson, errorsOf, makeExport, makeTrust, NOW, repack } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const HOSTILE = 'parts/evidence_000000000002.zip';
@@ -48,8 +48,7 @@ async function makeExportWithArrays(count: number): Promise<Record<string, Uint8
 }
 
 const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }) => verdict);
-const errorCodesOf = (report: ExportReport, part: number): string[] =>
-  report.parts[part]!.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+const errorCodesOf = ({ parts }: ExportReport, part: number): string[] => errorsOf(parts[part]!);
 
 it('a worker thread that runs out of memory leaves only one part unchecked, although others were in its batch', async () => {
   vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
@@ -58,16 +57,13 @@ it('a worker thread that runs out of memory leaves only one part unchecked, alth
   expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
 });
 
-it('a worker thread verifies a part with a million values in the usual memory', async () => {
-  const report = await verifyInPool(await makeExportWithArrays(999_990), 1, 2048);
+it.each([
+  ['verifies a part with a million values in the usual memory', 999_990, 2048, 'bundle.MANIFEST_INVALID'],
+  ['refuses a part with too many values in little memory', 1_100_000, MEMORY_MB, 'json.VALUES_EXCEEDED'],
+])('a worker thread %s', async (_, values, memoryMb, code) => {
+  const report = await verifyInPool(await makeExportWithArrays(values), 1, memoryMb);
   expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
-  expect(errorCodesOf(report, 1)).toContain('bundle.MANIFEST_INVALID');
-});
-
-it('a worker thread refuses a part that exceeds the limit of values in little memory', async () => {
-  const report = await verifyInPool(await makeExportWithArrays(1_100_000), 1);
-  expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
-  expect(errorCodesOf(report, 1)).toContain('json.VALUES_EXCEEDED');
+  expect(errorCodesOf(report, 1)).toContain(code);
 });
 
 const replaceThreads = (code: string): void => {

@@ -27,8 +27,6 @@ const verify = (jobs = 1): Promise<ExportReport> =>
   verifyDirectory(root, { asOfMs: NOW, trust: makeTrust(sample.signer), jobs });
 const verdictsOf = ({ parts, localReports }: ExportReport): string[] =>
   [...parts, ...localReports].map(({ verdict }) => verdict);
-const pathIn = (folder: string, name: Buffer): Buffer =>
-  Buffer.concat([Buffer.from(`${join(root, folder)}/`), name]);
 
 /** Makes a folder so deep below `folder` that no path can name it, from the inside out. */
 function makeTooDeep(folder: string): void {
@@ -51,30 +49,22 @@ describe.each([
   ['an export', '', (files: Files) => files],
   ['a bag', 'data/', (files: Files) => bagOf(files)],
 ])('%s in a folder', (_name, data, wrap) => {
-  it('with a file name that is not UTF-8 has a finding for it, and its parts are verified', async () => {
-    await writeFiles(root, wrap(sample.files));
-    writeFileSync(pathIn(`${data}parts`, LATIN_1), 'x');
+  beforeEach(() => writeFiles(root, wrap(sample.files)));
+
+  it.each([
+    ['file', `${data}parts/`, '', { code: 'part.EXTRA', path: 'parts/caf\\xe9.zip' }],
+    ['folder', data, '/a', { code: 'export.FILE_UNCOVERED', path: 'caf\\xe9.zip/a' }],
+  ])('with a %s name that is not UTF-8 has a finding for the file', async (_, above, below, finding) => {
+    const path = Buffer.concat([Buffer.from(`${root}/${above}`), LATIN_1]);
+    if (below !== '') mkdirSync(path);
+    writeFileSync(Buffer.concat([path, Buffer.from(below)]), 'x');
     const report = await verify();
-    expect(report.findings).toContainEqual(
-      expect.objectContaining({ code: 'part.EXTRA', path: 'parts/caf\\xe9.zip' }),
-    );
+    expect(report.findings).toContainEqual(expect.objectContaining(finding));
     expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
     expect(report.verdict).toBe('failed');
   });
 
-  it('with a folder name that is not UTF-8 has a finding for each file in it', async () => {
-    await writeFiles(root, wrap(sample.files));
-    mkdirSync(pathIn(data, LATIN_1));
-    writeFileSync(Buffer.concat([pathIn(data, LATIN_1), Buffer.from('/a')]), 'x');
-    const report = await verify();
-    expect(report.findings).toContainEqual(
-      expect.objectContaining({ code: 'export.FILE_UNCOVERED', path: 'caf\\xe9.zip/a' }),
-    );
-    expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
-  });
-
   it('with a path longer than PATH_MAX is incomplete, and its parts are verified', async () => {
-    await writeFiles(root, wrap(sample.files));
     makeTooDeep(data);
     const report = await verify();
     expect(errorsOf(report)).toContain('io.UNREADABLE');
@@ -86,7 +76,6 @@ describe.each([
   it.each([1, 2])(
     'with sparse files of 1 TiB fails by their sizes alone, with %i threads',
     async (jobs) => {
-      await writeFiles(root, wrap(sample.files));
       for (const path of [PART, REPORT]) truncateSync(join(root, data + path), 2 ** 40);
       const report = await verify(jobs);
       expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);

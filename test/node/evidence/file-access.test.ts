@@ -3,7 +3,7 @@ import { appendFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { directorySource, openEvidence, openFile } from '../../../src/node/index.ts';
-import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
+import { verifyExport, verifyPart, type ExportReport } from '../../../src/verify/index.ts';
 import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { makeFolder, makeFolderIn } from '../../support/folder.ts';
 
@@ -106,6 +106,15 @@ describe('a folder', () => {
   });
 });
 
+/** Verifies an export in a folder or a ZIP. */
+async function verifyEvidence(path: string): Promise<ExportReport> {
+  const evidence = await openEvidence(path);
+  if (evidence.kind !== 'export') throw new Error('no export');
+  const report = await verifyExport(evidence.source, options);
+  await evidence.close();
+  return report;
+}
+
 const openKind = async (path: string): Promise<string> => {
   const evidence = await openEvidence(path);
   await evidence.close();
@@ -116,10 +125,8 @@ describe('the path of evidence', () => {
   test('is an export if it is a folder or one ZIP of it', async () => {
     expect(await openKind(await makeFolderIn(root, sample.files))).toBe('export');
     const zip = await pack(Object.entries(sample.files));
-    const evidence = await openEvidence(join(await makeFolderIn(root, { 'x.zip': zip }), 'x.zip'));
-    if (evidence.kind !== 'export') throw new Error('no export');
-    expect((await verifyExport(evidence.source, options)).verdict).toBe('verified');
-    await evidence.close();
+    const { verdict } = await verifyEvidence(join(await makeFolderIn(root, { 'x.zip': zip }), 'x.zip'));
+    expect(verdict).toBe('verified');
   });
 
   test('is an export although its manifest was removed', async () => {
@@ -128,12 +135,8 @@ describe('the path of evidence', () => {
     for (const path of [
       await makeFolderIn(root, rest),
       join(await makeFolderIn(root, { 'x.zip': zip }), 'x.zip'),
-    ]) {
-      const evidence = await openEvidence(path);
-      if (evidence.kind !== 'export') throw new Error('no export');
-      expect(errorsOf(await verifyExport(evidence.source, options))).toContain('export.MANIFEST_MISSING');
-      await evidence.close();
-    }
+    ])
+      expect(errorsOf(await verifyEvidence(path))).toContain('export.MANIFEST_MISSING');
   });
 
   test('is a part if it is its archive, or not a readable ZIP', async () => {

@@ -151,8 +151,7 @@ async function makeInterrupted(content = sample.files.get(PART)!.subarray(0, 1_0
 
 describe('a mirror on a disk with an error', () => {
   it('does not reuse bytes after a failed flush, because the next flush may not write them', async () => {
-    const server = await source(sample);
-    const place = await makePlace('plain');
+    const [server, place] = [await source(sample), await makePlace('plain')];
     disk.arm('sync', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
     expect(server.requests(PART)).toHaveLength(1);
@@ -224,13 +223,22 @@ describe('a mirror on a disk with an error', () => {
     },
   );
 
-  it('ends if it cannot read a partial file, and the next run fetches it from its beginning', async () => {
+  it.each<[string, string, string | undefined, RegExp | undefined]>([
+    ['resumes a partial file if no call fails', 'complete', 'bytes=1000-', undefined],
+    [
+      'ends if it cannot read a partial file, and the next run begins again',
+      'io.UNREADABLE',
+      undefined,
+      /\.partial$/,
+    ],
+    ['fetches a partial file again if it cannot read its entity tag', 'complete', undefined, /\.etag$/],
+  ])('%s', async (_, outcome, range, unreadable) => {
     const { server, place } = await makeInterrupted();
-    disk.arm('read', 1, 'EIO', /\.partial$/);
-    expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
+    if (unreadable !== undefined) disk.arm('read', 1, 'EIO', unreadable);
+    expect(await mirrorInto(place, server)).toBe(outcome);
     disk.disarm();
     await expectRepair(place, server);
-    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
+    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([range]);
   });
 
   it('ends if it cannot discard a partial file, and the next run completes', async () => {
@@ -239,18 +247,5 @@ describe('a mirror on a disk with an error', () => {
     expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
     disk.disarm();
     await expectRepair(place, server);
-  });
-
-  it('fetches a partial file again if it cannot read its entity tag', async () => {
-    const { server, place } = await makeInterrupted();
-    disk.arm('read', 1, 'EIO', /\.etag$/);
-    expect(await mirrorInto(place, server)).toBe('complete');
-    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
-  });
-
-  it('resumes a partial file if no call fails', async () => {
-    const { server, place } = await makeInterrupted();
-    expect(await mirrorInto(place, server)).toBe('complete');
-    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);
   });
 });

@@ -137,7 +137,7 @@ const writeLock = async (folder: string, content: string): Promise<void> => {
   await mkdir(join(folder, PRIVATE), { recursive: true });
   await writeFile(lockIn(folder), content);
 };
-const makeLock = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
+const makeLock = (pid: number, host = hostname()): string => JSON.stringify({ pid, host, nonce: 'x' });
 const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
@@ -152,17 +152,14 @@ describe('the lock of a folder', () => {
     }
   });
 
-  it('of a live process is respected', async () => {
+  it.each([
+    ['a live process', () => makeLock(process.ppid)],
+    ['another machine, whether its process lives or not', () => makeLock(endedPid(), 'another-machine')],
+  ])('of %s is respected', async (_, content) => {
     const folder = await newFolder();
-    await writeLock(folder, makeLock(process.ppid));
+    await writeLock(folder, content());
     await expectRefusal(folder, 'io.LOCKED');
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
-  });
-
-  it('of another machine is respected, whether its process lives or not', async () => {
-    const folder = await newFolder();
-    await writeLock(folder, JSON.stringify({ pid: endedPid(), host: 'another-machine', nonce: 'x' }));
-    await expectRefusal(folder, 'io.LOCKED');
   });
 
   it.each([
