@@ -1,8 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { etagOf, type ExportSource, type Fault, type TestExport } from '../faults/export-source.ts';
 import { filesOf } from '../mirror/make.ts';
@@ -132,4 +134,15 @@ export function makeRefetchGuard(server: Pick<ExportSource, 'requests'>) {
     refetched: (): string[] =>
       [...requests].filter(([path, count]) => server.requests(path).length > count).map(([path]) => path),
   };
+}
+
+/** Mounts a file system of this size until the end of the test. Mounting needs root. */
+export async function mountDisk(kib: number): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder]);
+  onTestFinished(async () => {
+    execFileSync('umount', [folder]);
+    await rmdir(folder);
+  });
+  return folder;
 }

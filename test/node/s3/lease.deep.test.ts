@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { spawnSync } from 'node:child_process';
-import { PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { openBucket, type Bucket } from '../../../src/node/s3/bucket.ts';
 import { takeLease, type Lease, type LeaseOptions } from '../../../src/node/s3/lease.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { failureOf } from '../../client/make.ts';
 import { startS3 } from '../../support/s3.ts';
-import { locationOf, objectsIn, store } from './make.ts';
+import { locationOf, makeVersionedBucket, objectsIn, store } from './make.ts';
 
 const s3 = await startS3();
 
@@ -54,10 +53,7 @@ describe('the lease of a prefix', () => {
   });
 
   it('is taken by exactly one process if the server ignores conditions, as Ceph does with versions', async () => {
-    const Bucket = await s3.bucket();
-    const VersioningConfiguration = { Status: 'Enabled' } as const;
-    await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
-    expect(await race(await connectBucket(Bucket), 4)).toHaveLength(1);
+    expect(await race(await connectBucket(await makeVersionedBucket(s3)), 4)).toHaveLength(1);
   });
 
   it('is taken over by exactly one process if it was not renewed, and its old holder notices', async () => {
@@ -118,12 +114,8 @@ describe('the lease of a prefix', () => {
     const content = (await objectsIn(s3, name)).get(FIRST);
     await lease.release();
     const { pid } = spawnSync(process.execPath, ['-e', '']);
-    await store(
-      s3,
-      name,
-      FIRST,
-      JSON.stringify({ ...JSON.parse(String(Buffer.from(content!))), nonce: 'x', pid }),
-    );
+    const holder = JSON.parse(String(Buffer.from(content!)));
+    await store(s3, name, FIRST, JSON.stringify({ ...holder, nonce: 'x', pid }));
     await (await takeLease(bucket, FOLDER)).release();
   });
 });

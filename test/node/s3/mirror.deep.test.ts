@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
@@ -12,7 +12,17 @@ import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
 import type { MirrorS3Options } from '../../../src/node/index.ts';
-import { expectWhole, locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
+import {
+  expectWhole,
+  locationOf,
+  makeVersionedBucket,
+  mirrorTo,
+  objectsIn,
+  sha256,
+  sinkTo,
+  store,
+  uploadsIn,
+} from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);
@@ -46,7 +56,7 @@ async function slowSource(sample: TestExport, before: (path: string) => Promise<
   });
 }
 
-describe('a mirror in S3', () => {
+describe('a mirror in S3', async () => {
   it.each([
     ['no bytes at all', 0],
     ['few bytes', 5_000],
@@ -94,10 +104,11 @@ describe('a mirror in S3', () => {
     await expectWhole(s3, bucket, sample, '');
   });
 
-  it.each([
+  const SIZES = [
     ['small', 5_000],
     ['large', 9 * MIB],
-  ])('never shows or keeps wrong bytes of a %s file', async (_, bytes) => {
+  ] as const;
+  it.each(SIZES)('never shows or keeps wrong bytes of a %s file', async (_, bytes) => {
     const { bucket, to } = await makeTarget();
     const sample = makeExport({ parts: 2, bytes });
     const [damaged = ''] = sample.files.keys();
@@ -111,10 +122,7 @@ describe('a mirror in S3', () => {
     await expectWhole(s3, bucket, sample, PREFIX);
   });
 
-  it.each([
-    ['small', 5_000],
-    ['large', 9 * MIB],
-  ])('replaces a damaged %s object only with a verified one', async (_, bytes) => {
+  it.each(SIZES)('replaces a damaged %s object only with a verified one', async (_, bytes) => {
     const { bucket, to } = await makeTarget();
     const sample = makeExport({ parts: 2, bytes });
     const [path = ''] = sample.files.keys();
@@ -151,9 +159,7 @@ describe('a mirror in S3', () => {
   });
 
   it('works in a bucket with versions', async () => {
-    const Bucket = await s3.bucket();
-    const VersioningConfiguration = { Status: 'Enabled' } as const;
-    await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
+    const Bucket = await makeVersionedBucket(s3);
     const sample = makeExport();
     const to = sinkTo(s3, s3.url(Bucket, PREFIX));
     await mirrorTo(to, await source(sample));
@@ -164,21 +170,11 @@ describe('a mirror in S3', () => {
   });
 
   it.each([
-    ['a bucket that does not exist', 'io.NOT_FOUND', async () => s3.url('no-such-bucket'), s3.env],
-    [
-      'an unreachable server',
-      'io.UNREADABLE',
-      async () => s3.url('bucket', '', 'http://127.0.0.1:1'),
-      s3.env,
-    ],
-    [
-      'credentials that lack the right',
-      'io.UNREADABLE',
-      async () => s3.url(await s3.bucket()),
-      s3.strangerEnv,
-    ],
+    ['a bucket that does not exist', 'io.NOT_FOUND', s3.url('no-such-bucket'), s3.env],
+    ['an unreachable server', 'io.UNREADABLE', s3.url('bucket', '', 'http://127.0.0.1:1'), s3.env],
+    ['credentials that lack the right', 'io.UNREADABLE', s3.url(await s3.bucket()), s3.strangerEnv],
   ])('ends with %s: %s, without a secret', async (reason, code, url, env) => {
-    const failure = await failureOf(mirrorTo(sinkTo(s3, await url(), { env }), await source(makeExport())));
+    const failure = await failureOf(mirrorTo(sinkTo(s3, url, { env }), await source(makeExport())));
     expect(failure.code).toBe(code);
     expect(failure.message.includes('lack the right')).toBe(reason.includes('lack the right'));
     expect(JSON.stringify([failure.message, failure.path])).not.toContain(env['AWS_SECRET_ACCESS_KEY']);

@@ -76,26 +76,18 @@ const makeFacts = (mode: string | undefined, ms: number, hold?: string) => ({
 
 describe('isRetained', () => {
   const requested = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
+  const stricter = { retain: { mode: 'COMPLIANCE', untilMs: 5_500 } } as const;
+  const held = { ...requested, legalHold: true };
   it.each([
     ['is true until the time', makeFacts('GOVERNANCE', 5_500), requested, true],
     ['is true to the second', makeFacts('GOVERNANCE', 5_000), requested, true],
     ['is false for a shorter time', makeFacts('GOVERNANCE', 4_999), requested, false],
     ['is true for a longer time', makeFacts('GOVERNANCE', 9_000), requested, true],
     ['is true for a stricter mode', makeFacts('COMPLIANCE', 5_500), requested, true],
-    [
-      'is false for a weaker mode',
-      makeFacts('GOVERNANCE', 5_500),
-      { retain: { mode: 'COMPLIANCE', untilMs: 5_500 } } as const,
-      false,
-    ],
+    ['is false for a weaker mode', makeFacts('GOVERNANCE', 5_500), stricter, false],
     ['is false without a lock', {}, requested, false],
-    [
-      'is false without the hold',
-      makeFacts('GOVERNANCE', 5_500, 'OFF'),
-      { ...requested, legalHold: true },
-      false,
-    ],
-    ['is true with the hold', makeFacts('GOVERNANCE', 5_500, 'ON'), { ...requested, legalHold: true }, true],
+    ['is false without the hold', makeFacts('GOVERNANCE', 5_500, 'OFF'), held, false],
+    ['is true with the hold', makeFacts('GOVERNANCE', 5_500, 'ON'), held, true],
     ['is true if nothing was requested', {}, {}, true],
   ])('%s', (_, facts, retention, answer) => {
     expect(isRetained(facts, retention)).toBe(answer);

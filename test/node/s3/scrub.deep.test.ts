@@ -1,11 +1,20 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
+import { replicaClient } from '../../../src/mirror/index.ts';
 import { repairMirror, scrubMirror } from '../../../src/scrub/index.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
-import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
-import { cleanUp, DAY, exportId, makeExportWithId, scrubArchive, SOURCE, listFaults } from '../scrub/make.ts';
+import { NOW } from '../../support/evidence.ts';
+import {
+  cleanUp,
+  DAY,
+  exportId,
+  makeExportWithId,
+  mirrorInto,
+  scrubArchive,
+  SOURCE,
+  listFaults,
+} from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sinkTo, store } from './make.ts';
 
@@ -15,21 +24,12 @@ afterEach(cleanUp);
 const PART = 'parts/evidence_000000000001.zip';
 const env = s3.env;
 
-async function mirrorTo(url: string, sample: MadeExport): Promise<void> {
-  const { evidenceExportId } = sample.packed.manifest;
-  const client = replicaClient(memorySource(sample.files), SOURCE);
-  await mirrorExport(
-    { projectId: PROJECT, evidenceExportId },
-    { client, to: sinkTo(s3, url), now: () => NOW },
-  );
-}
-
 /** A bucket with the mirrors of two exports below `archive/`. */
 async function makeS3Archive() {
   const bucket = await s3.bucket();
   const exports = [await makeExportWithId(1), await makeExportWithId(2)];
   for (const [i, sample] of exports.entries())
-    await mirrorTo(s3.url(bucket, `archive/${exportId(i + 1)}`), sample);
+    await mirrorInto(sinkTo(s3, s3.url(bucket, `archive/${exportId(i + 1)}`)), sample);
   return { bucket, exports, url: s3.url(bucket, 'archive') };
 }
 

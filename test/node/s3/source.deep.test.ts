@@ -159,11 +159,9 @@ describe('one object in S3', () => {
     expect((await verifyPrefix('a/')).verdict).toBe('verified');
   });
 
-  it.each([
-    ['is not an export if it does not exist', 'absent', 'export.NOT_AN_EXPORT'],
-    ['is not an export if the prefix has other objects', 'other', 'export.NOT_AN_EXPORT'],
-  ])('%s', async (_, prefix, code) => {
+  it('is not an export if it does not exist, or if the prefix has other objects', async () => {
     await store(s3, bucket, 'other/notes.txt', 'x');
-    expect((await failureOf(verifyPrefix(prefix))).code).toBe(code);
+    for (const prefix of ['absent', 'other'])
+      expect((await failureOf(verifyPrefix(prefix))).code).toBe('export.NOT_AN_EXPORT');
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../../../src/bytes/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { bagSink, mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
+import { bagSink, mirrorExport, replicaClient, type MirrorSink } from '../../../src/mirror/index.ts';
 import { scrubMany, type MirrorScrub, type ScrubOptions } from '../../../src/scrub/index.ts';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { openScrubArchive, type ScrubArchiveOptions } from '../../../src/node/scrub-archive.ts';
@@ -21,14 +21,14 @@ export const exportId = (n: number): string => idOf('evexp', n);
 export const makeExportWithId = (n: number, parts = 3, signer = makeSigner()): Promise<MadeExport> =>
   makeExport({ parts, signer, input: { evidenceExportId: exportId(n) } });
 
-/** Mirrors an export into a folder, as the command does. */
+/** Mirrors an export into a folder or another sink, as the command does. */
 export async function mirrorInto(
-  folder: string,
+  to: string | MirrorSink,
   sample: MadeExport,
   how: { bag?: boolean } = {},
 ): Promise<void> {
   const { evidenceExportId } = sample.packed.manifest;
-  const plain = mirrorDirectory(folder);
+  const plain = typeof to === 'string' ? mirrorDirectory(to) : to;
   await mirrorExport(
     { projectId: PROJECT, evidenceExportId },
     {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +22,7 @@ import {
 } from './make.ts';
 import { filesOf as readBelow } from '../../mirror/make.ts';
 import { isDeep } from '../../support/deep.ts';
+import { mountDisk } from '../killing.ts';
 
 afterEach(cleanUp);
 
@@ -169,53 +169,44 @@ describe('a repair from a second mirror', () => {
 });
 
 if (isDeep) {
-  describe('a full disk (needs root for a mount)', () => {
-    test('ends a repair and keeps the damaged file; with space the next repair succeeds', async () => {
-      const { second } = await makeTwoMirrors();
-      const disk = await newFolder();
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
-      try {
-        const first = join(disk, exportId(1));
-        await cp(second, first, { recursive: true });
-        await rot(partOf(first));
-        const before = await readFile(partOf(first));
-        await expect(writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20))).rejects.toThrow('ENOSPC');
-        const journal = await newFolder();
-        const full = await scrubAndRepair(first, second, expected, journal);
-        expect(summarize(full)).toEqual(['damaged', `${PART} io.DISK_FULL`]);
-        expect(await readFile(partOf(first))).toEqual(before);
-        await rm(join(disk, 'filler'));
-        expect((await scrubAndRepair(first, second, expected, journal)).outcome).toBe('good');
-        expect((await readdir(first)).filter((name) => name.startsWith('.'))).toEqual([]);
-      } finally {
-        execFileSync('umount', [disk]);
-      }
-    });
+  test('a full disk (needs root for a mount) ends a repair and keeps the damaged file; with space the next repair succeeds', async () => {
+    const { second } = await makeTwoMirrors();
+    const disk = await mountDisk(1_024);
+    const first = join(disk, exportId(1));
+    await cp(second, first, { recursive: true });
+    await rot(partOf(first));
+    const before = await readFile(partOf(first));
+    await expect(writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20))).rejects.toThrow('ENOSPC');
+    const journal = await newFolder();
+    const full = await scrubAndRepair(first, second, expected, journal);
+    expect(summarize(full)).toEqual(['damaged', `${PART} io.DISK_FULL`]);
+    expect(await readFile(partOf(first))).toEqual(before);
+    await rm(join(disk, 'filler'));
+    expect((await scrubAndRepair(first, second, expected, journal)).outcome).toBe('good');
+    expect((await readdir(first)).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 }
 
 describe('a damaged document', () => {
   test.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
-    'is restored byte for byte: %s',
+    'is restored byte for byte, and if it is missing: %s',
     async (path) => {
       const { first, second } = await makeTwoMirrors();
-      const sound = await readFile(join(first, path));
+      const file = join(first, path);
+      const sound = await readFile(file);
+      const expectRestored = async (damage: number | string): Promise<void> => {
+        const { outcome } = await scrubAndRepair(first, second);
+        expect([path, damage, outcome]).toEqual([path, damage, 'good']);
+        expect(await readFile(file)).toEqual(sound);
+      };
       for (let offset = 3; offset < sound.length; offset += 101) {
-        await rot(join(first, path), offset, offset % 5);
-        const result = await scrubAndRepair(first, second);
-        expect([path, offset, result.outcome]).toEqual([path, offset, 'good']);
-        expect(await readFile(join(first, path))).toEqual(sound);
+        await rot(file, offset, offset % 5);
+        await expectRestored(offset);
       }
+      await rm(file);
+      await expectRestored('missing');
     },
   );
-
-  test('is restored if it is missing', async () => {
-    const { first, second } = await makeTwoMirrors();
-    const sound = await readFile(join(first, 'manifest.json'));
-    await rm(join(first, 'manifest.json'));
-    expect((await scrubAndRepair(first, second)).outcome).toBe('good');
-    expect(await readFile(join(first, 'manifest.json'))).toEqual(sound);
-  });
 
   test('is not restored without an expected digest or a trusted key, and nothing is written', async () => {
     const { first, second } = await makeTwoMirrors();

@@ -6,21 +6,10 @@ import { mirrorDirectory, openPartStore } from '../../../src/node/index.ts';
 import { failureOf } from '../../client/make.ts';
 import { makeExport } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from '../../mirror/make.ts';
-import { expectComplete, expectProven, makeRefetchGuard } from '../killing.ts';
+import { expectComplete, expectProven, makeRefetchGuard, mountDisk } from '../killing.ts';
 
-const mounts: string[] = [];
-afterEach(async () => {
-  for (const folder of mounts.splice(0)) execFileSync('umount', [folder]);
-  await cleanUp();
-});
+afterEach(cleanUp);
 
-/** Mounts a file system of this size. Mounting needs root. */
-async function mountDisk(kib: number): Promise<string> {
-  const folder = await newFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder]);
-  mounts.push(folder);
-  return folder;
-}
 const enlarge = (folder: string): void => void execFileSync('mount', ['-o', 'remount,size=8m', folder]);
 
 const sample = makeExport({ parts: 8, reports: 1, bytes: 100_000 });
