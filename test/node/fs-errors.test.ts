@@ -11,28 +11,23 @@ const folder = await makeFolder();
 
 describe('errors of the file system', () => {
   it.each([
-    ['ENOSPC', 'io.DISK_FULL'],
-    ['EDQUOT', 'io.DISK_FULL'],
-    ['EROFS', 'io.READ_ONLY'],
-    ['EACCES', 'io.READ_ONLY'],
-    ['EPERM', 'io.READ_ONLY'],
-    ['EIO', 'io.WRITE_FAILED'],
-    ['EMFILE', 'io.WRITE_FAILED'],
-    ['EEXIST', 'io.EXISTS'],
-    ['ENOENT', 'io.NOT_FOUND'],
-    ['ENOTDIR', 'io.KIND'],
-  ])('writing: %s is %s', (errno, code) => {
-    expect(ioError(systemError(errno), 'x', 'write')).toMatchObject({ code, path: 'x', details: { errno } });
-  });
-
-  it.each([
-    ['ENOENT', 'io.NOT_FOUND'],
-    ['EACCES', 'io.UNREADABLE'],
-    ['EIO', 'io.UNREADABLE'],
-    ['EISDIR', 'io.KIND'],
-    ['ELOOP', 'io.KIND'],
-  ])('reading: %s is %s', (errno, code) => {
-    expect(ioError(systemError(errno), 'x', 'read')).toMatchObject({ code });
+    ['write', 'ENOSPC', 'io.DISK_FULL'],
+    ['write', 'EDQUOT', 'io.DISK_FULL'],
+    ['write', 'EROFS', 'io.READ_ONLY'],
+    ['write', 'EACCES', 'io.READ_ONLY'],
+    ['write', 'EPERM', 'io.READ_ONLY'],
+    ['write', 'EIO', 'io.WRITE_FAILED'],
+    ['write', 'EMFILE', 'io.WRITE_FAILED'],
+    ['write', 'EEXIST', 'io.EXISTS'],
+    ['write', 'ENOENT', 'io.NOT_FOUND'],
+    ['write', 'ENOTDIR', 'io.KIND'],
+    ['read', 'ENOENT', 'io.NOT_FOUND'],
+    ['read', 'EACCES', 'io.UNREADABLE'],
+    ['read', 'EIO', 'io.UNREADABLE'],
+    ['read', 'EISDIR', 'io.KIND'],
+    ['read', 'ELOOP', 'io.KIND'],
+  ] as const)('to %s: %s is %s', (act, errno, code) => {
+    expect(ioError(systemError(errno), 'x', act)).toMatchObject({ code, path: 'x', details: { errno } });
   });
 
   it('maps the errors of the real calls', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from '@aws-sdk/client-s3';
 
 /** A real S3 server, with the environment of two users; the stranger has no permission for our buckets. */
 export type TestS3 = {
@@ -14,8 +14,8 @@ export type TestS3 = {
   readonly env: Readonly<Record<string, string>>;
   readonly strangerEnv: Readonly<Record<string, string>>;
   readonly client: S3Client;
-  /** Creates a bucket and returns its name. */
-  bucket(): Promise<string>;
+  /** Creates a bucket, with versions of its objects on request, and returns its name. */
+  bucket(options?: { readonly versions?: boolean }): Promise<string>;
   /** The value of BLOBS_URL for a bucket and a prefix. */
   url(bucket: string, prefix?: string, endpoint?: string): string;
 };
@@ -95,9 +95,11 @@ export async function startS3(): Promise<TestS3> {
     ...server,
     client,
     strangerEnv: STRANGER,
-    async bucket() {
+    async bucket({ versions = false } = {}) {
       const Bucket = `test-${randomUUID()}`;
       await client.send(new CreateBucketCommand({ Bucket }));
+      const VersioningConfiguration = { Status: 'Enabled' } as const;
+      if (versions) await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
       return Bucket;
     },
   };

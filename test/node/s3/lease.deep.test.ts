@@ -6,7 +6,7 @@ import { takeLease, type Lease, type LeaseOptions } from '../../../src/node/s3/l
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { failureOf } from '../../client/make.ts';
 import { startS3 } from '../../support/s3.ts';
-import { locationOf, makeVersionedBucket, objectsIn, store } from './make.ts';
+import { locationOf, objectsIn, store } from './make.ts';
 
 const s3 = await startS3();
 
@@ -53,7 +53,7 @@ describe('the lease of a prefix', () => {
   });
 
   it('is taken by exactly one process if the server ignores conditions, as Ceph does with versions', async () => {
-    expect(await race(await connectBucket(await makeVersionedBucket(s3)), 4)).toHaveLength(1);
+    expect(await race(await connectBucket(await s3.bucket({ versions: true })), 4)).toHaveLength(1);
   });
 
   it('is taken over by exactly one process if it was not renewed, and its old holder notices', async () => {

@@ -3,7 +3,6 @@ import {
   GetObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
-  PutBucketVersioningCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
@@ -26,13 +25,6 @@ export async function mirrorTo(to: MirrorSink, server: { readonly url: string },
 }
 
 export const sha256 = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes)}`;
-
-export async function makeVersionedBucket(s3: TestS3): Promise<string> {
-  const Bucket = await s3.bucket();
-  const VersioningConfiguration = { Status: 'Enabled' } as const;
-  await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
-  return Bucket;
-}
 
 /** Reads every object of a bucket by its key. */
 export async function objectsIn({ client }: TestS3, Bucket: string): Promise<Map<string, Uint8Array>> {

@@ -12,17 +12,7 @@ import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
 import type { MirrorS3Options } from '../../../src/node/index.ts';
-import {
-  expectWhole,
-  locationOf,
-  makeVersionedBucket,
-  mirrorTo,
-  objectsIn,
-  sha256,
-  sinkTo,
-  store,
-  uploadsIn,
-} from './make.ts';
+import { expectWhole, locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);
@@ -159,7 +149,7 @@ describe('a mirror in S3', async () => {
   });
 
   it('works in a bucket with versions', async () => {
-    const Bucket = await makeVersionedBucket(s3);
+    const Bucket = await s3.bucket({ versions: true });
     const sample = makeExport();
     const to = sinkTo(s3, s3.url(Bucket, PREFIX));
     await mirrorTo(to, await source(sample));

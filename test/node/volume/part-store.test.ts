@@ -111,12 +111,8 @@ describe('a store that mirrors share', () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     await mirrorWith(await source(sample), folder, store, { link: 'copy' });
     await rm(join(folder, PART));
-    const deletion = {
-      state: 'deleted',
-      version: 1,
-      operationId: 'op_000000000001',
-      requestedAtMs: 1,
-    } as const;
+    const operation = { version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
+    const deletion = { state: 'deleted', ...operation } as const;
     const server = await source({ ...sample, resource: { ...sample.resource, deletion } });
     const { receipt } = await mirrorWith(server, folder, store, { link: 'copy' });
     expect(receipt).toMatchObject({ outcome: 'complete', manifestFrom: 'target' });
